@@ -1,0 +1,135 @@
+import type { JobState } from './state.js';
+
+/** What JSON can carry: the only things that go into a job and come out of it. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** A JSON document as text, already checked to be storable. */
+export type JsonText = string;
+
+/** Why an attempt did not succeed, as it is stored. */
+export interface JobError {
+  /** The error's class name, `TypeError` for example. */
+  name: string;
+  message: string;
+  stack: string | null;
+}
+
+/** One unit of work as people read it: in the API, on the dashboard, in a test. */
+export interface Job {
+  /** UUIDv7: sorts by the time of creation. */
+  id: string;
+  /** The name of its definition, which finds its handler. */
+  name: string;
+  queue: string;
+  state: JobState;
+  /** Lower runs first; −32768 to 32767, 0 by default. */
+  priority: number;
+  args: JsonValue;
+  /** What the handler returned; `null` until the job is done. */
+  result: JsonValue;
+  /** Why the latest attempt failed; `null` when none has, or when a later one succeeded. */
+  error: JobError | null;
+  /** The number of the current or latest attempt; 0 before the first. */
+  attempt: number;
+  /** After this many attempts a failure is final. */
+  maxAttempts: number;
+  createdAt: Date;
+  /** When a scheduled job becomes ready; `null` for a job that never waited for a time. */
+  runAt: Date | null;
+  /** When the current or latest attempt began. */
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  /** The server that runs it, or ran it last. */
+  serverId: string | null;
+}
+
+/** A job on its way into the storage: checked, complete, with its id assigned by the client. */
+export interface NewJob {
+  id: string;
+  name: string;
+  queue: string;
+  priority: number;
+  args: JsonText;
+  maxAttempts: number;
+  /** Not before this time; `null` means at once. */
+  runAt: Date | null;
+}
+
+/** How an attempt ended. `lost`: its server died or stopped renewing its lease. */
+export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'lost';
+
+/** One run of a job. */
+export interface Attempt {
+  /** 1 for the first. */
+  attempt: number;
+  outcome: AttemptOutcome;
+  serverId: string;
+  startedAt: Date;
+  /** `null` while it runs. */
+  finishedAt: Date | null;
+  error: JobError | null;
+}
+
+/**
+ * A server's lease on one attempt of one job. Every later write names it: the storage changes nothing
+ * unless this server still holds this attempt (a fencing token, as in Kleppmann, “How to do distributed
+ * locking”, 2016).
+ */
+export interface Claim {
+  readonly jobId: string;
+  readonly queue: string;
+  readonly serverId: string;
+  readonly attempt: number;
+}
+
+/** A job handed to a server, with the claim that lets it write. */
+export interface ClaimedJob {
+  readonly claim: Claim;
+  readonly name: string;
+  readonly priority: number;
+  readonly args: JsonValue;
+  readonly maxAttempts: number;
+  readonly createdAt: Date;
+}
+
+/** What became of a claimed job. `retry` sends it back to wait `delayMs` milliseconds for its next attempt. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly result: JsonText }
+  | { readonly kind: 'failed'; readonly error: JobError }
+  | { readonly kind: 'retry'; readonly error: JobError; readonly delayMs: number };
+
+export interface Completion {
+  readonly claim: Claim;
+  readonly outcome: Outcome;
+}
+
+/** A process that takes jobs and runs them. */
+export interface Server {
+  /** UUIDv7, new at every start. */
+  id: string;
+  host: string;
+  pid: number;
+  queues: string[];
+  /** How many jobs it runs at once. */
+  concurrency: number;
+  /** How many jobs it holds now. */
+  processing: number;
+  startedAt: Date;
+  heartbeatAt: Date;
+  /** Silence of this many milliseconds and it counts as dead. */
+  timeoutMs: number;
+}
+
+/** How many jobs of a queue are in each state. */
+export type StateCounts = Record<JobState, number>;
+
+/** A named line of jobs. */
+export interface Queue {
+  name: string;
+  counts: StateCounts;
+  /** When the job that is next in line became ready; `null` for an empty queue. */
+  oldestEnqueuedAt: Date | null;
+  /** Running servers that take jobs from it. */
+  servers: number;
+  createdAt: Date;
+}

@@ -1,0 +1,150 @@
+import type {
+  Attempt,
+  Claim,
+  ClaimedJob,
+  Completion,
+  Job,
+  NewJob,
+  Queue,
+  Server,
+  StateCounts,
+} from '../job/job.js';
+import type { JobState } from '../job/state.js';
+
+/**
+ * Keeps jobs, attempts, results and servers. Everything that runs Longshore is written against this
+ * contract; `@longshore/jobs/conformance` is the suite that every implementation passes.
+ *
+ * A method that cannot reach the storage rejects with {@link StorageUnavailableError} and has then either
+ * changed nothing or changed everything; the caller may not know which.
+ */
+export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobReader {
+  /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
+  open(): Promise<void>;
+  /** Waits for what is under way, then lets go of every connection and timer. */
+  close(): Promise<void>;
+}
+
+/** Where clients drop jobs. */
+export interface JobIntake {
+  /** Resolves once the job is durable. Concurrent calls may share one write. */
+  enqueue(job: NewJob): Promise<void>;
+  /** All of them or none. */
+  enqueueMany(jobs: readonly NewJob[]): Promise<void>;
+}
+
+export interface ClaimRequest {
+  readonly serverId: string;
+  readonly queue: string;
+  /** At most this many jobs. */
+  readonly limit: number;
+  /** The lease ends this many milliseconds from now unless it is renewed. */
+  readonly leaseMs: number;
+}
+
+/** What the periodic sweep found and mended. */
+export interface RescueReport {
+  /** Servers declared dead by this sweep. */
+  readonly deadServers: string[];
+  /** Jobs given back to their queue to run again. */
+  readonly released: number;
+  /** Jobs whose last attempt was lost: failed. */
+  readonly failed: number;
+}
+
+export interface PromotionReport {
+  /** Jobs that became ready. */
+  readonly promoted: number;
+  /** Milliseconds until the next scheduled job is due; 0 if more are due already; `null` if none waits. */
+  readonly nextDueMs: number | null;
+}
+
+/** What servers do to jobs. Every write is fenced by its claim. */
+export interface ClaimStore {
+  /**
+   * Hands over the next ready jobs of a queue, lowest priority number first, then oldest first.
+   * Rejects with {@link ServerLostError} if this server has been declared dead, so no claim slips in after.
+   */
+  claim(request: ClaimRequest): Promise<ClaimedJob[]>;
+  /** Slides the leases forward. Returns the claims that no longer hold. */
+  renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
+  /** Records outcomes. Returns the claims that no longer held: their outcome changed nothing. */
+  complete(completions: readonly Completion[]): Promise<Claim[]>;
+  /** Gives jobs back unstarted: ready at once, the attempt not counted. Returns the claims that no longer held. */
+  release(claims: readonly Claim[]): Promise<Claim[]>;
+  /** Makes scheduled jobs that are due ready, at most `limit` of them. */
+  promoteDue(limit: number): Promise<PromotionReport>;
+  /** Declares silent servers dead and takes back every claim that is theirs, expired or without an owner. */
+  rescue(): Promise<RescueReport>;
+  /**
+   * Calls the listener when a job may have become ready in `queue`, or may have been scheduled (`null`).
+   * A hint only: it may be late, missing or needless. Returns the function that ends the subscription.
+   */
+  onWakeUp(listener: (queue: string | null) => void): () => void;
+}
+
+export interface ServerDescription {
+  readonly host: string;
+  readonly pid: number;
+  readonly queues: readonly string[];
+  readonly concurrency: number;
+  /** Silence of this many milliseconds and the server counts as dead; a heartbeat goes out each third of it. */
+  readonly timeoutMs: number;
+}
+
+/** A server's place among the living. */
+export interface ServerRegistration {
+  readonly id: string;
+  /** Aborts when the storage says that this server has been declared dead. */
+  readonly lost: AbortSignal;
+  /** Takes the server off the list; claims that it still holds go back to their queues. */
+  unregister(): Promise<void>;
+}
+
+export interface ServerRegistry {
+  /** Adds a server and keeps its heartbeat going, even while the caller's event loop is blocked. */
+  registerServer(description: ServerDescription): Promise<ServerRegistration>;
+}
+
+/** Which jobs: those that match every given member; within a member, any of its values. */
+export interface JobFilter {
+  readonly state?: readonly JobState[];
+  readonly queue?: readonly string[];
+  readonly name?: readonly string[];
+}
+
+export interface JobListQuery {
+  readonly filter?: JobFilter;
+  /** Of creation. `newest` by default. */
+  readonly order?: 'newest' | 'oldest';
+  readonly limit: number;
+  /** Rows to pass over; 0 by default. */
+  readonly offset?: number;
+  /** Only jobs that come after the one with this id in the chosen order: paging that costs the same on every page. */
+  readonly after?: string;
+}
+
+export interface JobCount {
+  readonly count: number;
+  /** `false`: there are more than were counted. */
+  readonly exact: boolean;
+}
+
+/** What people look at. Reads may lag a moment behind writes; they never block them. */
+export interface JobReader {
+  /** `null` if there is no such job; an id that is not a UUID is no job's id. */
+  findJob(id: string): Promise<Job | null>;
+  listJobs(query: JobListQuery): Promise<Job[]>;
+  /** Counts without scanning when the filter names only states and queues; otherwise up to 10 000. */
+  countJobs(filter?: JobFilter): Promise<JobCount>;
+  /** Totals over all queues. */
+  stateCounts(): Promise<StateCounts>;
+  /** Oldest first; empty for a job that has not started or is unknown. */
+  listAttempts(jobId: string): Promise<Attempt[]>;
+  /** By name. */
+  listQueues(): Promise<Queue[]>;
+  /** Running servers, oldest first. */
+  listServers(): Promise<Server[]>;
+  /** Resolves if the storage answers. */
+  ping(): Promise<void>;
+}
