@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Binaries } from './binaries.js';
+import { dataOwner, launch } from './launch.js';
+
+/** The files of one Postgres below `directory`: its data and the superuser's password. */
+export interface Cluster {
+  readonly data: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+const user = 'longshore';
+
+/**
+ * Opens the cluster in `directory`, and makes it first if there is none. A cluster appears under its name only when it is
+ * complete, so an `initdb` that was killed leaves nothing that a later start would trip over.
+ */
+export async function openCluster(binaries: Binaries, directory: string): Promise<Cluster> {
+  const data = path.join(directory, 'data');
+  const passwordFile = path.join(directory, 'password');
+  if (!existsSync(data)) await createCluster(binaries, { data, passwordFile });
+  return { data, user, password: await readFile(passwordFile, 'utf8') };
+}
+
+async function createCluster(
+  binaries: Binaries,
+  files: { data: string; passwordFile: string },
+): Promise<void> {
+  const owner = dataOwner();
+  const unfinished = `${files.data}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  await writeFile(files.passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+  if (owner !== null) {
+    await chown(unfinished, owner, owner);
+    await chown(files.passwordFile, owner, owner);
+  }
+  await runInitdb(binaries.initdb, [
+    `--pgdata=${unfinished}`,
+    `--username=${user}`,
+    `--pwfile=${files.passwordFile}`,
+    '--auth=scram-sha-256',
+    // The password is 24 random bytes: stretching it would only slow down every connection.
+    '--set=scram_iterations=1',
+    // The same order of text everywhere, whatever locales the machine has.
+    '--encoding=UTF8',
+    '--no-locale',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-sync',
+  ]);
+  await rename(unfinished, files.data);
+}
+
+async function runInitdb(program: string, args: readonly string[]): Promise<void> {
+  const child = launch(program, args);
+  const closed = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const [output, code] = await Promise.all([text(child.stderr), closed]);
+  if (code !== 0) throw new Error(`initdb failed:\n${output.trim()}`);
+}

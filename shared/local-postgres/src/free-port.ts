@@ -1,0 +1,21 @@
+import { createServer } from 'node:net';
+
+/**
+ * A TCP port on 127.0.0.1 that nobody listens on: the preferred one if it is free, otherwise one that the system picks.
+ */
+export async function freePort(preferred = 0): Promise<number> {
+  const port = await listenOnce(preferred);
+  return port ?? (await listenOnce(0)) ?? 0;
+}
+
+/** The port that could be bound, or null if it is taken. */
+function listenOnce(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? null) : null));
+    });
+  });
+}

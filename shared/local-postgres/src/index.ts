@@ -1,0 +1,2 @@
+export { freePort } from './free-port.js';
+export { startLocalPostgres, type LocalPostgres, type LocalPostgresOptions } from './local-postgres.js';

@@ -1,0 +1,126 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { findBinaries } from './binaries.js';
+import { openCluster, type Cluster } from './cluster.js';
+import { freePort } from './free-port.js';
+import { launch, type PostgresProcess } from './launch.js';
+import { clearStaleLock } from './lock-file.js';
+
+export interface LocalPostgresOptions {
+  /** Where the data lives; made if missing, kept after `stop`. One Postgres at a time may use it. */
+  readonly directory: string;
+  /** TCP port on 127.0.0.1. Default: a free one. */
+  readonly port?: number;
+  /** Name of the database in the URL, created if missing. Default `longshore`. */
+  readonly database?: string;
+  /** False trades safety in a power cut for speed; meant for tests. Default true. */
+  readonly durable?: boolean;
+  /** Further settings, as in postgresql.conf. Default none. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Called with each line that Postgres logs. Default: nothing. */
+  readonly onLog?: (line: string) => void;
+}
+
+export interface LocalPostgres {
+  /** `postgres://…` of the database, as superuser. */
+  readonly url: string;
+  readonly port: number;
+  /** Settles when the Postgres process has ended, for whatever reason; never rejects. */
+  readonly ended: Promise<void>;
+  /** Disconnects everybody and waits until the process is gone. May be called again. */
+  stop(): Promise<void>;
+}
+
+/** How long a stopping Postgres may take for its last checkpoint; what is missing is recovered at the next start. */
+const stopDeadlineMs = 3_000;
+
+const fastSettings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  autovacuum_naptime: '10min',
+};
+
+/**
+ * Starts a real Postgres from npm, as root or as anybody, and returns when it accepts connections. It never outlives this
+ * process.
+ *
+ * Throws if this platform has no binaries, if a Postgres already runs on the directory, or with the last lines of the log
+ * if Postgres does not come up.
+ */
+export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  const directory = path.resolve(options.directory);
+  await mkdir(directory, { recursive: true });
+  const binaries = await findBinaries();
+  const cluster = await openCluster(binaries, directory);
+  await clearStaleLock(cluster.data);
+
+  const port = options.port ?? (await freePort());
+  const child = launch(binaries.postgres, ['-D', cluster.data, '-p', String(port), ...settingsOf(options)]);
+  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+  const interrupt = (): void => void child.kill('SIGINT');
+  process.once('exit', interrupt);
+  void ended.then(() => process.off('exit', interrupt));
+
+  const database = options.database ?? 'longshore';
+  try {
+    await untilReady(child, options.onLog);
+    await createDatabase(urlOf(cluster, port, 'postgres'), database);
+  } catch (error) {
+    await stop(child, ended);
+    throw error;
+  }
+  return { url: urlOf(cluster, port, database), port, ended, stop: () => stop(child, ended) };
+}
+
+function settingsOf({ durable = true, settings = {} }: LocalPostgresOptions): string[] {
+  const all = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    ...(durable ? {} : fastSettings),
+    ...settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Waits for the log line that says so; the cluster's messages are in English because it has no locale. */
+function untilReady(child: PostgresProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
+  const recent: string[] = [];
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      onLog?.(line);
+      if (line.includes('ready to accept connections')) resolve();
+      recent.push(line);
+      if (recent.length > 20) recent.shift();
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`Postgres did not start:\n${recent.join('\n')}`)));
+  });
+}
+
+async function createDatabase(url: string, name: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf({ user, password }: Cluster, port: number, database: string): string {
+  return `postgres://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+}
+
+async function stop(child: PostgresProcess, ended: Promise<void>): Promise<void> {
+  child.kill('SIGINT');
+  const impatience = setTimeout(() => child.kill('SIGQUIT'), stopDeadlineMs);
+  await ended;
+  clearTimeout(impatience);
+}
