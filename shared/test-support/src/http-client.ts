@@ -1,0 +1,83 @@
+import { request as openRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface HttpRequest {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is if a string or bytes; anything else as JSON, with that content type unless `headers` name another. */
+  readonly body?: unknown;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body read as JSON. Throws a SyntaxError if it is none. */
+  json(): unknown;
+}
+
+export interface HttpClient {
+  /** Sends the path byte for byte, so that tests can send bad ones; follows no redirect. */
+  request(method: string, path: string, request?: HttpRequest): Promise<HttpResponse>;
+  get(path: string, request?: HttpRequest): Promise<HttpResponse>;
+  post(path: string, body?: unknown, request?: HttpRequest): Promise<HttpResponse>;
+  /** Sends bytes as they are, for requests that are no HTTP; returns all that came back. */
+  raw(bytes: string): Promise<string>;
+}
+
+/** An HTTP client for tests. Each request has a connection of its own, so none outlives its test. */
+export function httpClient(baseUrl: string): HttpClient {
+  const { hostname, port } = new URL(baseUrl);
+  const request = (
+    method: string,
+    path: string,
+    { headers = {}, body }: HttpRequest = {},
+  ): Promise<HttpResponse> => {
+    const { bytes, type } = encode(body);
+    const sent = openRequest({
+      hostname,
+      port,
+      method,
+      path,
+      agent: false,
+      headers: {
+        ...(type === undefined ? {} : { 'content-type': type }),
+        ...(bytes === undefined ? {} : { 'content-length': String(bytes.length) }),
+        ...headers,
+      },
+    });
+    return new Promise((resolve, reject) => {
+      sent.once('error', reject);
+      sent.once('response', (response) => {
+        text(response).then(
+          (content) =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text: content,
+              json: () => JSON.parse(content) as unknown,
+            }),
+          reject,
+        );
+      });
+      sent.end(bytes);
+    });
+  };
+  return {
+    request,
+    get: (path, options) => request('GET', path, options),
+    post: (path, body, options) => request('POST', path, { ...options, body }),
+    raw: async (bytes) => {
+      const socket = connect(Number(port), hostname);
+      socket.end(bytes);
+      return text(socket);
+    },
+  };
+}
+
+function encode(body: unknown): { bytes?: Buffer; type?: string } {
+  if (body === undefined) return {};
+  if (typeof body === 'string') return { bytes: Buffer.from(body) };
+  if (body instanceof Uint8Array) return { bytes: Buffer.from(body) };
+  return { bytes: Buffer.from(JSON.stringify(body)), type: 'application/json' };
+}

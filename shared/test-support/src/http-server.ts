@@ -1,0 +1,27 @@
+import { createServer, type RequestListener } from 'node:http';
+
+export interface TestServer {
+  /** `http://127.0.0.1:port`, without a slash at the end. */
+  readonly url: string;
+  /** Ends open connections too. */
+  close(): Promise<void>;
+}
+
+/** Serves a request listener (a Koa application's `callback()`, say) on a free port of 127.0.0.1. */
+export async function serve(listener: RequestListener): Promise<TestServer> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

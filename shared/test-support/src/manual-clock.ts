@@ -1,0 +1,31 @@
+interface Waiter {
+  readonly dueMs: number;
+  readonly wake: () => void;
+}
+
+/** A clock that moves only when a test moves it. */
+export class ManualClock {
+  #nowMs: number;
+  #waiters: Waiter[] = [];
+
+  constructor(start: Date = new Date('2026-01-01T00:00:00Z')) {
+    this.#nowMs = start.getTime();
+  }
+
+  /** Milliseconds since 1970, as `Date.now()`. */
+  readonly now = (): number => this.#nowMs;
+
+  /** Resolves when the clock has been moved on by that many milliseconds. */
+  readonly wait = (ms: number): Promise<void> =>
+    new Promise((wake) => {
+      this.#waiters.push({ dueMs: this.#nowMs + ms, wake });
+    });
+
+  /** Moves the clock on and wakes those who are due, earliest first. */
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    const due = this.#waiters.filter(({ dueMs }) => dueMs <= this.#nowMs);
+    this.#waiters = this.#waiters.filter(({ dueMs }) => dueMs > this.#nowMs);
+    for (const { wake } of due.toSorted((a, b) => a.dueMs - b.dueMs)) wake();
+  }
+}

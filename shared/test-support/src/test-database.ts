@@ -1,0 +1,117 @@
+import pg from 'pg';
+import { eventually } from './eventually.js';
+import { testPostgres } from './test-postgres.js';
+
+/** Brings the empty database at `url` to the state that tests start from, and lets go of every connection. */
+export type Migrate = (url: string) => Promise<unknown>;
+
+export interface TestDatabase {
+  readonly name: string;
+  readonly url: string;
+  /** Runs one statement on a connection of its own and returns the rows. */
+  query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Removes the database. Throws if somebody is still connected: a leaked pool fails the test that leaked it. */
+  drop(): Promise<void>;
+}
+
+/** How long a closed pool's connections may take to disappear from the server. */
+const disconnectDeadlineMs = 2_000;
+
+const templates = new Map<Migrate, Promise<string>>();
+const open = new Map<string, string>();
+let created = 0;
+
+/**
+ * A database of the caller's own: empty, or a clone of a template that `migrate` prepared once for the whole run. Pass the
+ * same function each time. Call `drop` when done; a database that is still there at the end fails the run.
+ */
+export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabase> {
+  const creator = new Error('created here').stack ?? '';
+  const template = migrate && (await templateOf(migrate));
+  const database = await createDatabase(template);
+  open.set(database.name, creator);
+  const drop = async (): Promise<void> => {
+    open.delete(database.name);
+    await dropDatabase(database.name, creator);
+  };
+  const query = <Row extends pg.QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> =>
+    runOn(database.url, async (client) => (await client.query<Row>(sql, [...values])).rows);
+  return { ...database, query, drop };
+}
+
+/** Where the databases were created that nobody has dropped. */
+export function undroppedDatabases(): string[] {
+  return [...open.values()];
+}
+
+/** Removes the templates. The tests call nothing of this file afterwards. */
+export async function dropTemplates(): Promise<void> {
+  const names = await Promise.all(templates.values());
+  templates.clear();
+  for (const name of names) await dropDatabase(name, 'a migrate function');
+}
+
+function templateOf(migrate: Migrate): Promise<string> {
+  const known = templates.get(migrate) ?? prepareTemplate(migrate);
+  templates.set(migrate, known);
+  return known;
+}
+
+async function prepareTemplate(migrate: Migrate): Promise<string> {
+  const { name, url } = await createDatabase();
+  await migrate(url);
+  await untilDisconnected(name, 'its migrate function');
+  return name;
+}
+
+async function createDatabase(template?: string): Promise<{ name: string; url: string }> {
+  const { url } = await testPostgres();
+  created += 1;
+  const name = `longshore_test_${process.pid}_${created}`;
+  const source = template ?? 'template1';
+  // Measured: 170 ms, against 200 to 400 ms with the default strategy.
+  await runOn(url, (admin) => admin.query(`create database ${name} template ${source} strategy file_copy`));
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  return { name, url: own.href };
+}
+
+async function dropDatabase(name: string, creator: string): Promise<void> {
+  const { url } = await testPostgres();
+  try {
+    await untilDisconnected(name, creator);
+  } finally {
+    await runOn(url, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+  }
+}
+
+async function untilDisconnected(name: string, creator: string): Promise<void> {
+  const { url } = await testPostgres();
+  let connected: { application_name: string; query: string }[] = [];
+  const disconnected = async (): Promise<boolean> => {
+    const sql =
+      "select application_name, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'";
+    connected = await runOn(
+      url,
+      async (admin) => (await admin.query<(typeof connected)[number]>(sql, [name])).rows,
+    );
+    return connected.length === 0;
+  };
+  await eventually(disconnected, { deadlineMs: disconnectDeadlineMs }).catch((error: unknown) => {
+    const list = connected.map((one) => `  ${one.application_name}: ${one.query}`).join('\n');
+    throw new Error(`Connections left open to ${name}:\n${list}\n${creator}`, { cause: error });
+  });
+}
+
+async function runOn<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'test-support' });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

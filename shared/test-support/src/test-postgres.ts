@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startLocalPostgres } from '@longshore/local-postgres';
+
+interface TestPostgres {
+  /** `postgres://…` of a database from which others can be created. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+let started: Promise<TestPostgres> | undefined;
+
+/**
+ * The Postgres of this test run: the one that `TEST_POSTGRES_URL` names (a role that may create databases), otherwise a
+ * local one, started when the first test asks for it.
+ */
+export function testPostgres(): Promise<TestPostgres> {
+  const given = process.env['TEST_POSTGRES_URL'];
+  started ??=
+    given === undefined ? startTemporary() : Promise.resolve({ url: given, stop: () => Promise.resolve() });
+  return started;
+}
+
+/** Stops the Postgres of this run if there is one, and removes its data. */
+export async function stopTestPostgres(): Promise<void> {
+  const postgres = await started;
+  started = undefined;
+  await postgres?.stop();
+}
+
+async function startTemporary(): Promise<TestPostgres> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'longshore-test-'));
+  const postgres = await startLocalPostgres({ directory, durable: false });
+  const stop = async (): Promise<void> => {
+    await postgres.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { url: postgres.url, stop };
+}
