@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -18,11 +17,8 @@ async function runMocha(fixture: string): Promise<{ status: unknown; output: str
   const child = spawn(process.execPath, ['--import=tsx', '--conditions=source', mocha, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [out, err, [status]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ]);
+  const closed = new Promise<number | null>((resolve) => void child.once('close', resolve));
+  const [out, err, status] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   return { status, output: out + err };
 }
 

@@ -1,0 +1,59 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import { readSource, sourceFiles } from './house.js';
+
+interface Rule {
+  readonly title: string;
+  /** Which files it is for. */
+  readonly files: RegExp;
+  /** What breaks it, given a file's path and text. */
+  readonly breaches: (file: string, text: string) => readonly string[];
+  /** A file that breaks it, to see that the rule bites. */
+  readonly breach: readonly [file: string, text: string];
+}
+
+const rules: readonly Rule[] = [
+  {
+    title: 'EJS puts unescaped text into a page only to include another template',
+    files: /\.ejs$/,
+    breaches: (_, text) => [...text.matchAll(/<%-(?!\s*include\().*/g)].map(([line]) => line),
+    breach: ['page.ejs', "<%- include('head') %>\n<p><%- job.name %></p>"],
+  },
+  {
+    title: 'no file is a drawer: a name says which noun is inside',
+    files: /\.(ts|js|ejs|css)$/,
+    breaches: (file) => file.match(/(^|[/-])(utils?|helpers?|common|misc)(?=[/.-])/g) ?? [],
+    breach: ['shared/jobs/src/string-utils.ts', ''],
+  },
+  {
+    title: 'no rule is switched off in place',
+    files: /\.[cm]?[jt]s$/,
+    breaches: (_, text) => text.match(/(oxlint|eslint)-disable[\w-]*|c8 ignore|prettier-ignore/g) ?? [],
+    breach: ['a.ts', ['// oxlint', 'disable-next-line'].join('-')],
+  },
+];
+
+describe('the source', () => {
+  let files: string[];
+  before(async () => {
+    files = await sourceFiles();
+  });
+
+  for (const { title, files: pattern, breaches, breach } of rules) {
+    it(title, async () => {
+      const concerned = files.filter(
+        (file) => pattern.test(file) && file !== 'acceptance/test/house/source-rules.test.ts',
+      );
+      const found = await Promise.all(
+        concerned.map(async (file) =>
+          breaches(file, await readSource(file)).map((text) => `${file}: ${text}`),
+        ),
+      );
+      expect(found.flat()).to.deep.equal([]);
+    });
+
+    it(`(a breach is seen: ${path.basename(breach[0])})`, () => {
+      expect(breaches(...breach)).to.have.length(1);
+    });
+  }
+});
