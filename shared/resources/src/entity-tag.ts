@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import type { ItemRecord } from './resource/resource.js';
+
+/** The strong `ETag` of an item: a digest of its JSON. */
+export function entityTag(item: ItemRecord): string {
+  return `"${createHash('sha1').update(JSON.stringify(item)).digest('base64url')}"`;
+}
+
+/**
+ * Whether a list of tags, as `If-Match` and `If-None-Match` carry it (RFC 9110, section 13.1), names this one.
+ * A tag that went out with a compressed body carries the encoding as a suffix; it stands for the same item.
+ */
+export function listsTag(header: string, tag: string): boolean {
+  return header.split(',').some((part) => {
+    const candidate = part.trim();
+    return candidate === '*' || candidate.replace(/^W\//, '').replace(/-(?:br|gzip|deflate)"$/, '"') === tag;
+  });
+}

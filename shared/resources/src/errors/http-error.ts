@@ -1,0 +1,21 @@
+import { ApiError, apiError } from './api-error.js';
+import type { ErrorCode } from './error-catalogue.js';
+
+const codes: ReadonlyMap<number, ErrorCode> = new Map([
+  [400, 40003],
+  [401, 40101],
+  [403, 40301],
+  [404, 40401],
+  [405, 40501],
+  [406, 40601],
+  [413, 41301],
+  [415, 41501],
+  [429, 42901],
+]);
+
+/** The catalogue's error for one of Koa's (`ctx.throw(404)`); anything else is returned as it is. */
+export function fromHttpError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;
+  const code = typeof error.status === 'number' ? codes.get(error.status) : undefined;
+  return code === undefined ? error : apiError(code, error.message);
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+
+/** Who gets the stack trace of an unexpected error: everybody, or only callers with the `admin` scope. */
+export type ErrorStackPolicy = 'always' | 'trusted';
+
+/** An unexpected error with the id under which it is logged. */
+export interface Incident {
+  readonly id: string;
+  /** Stack trace without connection strings and SQL values. */
+  readonly stack: string;
+}
+
+const connectionString = /\b[a-z][a-z0-9+.-]*:\/\/[^\s/@'"]*:[^\s@'"]*@[^\s'")]*/gi;
+const postgresUrl = /\bpostgres(?:ql)?:\/\/[^\s'")]*/gi;
+
+/** Describes an unexpected error under a fresh id. */
+export function newIncident(error: unknown): Incident {
+  return { id: randomUUID(), stack: scrub(stackOf(error), isSqlError(error) ? error.message : undefined) };
+}
+
+/** Postgres drivers give their errors a five-letter SQLSTATE; their messages may quote values. */
+export function isSqlError(error: unknown): error is Error & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    /^[0-9A-Z]{5}$/.test(error.code) &&
+    'severity' in error
+  );
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return `thrown: ${typeof error}`;
+  const stack = error.stack ?? `${error.name}: ${error.message}`;
+  return error.cause === undefined ? stack : `${stack}\ncaused by ${stackOf(error.cause)}`;
+}
+
+function scrub(stack: string, sqlMessage: string | undefined): string {
+  const withoutValues =
+    sqlMessage === undefined
+      ? stack
+      : stack.replaceAll(sqlMessage, () => sqlMessage.replace(/"[^"]*"|'[^']*'/g, '"…"'));
+  return withoutValues
+    .replace(connectionString, '[connection string]')
+    .replace(postgresUrl, '[connection string]');
+}

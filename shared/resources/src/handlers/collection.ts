@@ -1,0 +1,155 @@
+import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
+import { parseCollectionQuery, parseSelectionQuery, requireNoParameters } from '../query/collection-query.js';
+import type { Filter } from '../query/filter-value.js';
+import { pageLinks } from '../query/page-links.js';
+import type { ItemRecord } from '../resource/resource.js';
+import type { CallContext } from '../resource/storage.js';
+import { validatorFor } from '../validation/validator.js';
+import type { Action, Call } from './call.js';
+import { served } from './served.js';
+import { itemChange } from './item-change.js';
+import { itemResponse, represent } from './representation.js';
+
+/** GET on a collection, and on `/search/{keyword}`. */
+export function listItems(call: Call<'collection' | 'search'>): Action {
+  const { resource } = call.route;
+  const keyword = call.route.kind === 'search' ? call.route.keyword : undefined;
+  const parsed = parseCollectionQuery(resource, call.request.query, call.preferences.count, keyword);
+  const query = { ...parsed, filters: [...parsed.filters, ...scopeFilters(call.context.scope)] };
+  return async () => {
+    const page = await served(resource.storage.list?.(query, call.context));
+    const position = {
+      limit: query.limit,
+      offset: query.offset,
+      count: page.items.length,
+      total: page.total,
+    };
+    const path = keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`;
+    return {
+      status: 200,
+      headers: {
+        link: pageLinks(collectionUrl(call) + path, call.request.query, position),
+        ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
+        ...(page.estimated === true ? { 'preference-applied': 'count=estimated' } : {}),
+      },
+      body: page.items.map((item) => represent(resource, item, query.fields)),
+    };
+  };
+}
+
+/** POST on a collection: one item, or an array where the storage creates many in one transaction. */
+export function createItem(call: Call<'collection'>): Action {
+  const { resource, serves } = call.route;
+  requireNoParameters(call.request.query);
+  const { body: given } = call;
+  if (isArray(given) && serves('createMany')) return createItems(call, given);
+  const body = newItem(call, given);
+  return async () => {
+    const item = await served(resource.storage.create?.(body, call.context));
+    const location = `${collectionUrl(call)}/${encodeURIComponent(String(item[resource.key]))}`;
+    return itemResponse(resource, item, 201, { location });
+  };
+}
+
+function createItems(call: Call<'collection'>, elements: readonly unknown[]): Action {
+  const { resource } = call.route;
+  const problems = new ProblemList();
+  const bodies = elements.flatMap((element, index) => {
+    const body = problems.collect(() => newItem(call, element, `[${index}]`));
+    return body === undefined ? [] : [body];
+  });
+  problems.throwIfAny();
+  return async () => {
+    const items = await served(resource.storage.createMany?.(bodies, call.context));
+    const headers = { location: collectionUrl(call) };
+    return { status: 201, headers, body: items.map((item) => represent(resource, item)) };
+  };
+}
+
+/** PUT on a collection: changes of listed items, all or none. */
+export function replaceItems(call: Call<'collection'>): Action {
+  const { resource } = call.route;
+  requireNoParameters(call.request.query);
+  const elements = call.body;
+  if (!isArray(elements)) throw apiError(42202, 'the body must be an array of items');
+  const problems = new ProblemList();
+  problems.add(
+    ...elements.flatMap((element, index) => validatorFor(resource.bodies.bulk).check(element, `[${index}]`)),
+  );
+  problems.add(...repeatedKeys(elements, resource.key));
+  problems.throwIfAny();
+  const changes = elements.map((element, index) => {
+    const body = element as ItemRecord;
+    const id = String(body[resource.key]);
+    return { id, change: itemChange(call, body, { merges: resource.partialBulk, at: `[${index}]` }) };
+  });
+  return async () => {
+    const items = await served(resource.storage.replaceMany?.(changes, call.context));
+    return { status: 200, headers: {}, body: items.map((item) => represent(resource, item)) };
+  };
+}
+
+/** DELETE on a collection: the items that the filters leave. */
+export function deleteItems(call: Call<'collection'>): Action {
+  const { resource } = call.route;
+  const selection = parseSelectionQuery(resource, call.request.query);
+  const filters = [...selection.filters, ...scopeFilters(call.context.scope)];
+  return async () => {
+    await resource.storage.deleteMany?.({ ...selection, filters }, call.context);
+    return { status: 204, headers: {} };
+  };
+}
+
+/** The checked body of a new item, with the fields that its place demands. */
+function newItem(call: Call<'collection'>, body: unknown, at?: string): ItemRecord {
+  const { bodies } = call.route.resource;
+  const scope = Object.entries(call.context.scope).filter(
+    ([field]) => bodies.create.properties?.[field] !== undefined,
+  );
+  const placed = isRecord(body) ? { ...Object.fromEntries(scope), ...body } : body;
+  const problems = new ProblemList();
+  problems.add(...validatorFor(bodies.create).check(placed, at));
+  if (isRecord(placed)) {
+    for (const [field, value] of scope) if (placed[field] !== value) problems.add(misplaced(field, value));
+  }
+  problems.throwIfAny();
+  return placed as ItemRecord;
+}
+
+function misplaced(field: string, value: unknown): Problem {
+  return { code: 42202, internalMessage: `${field} must be ${JSON.stringify(value)}, as the path says` };
+}
+
+function repeatedKeys(elements: readonly unknown[], key: string): readonly Problem[] {
+  const keys = elements.map((element) => (isRecord(element) ? element[key] : undefined));
+  return keys.flatMap((value, index) =>
+    value !== undefined && keys.indexOf(value) !== index
+      ? [
+          {
+            code: 42202,
+            internalMessage: `[${index}].${key} ${JSON.stringify(value)} stands in the array twice`,
+          },
+        ]
+      : [],
+  );
+}
+
+function scopeFilters(scope: CallContext['scope']): readonly Filter[] {
+  return Object.entries(scope).flatMap(([field, value]) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? [{ parameter: field, field, match: 'exact', path: [], values: [value] }]
+      : [],
+  );
+}
+
+function collectionUrl(call: Call): string {
+  return `${call.apiUrl}/${call.route.path}`;
+}
+
+function isArray(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function isRecord(value: unknown): value is ItemRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,21 @@
+import type { Route } from '../request/route.js';
+import type { Action, Call, Handler } from './call.js';
+import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
+import { deleteItem, operate, patchItem, readItem, replaceItem } from './item.js';
+
+type Methods<Kind extends Route['kind']> = Readonly<Record<string, Handler<Kind>>>;
+
+const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
+  collection: { GET: listItems, HEAD: listItems, POST: createItem, PUT: replaceItems, DELETE: deleteItems },
+  search: { GET: listItems, HEAD: listItems },
+  item: { GET: readItem, HEAD: readItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem },
+  operation: { PUT: operate },
+};
+
+/** The action of a call: query and body checked, the storage not yet touched. */
+export function prepare(call: Call): Action {
+  const methods = handlers[call.route.kind] as Methods<Route['kind']>;
+  const handler = methods[call.request.method];
+  if (handler === undefined) throw new Error(`no handler for ${call.request.method} on ${call.route.kind}`);
+  return handler(call);
+}

@@ -1,0 +1,105 @@
+import { entityTag, listsTag } from '../entity-tag.js';
+
+import { apiError, ProblemList } from '../errors/api-error.js';
+import { parseItemQuery, requireNoParameters } from '../query/collection-query.js';
+import { patchTypes } from '../request/media-type.js';
+import type { JsonSchema } from '../resource/json-schema.js';
+import type { ItemRecord } from '../resource/resource.js';
+import { validatorFor } from '../validation/validator.js';
+import type { Action, Call } from './call.js';
+import { keyValue, noSuchItem, present, requireItem } from './existence.js';
+import { itemChange } from './item-change.js';
+import { checkPrecondition } from './precondition.js';
+import { itemResponse, represent } from './representation.js';
+import { served } from './served.js';
+
+/** GET on an item; 304 if the caller has it already. */
+export function readItem(call: Call<'item'>): Action {
+  const { resource, id, serves } = call.route;
+  const fields = parseItemQuery(resource, call.request.query);
+  const headers = serves('patch') ? { 'accept-patch': patchTypes } : {};
+  return async () => {
+    const item = await requireItem(resource, id, call.context);
+    const etag = entityTag(represent(resource, item));
+    const known = call.request.headers['if-none-match'];
+    if (known !== undefined && listsTag(known, etag)) return { status: 304, headers: { etag } };
+    return { status: 200, headers: { ...headers, etag }, body: represent(resource, item, fields) };
+  };
+}
+
+/** PUT on an item: full replacement. */
+export function replaceItem(call: Call<'item'>): Action {
+  const { resource, id } = call.route;
+  const body = checkedBody(call, resource.bodies.replace);
+  requireSameKey(call, body);
+  return async () => {
+    requirePossible(call);
+    const change = itemChange(call, body, { merges: false });
+    const item = await served(resource.storage.replace?.(id, change, call.context));
+    return itemResponse(resource, present(resource, id, item), 200);
+  };
+}
+
+/** PATCH on an item: JSON merge patch. */
+export function patchItem(call: Call<'item'>): Action {
+  const { resource, id } = call.route;
+  const body = checkedBody(call, resource.bodies.patch);
+  requireSameKey(call, body);
+  return async () => {
+    requirePossible(call);
+    const change = itemChange(call, body, { merges: true });
+    const item = await served(resource.storage.patch?.(id, change, call.context));
+    return itemResponse(resource, present(resource, id, item), 200);
+  };
+}
+
+/** DELETE on an item. */
+export function deleteItem(call: Call<'item'>): Action {
+  const { resource, id } = call.route;
+  requireNoParameters(call.request.query);
+  return async () => {
+    requirePossible(call);
+    const check = (current: ItemRecord): void => checkPrecondition(resource, call.request, current);
+    const existed = await served(resource.storage.delete?.(id, check, call.context));
+    if (!existed) throw noSuchItem(resource, id);
+    return { status: 204, headers: {} };
+  };
+}
+
+/** PUT on `item/{verb}`: a special operation. */
+export function operate(call: Call<'operation'>): Action {
+  const { resource, id, operation } = call.route;
+  requireNoParameters(call.request.query);
+  const body = call.body ?? {};
+  const problems = new ProblemList();
+  problems.add(...validatorFor(operation.body ?? emptyObject).check(body));
+  problems.throwIfAny();
+  return async () => {
+    requirePossible(call);
+    const item = await operation.run(id, body, call.context);
+    return itemResponse(resource, present(resource, id, item), 200);
+  };
+}
+
+const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
+
+function checkedBody(call: Call<'item'>, schema: JsonSchema): ItemRecord {
+  requireNoParameters(call.request.query);
+  const problems = new ProblemList();
+  problems.add(...validatorFor(schema).check(call.body));
+  problems.throwIfAny();
+  return call.body as ItemRecord;
+}
+
+function requireSameKey(call: Call<'item'>, body: ItemRecord): void {
+  const { key } = call.route.resource;
+  if (body[key] !== undefined && body[key] !== keyValue(call.route.resource, call.route.id)) {
+    throw apiError(42202, `${key} must be "${call.route.id}", as the path says`);
+  }
+}
+
+/** An id that no key can have needs no look-up. */
+function requirePossible(call: Call<'item' | 'operation'>): void {
+  const { resource, id } = call.route;
+  if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { apiError } from './errors/api-error.js';
+import { fromHttpError } from './errors/http-error.js';
+import type { ApiRequest, ApiResponse } from './request/request.js';
+import type { Responder } from './responder.js';
+
+/** The responder as Koa middleware. The only file that knows Koa. */
+export function koaAdapter(responder: Responder, bodyLimitBytes: number): Koa.Middleware {
+  const readBody = bodyReader(bodyLimitBytes);
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, readBody);
+    ctx.set('x-request-id', request.id);
+    const response = await responder.respond(request);
+    if (response !== undefined) return send(ctx, response);
+    try {
+      await next();
+    } catch (error) {
+      return send(ctx, responder.failed(request, fromHttpError(error)));
+    }
+    if (ctx.status === 404 && ctx.body === undefined) send(ctx, responder.notFound(request));
+    return undefined;
+  };
+}
+
+function toApiRequest(ctx: Koa.Context, readBody: (ctx: Koa.Context) => Promise<unknown>): ApiRequest {
+  const given = ctx.get('x-request-id');
+  return {
+    method: ctx.method,
+    path: ctx.path,
+    query: ctx.querystring,
+    headers: ctx.headers as ApiRequest['headers'],
+    id: /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID(),
+    readBody: () => readBody(ctx),
+  };
+}
+
+function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): void {
+  ctx.status = status;
+  ctx.set(headers);
+  if (body === undefined) {
+    ctx.body = null;
+    ctx.status = status;
+    return;
+  }
+  if (headers['content-type'] === undefined) ctx.type = 'application/json; charset=utf-8';
+  ctx.body = typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
+  const parse = bodyParser({
+    enableTypes: ['json'],
+    extendTypes: { json: ['application/merge-patch+json'] },
+    strict: false,
+    jsonLimit: String(limitBytes),
+    onerror: (error: Error & { status?: number }) => {
+      if (error.status === 413) throw apiError(41301, `The body exceeds ${limitBytes} bytes`);
+      if (error.status === 415) throw apiError(41501, error.message);
+      throw apiError(40001, `The body is not valid JSON: ${error.message}`);
+    },
+  });
+  return async (ctx) => {
+    await parse(ctx, async () => {});
+    return ctx.request.rawBody === '' ? undefined : ctx.request.body;
+  };
+}

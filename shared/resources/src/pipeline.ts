@@ -1,0 +1,57 @@
+import { prepare } from './handlers/dispatch.js';
+import { requireParents, scopeOf } from './handlers/existence.js';
+import { type Authenticate, authorize } from './request/credentials.js';
+import { requireAcceptable, requireMediaType } from './request/media-type.js';
+import { allowedMethods, requireMethod } from './request/method.js';
+import { afterVersion } from './request/path.js';
+import { parsePrefer } from './request/prefer.js';
+import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
+import { findRoute } from './request/route.js';
+import type { Resource } from './resource/resource.js';
+import type { CallContext } from './resource/storage.js';
+
+/** What the pipeline serves. */
+export interface Pipeline {
+  readonly resources: ReadonlyMap<string, Resource>;
+  /** URL of the API version, e.g. `https://example.com/api/v1`. */
+  readonly apiUrl: string;
+  readonly authenticate: Authenticate | undefined;
+}
+
+const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * Answers one call. The stages run in the order in which the interface promises its checks; only the last one
+ * touches the storage.
+ * @param segments the decoded path from the version's parent on: `['api', 'v1', 'orders', '7']`
+ * @param identified is told the caller as soon as it is known, so that errors can be answered accordingly
+ */
+export async function answer(
+  pipeline: Pipeline,
+  request: ApiRequest,
+  segments: readonly string[],
+  identified: (principal: Principal | undefined) => void,
+): Promise<ApiResponse> {
+  const route = findRoute(pipeline.resources, afterVersion(segments));
+  requireMethod(route, request.method);
+  if (request.method === 'OPTIONS')
+    return { status: 204, headers: { allow: allowedMethods(route).join(', ') } };
+
+  const principal = await authorize(pipeline.authenticate, request);
+  identified(principal);
+  requireAcceptable(request);
+  const takesBody = bodyMethods.has(request.method);
+  if (takesBody) requireMediaType(request);
+  const body = takesBody ? await request.readBody() : undefined;
+
+  const context: CallContext = {
+    requestId: request.id,
+    principal,
+    parents: route.parents.map(({ resource, id }) => ({ resource: resource.name, id })),
+    scope: scopeOf(route.parents),
+  };
+  const preferences = parsePrefer(request.headers['prefer']);
+  const act = prepare({ request, route, body, preferences, context, apiUrl: pipeline.apiUrl });
+  await requireParents(route.parents, context);
+  return act();
+}

@@ -1,0 +1,150 @@
+import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
+import { reservedParameters } from '../resource/naming.js';
+import type { Resource, SortTerm } from '../resource/resource.js';
+import { type Filter, findFilter, parseFilter } from './filter-value.js';
+import { parseQueryString } from './query-string.js';
+import { parseFields, parseSort } from './term-list.js';
+
+/** Which items of a collection: all filters hold, and the search text matches. */
+export interface Selection {
+  readonly filters: readonly Filter[];
+  /** The value of `q`; undefined for no search. */
+  readonly search: string | undefined;
+}
+
+/** A parsed query on a collection, as a storage gets it. */
+export interface CollectionQuery extends Selection {
+  /** Ends with the key, so that the order is total. */
+  readonly sort: readonly SortTerm[];
+  /** There is a search and no explicit sort: best match first, then `sort`. */
+  readonly byRelevance: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  /** The fields asked for; undefined for all. The toolkit trims the items, a storage may read less. */
+  readonly fields: readonly string[] | undefined;
+  /** `Prefer: count=`; `default`: exact where that is cheap, otherwise an estimate. */
+  readonly count: 'default' | 'exact' | 'none';
+}
+
+type Parameters = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Parses the query of GET on a collection.
+ * @param keyword the search text given by path, `/search/{keyword}`
+ * @throws ApiError with every 40002 and 40003 of the request
+ */
+export function parseCollectionQuery(
+  resource: Resource,
+  query: string,
+  count: CollectionQuery['count'],
+  keyword?: string,
+): CollectionQuery {
+  const parameters = group(query);
+  const problems = new ProblemList();
+  const selection = parseSelection(resource, parameters, problems, keyword, reservedParameters);
+  const sort = problems.collect(() => parseSortParameter(resource, parameters));
+  const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
+  const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
+  const offset = problems.collect(() => integer(parameters, 'offset', Number.MAX_SAFE_INTEGER));
+  problems.throwIfAny();
+  return {
+    ...selection,
+    sort: withKey(sort ?? resource.defaultSort, resource.key),
+    byRelevance: selection.search !== undefined && sort === undefined,
+    fields,
+    limit: limit ?? resource.limits.default,
+    offset: offset ?? 0,
+    count,
+  };
+}
+
+/** Parses the query of DELETE on a collection: filters and `q` only. */
+export function parseSelectionQuery(resource: Resource, query: string): Selection {
+  const problems = new ProblemList();
+  const selection = parseSelection(resource, group(query), problems, undefined, ['q']);
+  problems.throwIfAny();
+  return selection;
+}
+
+/** Parses the query of GET on an item: `fields` only. */
+export function parseItemQuery(resource: Resource, query: string): readonly string[] | undefined {
+  const problems = new ProblemList();
+  const parameters = group(query);
+  for (const name of parameters.keys()) {
+    if (name !== 'fields') problems.add(unknownParameter(name, ['fields']));
+  }
+  const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
+  problems.throwIfAny();
+  return fields;
+}
+
+/** Throws 40002 for any parameter, for calls that take none. */
+export function requireNoParameters(query: string): void {
+  const problems = new ProblemList();
+  for (const name of group(query).keys()) problems.add(unknownParameter(name, []));
+  problems.throwIfAny();
+}
+
+function parseSelection(
+  resource: Resource,
+  parameters: Parameters,
+  problems: ProblemList,
+  keyword: string | undefined,
+  common: readonly string[],
+): Selection {
+  const known = common.filter(
+    (name) => name !== 'q' || (resource.search.length > 0 && keyword === undefined),
+  );
+  const filters: Filter[] = [];
+  for (const [name, values] of parameters) {
+    if (known.includes(name)) continue;
+    const parameter = findFilter(resource.filters, name);
+    if (parameter === undefined) problems.add(unknownParameter(name, [...resource.filters.keys(), ...known]));
+    else filters.push(...(problems.collect(() => [parseFilter(parameter, name, values)]) ?? []));
+  }
+  const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
+  if (q === '') problems.add({ code: 40003, internalMessage: 'q must not be empty' });
+  return { filters, search: keyword ?? q };
+}
+
+function parseSortParameter(resource: Resource, parameters: Parameters): readonly SortTerm[] | undefined {
+  const text = single(parameters, 'sort');
+  return text === undefined ? undefined : parseSort(text, resource.sort);
+}
+
+function parseFieldsParameter(resource: Resource, parameters: Parameters): readonly string[] | undefined {
+  const text = single(parameters, 'fields');
+  return text === undefined ? undefined : parseFields(text, resource.fields);
+}
+
+function integer(parameters: Parameters, name: string, maximum: number): number | undefined {
+  const text = single(parameters, name);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= maximum))
+    throw apiError(40003, `${name} must be an integer from 0 to ${maximum}, not "${text}"`);
+  return value;
+}
+
+function single(parameters: Parameters, name: string): string | undefined {
+  const values = parameters.get(name);
+  if (values !== undefined && values.length > 1) throw apiError(40003, `${name} must be given once`);
+  return values?.[0];
+}
+
+function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
+  return sort.some(({ field }) => field === key) ? sort : [...sort, { field: key, direction: 'asc' }];
+}
+
+function unknownParameter(name: string, known: readonly string[]): Problem {
+  const hint = known.length === 0 ? 'none is allowed here' : `known here: ${known.join(', ')}`;
+  return { code: 40002, internalMessage: `Unknown parameter "${name.slice(0, 100)}"; ${hint}` };
+}
+
+function group(query: string): Parameters {
+  const parameters = new Map<string, string[]>();
+  for (const [name, value] of parseQueryString(query)) {
+    parameters.set(name, [...(parameters.get(name) ?? []), value]);
+  }
+  return parameters;
+}

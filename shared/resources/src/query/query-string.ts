@@ -1,0 +1,31 @@
+import { apiError } from '../errors/api-error.js';
+
+/** Decoded query parameters in their order. Throws 40003 for bad percent-encoding and NUL. */
+export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {
+  if (query === '') return [];
+  return query
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      return equals < 0
+        ? [decode(pair), '']
+        : [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+    });
+}
+
+function decode(text: string): string {
+  return decodePercent(text.replaceAll('+', ' '), 'query');
+}
+
+/** Decodes one part of a URL. Throws 40003 for bad percent-encoding and NUL. */
+export function decodePercent(text: string, where: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text);
+  } catch {
+    throw apiError(40003, `The ${where} has bad percent-encoding: ${text.slice(0, 100)}`);
+  }
+  if (decoded.includes('\0')) throw apiError(40003, `The ${where} has a NUL character`);
+  return decoded;
+}

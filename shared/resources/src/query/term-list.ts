@@ -1,0 +1,35 @@
+import { apiError } from '../errors/api-error.js';
+import type { SortTerm } from '../resource/resource.js';
+
+/** Parses `sort`: `+a,-b`; no sign and a `+` that arrived as a space count as ascending. Throws 40003. */
+export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
+  const terms = text.split(',').map((term): SortTerm => {
+    const sign = /^[-+ ]/.exec(term)?.[0];
+    return { field: sign === undefined ? term : term.slice(1), direction: sign === '-' ? 'desc' : 'asc' };
+  });
+  requireKnownOnce(
+    'sort',
+    terms.map(({ field }) => field),
+    sortable,
+  );
+  return terms;
+}
+
+/** Parses `fields`: names separated by commas. Throws 40003. */
+export function parseFields(text: string, known: readonly string[]): readonly string[] {
+  const names = text.split(',');
+  requireKnownOnce('fields', names, known);
+  return names;
+}
+
+function requireKnownOnce(parameter: string, names: readonly string[], known: readonly string[]): void {
+  for (const [index, name] of names.entries()) {
+    if (!known.includes(name)) {
+      throw apiError(
+        40003,
+        `${parameter} names no field that it can use: "${name.slice(0, 100)}"; it can use ${known.join(', ')}`,
+      );
+    }
+    if (names.indexOf(name) !== index) throw apiError(40003, `${parameter} repeats "${name}"`);
+  }
+}

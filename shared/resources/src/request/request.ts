@@ -1,0 +1,33 @@
+/** Who calls, as the credentials hook tells. */
+export interface Principal {
+  /** Appears in logs; never a secret. */
+  readonly name: string;
+  /** `read` allows GET, `write` allows changes, `admin` allows everything and shows stack traces. */
+  readonly scopes: readonly string[];
+}
+
+/** A request without any web framework in it. */
+export interface ApiRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** The raw path, still percent-encoded. */
+  readonly path: string;
+  /** The raw query string without `?`; '' if none. */
+  readonly query: string;
+  /** Names in lower case; repeated headers joined as Node joins them. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly id: string;
+  /**
+   * Reads and parses the JSON body, once, when the stages before it have passed; undefined if it is empty.
+   * Throws an ApiError: 40001 malformed, 41301 too large, 41501 encoding not supported.
+   */
+  readonly readBody: () => Promise<unknown>;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Serialised as JSON unless it is a string; undefined for no body. */
+  readonly body?: unknown;
+}

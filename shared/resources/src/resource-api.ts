@@ -1,0 +1,66 @@
+import type Koa from 'koa';
+import type { ApiError } from './errors/api-error.js';
+import type { ErrorStackPolicy } from './errors/incident.js';
+import { koaAdapter } from './koa-adapter.js';
+import { createResponder } from './responder.js';
+import type { Authenticate } from './request/credentials.js';
+import { supportedVersion } from './request/path.js';
+import { DefinitionError } from './resource/naming.js';
+import type { Resource } from './resource/resource.js';
+
+/** What happens in the API that an operator may want to know. */
+export interface ApiLog {
+  /** An unexpected error, under the incident id that the caller was told. */
+  readonly incident: (incident: {
+    id: string;
+    requestId: string;
+    method: string;
+    path: string;
+    error: unknown;
+  }) => void;
+}
+
+export interface ResourceApiOptions {
+  readonly resources: readonly Resource[];
+  /** Scheme, host and port that links start with, e.g. `https://example.com`; a trailing slash is dropped. */
+  readonly baseUrl: string;
+  /** Path before `/api`, e.g. `/shop`; default ''. */
+  readonly prefix?: string;
+  /** Tells who calls; without it the API is open to all. */
+  readonly authenticate?: Authenticate;
+  /** The answer to an error of a storage's own kind, e.g. 50301 for a lost connection; undefined for a 500. */
+  readonly classifyError?: (error: unknown) => ApiError | undefined;
+  /** Who sees the stack trace of a 500; default `always`. */
+  readonly errorStack?: ErrorStackPolicy;
+  readonly log: ApiLog;
+  /** Largest body in bytes; default 1 MiB. */
+  readonly bodyLimitBytes?: number;
+}
+
+/**
+ * The API as Koa middleware. Use it first: it answers everything below `{prefix}/api`, the pages `/errors/{code}`,
+ * and gives the error payload to whatever the middleware after it leaves unanswered or throws.
+ * @throws DefinitionError if two resources share a name
+ */
+export function createResourceApi(options: ResourceApiOptions): Koa.Middleware {
+  const resources = new Map<string, Resource>();
+  for (const resource of options.resources) {
+    if (resources.has(resource.name)) throw new DefinitionError(`two resources are named "${resource.name}"`);
+    resources.set(resource.name, resource);
+  }
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const prefix = (options.prefix ?? '').replace(/\/+$/, '');
+  const responder = createResponder({
+    pipeline: {
+      resources,
+      apiUrl: `${baseUrl}${prefix}/api/${supportedVersion}`,
+      authenticate: options.authenticate,
+    },
+    baseUrl,
+    prefix,
+    classifyError: options.classifyError ?? (() => undefined),
+    errorStack: options.errorStack ?? 'always',
+    log: options.log,
+  });
+  return koaAdapter(responder, options.bodyLimitBytes ?? 1024 * 1024);
+}

@@ -1,0 +1,130 @@
+import type { TObject, TSchema } from 'typebox';
+import { bodySchemas } from './body-schemas.js';
+import { compileFilter } from './filter.js';
+import type { JsonSchema } from './json-schema.js';
+import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
+import type {
+  AnyStorage,
+  Child,
+  ChildDeclaration,
+  FieldOf,
+  Operation,
+  OperationDeclaration,
+  OperationDeclarations,
+  Resource,
+  ResourceDefinition,
+  SortTerm,
+} from './resource.js';
+
+/**
+ * Checks a definition and makes it ready to be served.
+ * @throws DefinitionError that states the broken rule
+ */
+export function defineResource<
+  Item extends TObject,
+  const ServerSet extends FieldOf<Item> = never,
+  Create extends TSchema | undefined = undefined,
+  Operations extends OperationDeclarations = Readonly<Record<string, never>>,
+>(definition: ResourceDefinition<Item, ServerSet, Create, Operations>): Resource {
+  const singular = definition.singular ?? singularOf(definition.name);
+  requirePluralNoun(definition.name, singular);
+  try {
+    return compile(definition, singular);
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    throw new DefinitionError(`resource "${definition.name}": ${error.message}`);
+  }
+}
+
+function compile<
+  Item extends TObject,
+  ServerSet extends FieldOf<Item>,
+  Create extends TSchema | undefined,
+  Operations extends OperationDeclarations,
+>(definition: ResourceDefinition<Item, ServerSet, Create, Operations>, singular: string): Resource {
+  const item: JsonSchema = definition.item;
+  const properties = item.properties ?? {};
+  const fields = Object.keys(properties);
+  const requireField = (field: string, where: string): void => {
+    if (!fields.includes(field)) throw new DefinitionError(`${where} names no field of the item: "${field}"`);
+  };
+  for (const field of fields) requireFieldName(field, 'item');
+
+  const key = definition.key ?? 'id';
+  requireField(key, 'key');
+  const serverSet = definition.serverSet ?? [];
+  for (const field of serverSet) requireField(field, 'serverSet');
+  const sort = [...new Set([...(definition.sort ?? []), key])];
+  for (const field of sort) requireField(field, 'sort');
+  const search = definition.search ?? [];
+  for (const field of search) requireField(field, 'search');
+
+  // The pipeline hands a storage only what has passed the schemas that its types come from.
+  const storage = definition.storage as AnyStorage;
+  const operations = compileOperations(definition.operations ?? {}, storage.operations);
+  const children = compileChildren(definition.children ?? [], operations);
+  return {
+    name: definition.name,
+    singular,
+    description: definition.description ?? '',
+    item,
+    fields,
+    key,
+    serverSet,
+    bodies: bodySchemas({ item, key, serverSet, create: definition.create, bulk: definition.bulk }),
+    partialBulk: definition.bulk !== undefined,
+    filters: new Map(
+      Object.entries(definition.filters ?? {}).map(([parameter, declaration]) => [
+        parameter,
+        compileFilter(parameter, declaration, properties),
+      ]),
+    ),
+    sort,
+    defaultSort: (definition.defaultSort ?? []).map((term) => sortTerm(term, sort)),
+    search,
+    limits: { default: 20, max: 1000, ...definition.limits },
+    ifMatch: definition.ifMatch ?? 'optional',
+    operations,
+    children,
+    storage,
+  };
+}
+
+function sortTerm(text: string, sortable: readonly string[]): SortTerm {
+  const field = text.replace(/^-/, '');
+  if (!sortable.includes(field)) throw new DefinitionError(`defaultSort names no sort field: "${field}"`);
+  return { field, direction: text.startsWith('-') ? 'desc' : 'asc' };
+}
+
+function compileOperations(
+  declarations: Readonly<Record<string, OperationDeclaration>>,
+  performed: AnyStorage['operations'] = {},
+): Map<string, Operation> {
+  const operations = new Map<string, Operation>();
+  for (const [verb, { summary, body }] of Object.entries(declarations)) {
+    requireVerb(verb);
+    const run = performed[verb];
+    if (run === undefined) {
+      throw new DefinitionError(`operation "${verb}" is not performed by the storage`);
+    }
+    operations.set(verb, { verb, summary, body, run });
+  }
+  return operations;
+}
+
+function compileChildren(
+  declarations: readonly ChildDeclaration[],
+  operations: ReadonlyMap<string, Operation>,
+): Map<string, Child> {
+  const children = new Map<string, Child>();
+  for (const { resource, by, serves } of declarations) {
+    if (by !== undefined && !resource.fields.includes(by)) {
+      throw new DefinitionError(`child "${resource.name}" has no field "${by}"`);
+    }
+    if (operations.has(resource.name) || children.has(resource.name)) {
+      throw new DefinitionError(`child "${resource.name}" has the name of an operation or of another child`);
+    }
+    children.set(resource.name, { resource, by, serves: serves && new Set(serves) });
+  }
+  return children;
+}

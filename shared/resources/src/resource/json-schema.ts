@@ -1,0 +1,30 @@
+/** The part of JSON Schema that definitions are read by; every TypeBox schema is one. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly additionalProperties?: boolean | JsonSchema;
+}
+
+/** The types that a schema admits; empty if it admits any. `date-time` stands for a string of that format. */
+export function typesOf(schema: JsonSchema): readonly string[] {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(typesOf);
+  if (schema.type === undefined) return (schema.enum ?? []).map(typeOfValue);
+  if (schema.type === 'string' && schema.format === 'date-time') return ['date-time'];
+  return typeof schema.type === 'string' ? [schema.type] : schema.type;
+}
+
+/** The same schema admitting null too. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  return typesOf(schema).includes('null') ? schema : { anyOf: [schema, { type: 'null' }] };
+}
+
+function typeOfValue(value: unknown): string {
+  return value === null ? 'null' : typeof value;
+}

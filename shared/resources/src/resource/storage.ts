@@ -1,0 +1,81 @@
+import type { CollectionQuery, Selection } from '../query/collection-query.js';
+import type { Principal } from '../request/request.js';
+
+/** What a storage may want to know about the call it serves. */
+export interface CallContext {
+  readonly requestId: string;
+  /** undefined if the API has no credentials hook. */
+  readonly principal: Principal | undefined;
+  /** The items above in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
+  readonly parents: readonly { readonly resource: string; readonly id: string }[];
+  /**
+   * Fields every item of this call must have, from the path: `/queues/mail/jobs` → `{ queue: 'mail' }`.
+   * Already part of a query's filters; checked by the toolkit on items that `get` returns.
+   */
+  readonly scope: Readonly<Record<string, unknown>>;
+}
+
+/** One page of a collection. */
+export interface Page<Item> {
+  /** At most `query.limit`, in the order of `query.sort`. */
+  readonly items: readonly Item[];
+  /** Items that match without limit and offset; undefined if `query.count` is `none`. */
+  readonly total: number | undefined;
+  /** The total is an estimate. */
+  readonly estimated?: boolean;
+}
+
+/**
+ * A change to one item that a client asked for. The storage calls `apply` with the item as it is, inside the
+ * transaction or lock that protects it, and writes what `apply` returns.
+ */
+export interface ItemChange<Item, Fields> {
+  /** The fields that the client sent. */
+  readonly fields: Partial<Fields>;
+  /** Checks If-Match and validates the result; returns the new value of all writable fields. Throws an ApiError. */
+  apply(current: Item): Fields;
+}
+
+/** Performs a special operation; the body has passed its schema. */
+export type OperationFunction<Item, Body> = (
+  id: string,
+  body: Body,
+  context: CallContext,
+) => Promise<Item | undefined>;
+
+/** One element of a bulk change. */
+export interface KeyedChange<Item, Fields> {
+  readonly id: string;
+  readonly change: ItemChange<Item, Fields>;
+}
+
+/**
+ * What a resource is made of. A call is allowed if the function that serves it is there: `list` allows GET on the
+ * collection, `create` POST, and so on; everything else is answered with 405. All may throw an ApiError; other
+ * errors become a 500, or a 503 if `classifyError` of the API says so.
+ */
+export interface ResourceStorage<Item, Create, Fields, Operations> {
+  list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
+  /** undefined if there is no such item. */
+  get?(id: string, context: CallContext): Promise<Item | undefined>;
+  create?(body: Create, context: CallContext): Promise<Item>;
+  /** All or none; the items in the order of the bodies. Allows POST with an array. */
+  createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
+  /** PUT on an item; undefined if there is none. */
+  replace?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
+  /** PATCH on an item; undefined if there is none. */
+  patch?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
+  /** PUT on the collection: all or none. Collect the errors of all changes with `applyAll`. */
+  replaceMany?(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<readonly Item[]>;
+  /** Calls `check` with the item before it goes; false if there was none. */
+  delete?(id: string, check: (current: Item) => void, context: CallContext): Promise<boolean>;
+  /** DELETE on the collection; the count of deleted items. */
+  deleteMany?(selection: Selection, context: CallContext): Promise<number>;
+  /**
+   * Special operations by verb. Each returns the item afterwards, or undefined if there is none; throws 40902 if
+   * its state forbids it; answers an item that is already in the target state without a second effect.
+   */
+  readonly operations?: {
+    readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;
+  };
+}

@@ -1,0 +1,79 @@
+import { ApiError, apiError } from './errors/api-error.js';
+import { errorPage } from './errors/error-page.js';
+import { errorResponse } from './errors/error-payload.js';
+import { type ErrorStackPolicy, newIncident } from './errors/incident.js';
+import { answer, type Pipeline } from './pipeline.js';
+import { isAdmin } from './request/credentials.js';
+import { pathSegments } from './request/path.js';
+import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
+import type { ApiLog } from './resource-api.js';
+
+export interface ResponderOptions {
+  readonly pipeline: Pipeline;
+  readonly baseUrl: string;
+  readonly prefix: string;
+  readonly classifyError: (error: unknown) => ApiError | undefined;
+  readonly errorStack: ErrorStackPolicy;
+  readonly log: ApiLog;
+}
+
+/** Plain requests in, plain answers out: knows no web framework. */
+export interface Responder {
+  /** The answer to a request below `{prefix}/api` or `/errors`; undefined for any other path. Never throws. */
+  readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
+  /** The answer to a request that nobody else answers. */
+  readonly notFound: (request: ApiRequest) => ApiResponse;
+  /** The answer to a request whose handling threw. */
+  readonly failed: (request: ApiRequest, error: unknown) => ApiResponse;
+}
+
+export function createResponder(options: ResponderOptions): Responder {
+  const { pipeline, baseUrl, prefix } = options;
+
+  const failed = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
+    const known = error instanceof ApiError ? error : options.classifyError(error);
+    return errorResponse(known ?? unexpected(request, error, principal), baseUrl, request.headers['accept']);
+  };
+
+  const unexpected = (request: ApiRequest, error: unknown, principal: Principal | undefined): ApiError => {
+    const incident = newIncident(error);
+    const { method, path } = request;
+    options.log.incident({ id: incident.id, requestId: request.id, method, path, error });
+    const visible = options.errorStack === 'always' || isAdmin(principal);
+    return apiError(50001, `Incident ${incident.id}${visible ? `\n${incident.stack}` : ''}`);
+  };
+
+  const respond = async (request: ApiRequest): Promise<ApiResponse | undefined> => {
+    const below = withoutPrefix(request.path, prefix);
+    if (!/^\/(?:api|errors)(?:\/|$)/i.test(below)) return undefined;
+    let principal: Principal | undefined;
+    try {
+      const segments = pathSegments(below);
+      if (segments[0]?.toLowerCase() === 'errors') return errorPageOrThrow(request, segments);
+      return await answer(pipeline, request, segments, (known) => (principal = known));
+    } catch (error) {
+      return failed(request, error, principal);
+    }
+  };
+
+  const notFound = (request: ApiRequest): ApiResponse =>
+    failed(request, apiError(40401, `There is no path ${request.path.slice(0, 200)}`));
+
+  return { respond, notFound, failed };
+}
+
+/** The error pages are found with and without the prefix, since `more info` goes without it. */
+function withoutPrefix(path: string, prefix: string): string {
+  if (prefix === '') return path;
+  if (path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`)) return path.slice(prefix.length);
+  return /^\/errors\//i.test(path) ? path : '';
+}
+
+function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): ApiResponse {
+  const page = segments.length === 2 ? errorPage(segments[1] ?? '', request.headers['accept']) : undefined;
+  if (page === undefined) throw apiError(40401, `There is no path ${request.path.slice(0, 200)}`);
+  if (request.method === 'GET' || request.method === 'HEAD') return page;
+  throw apiError(40501, `${request.method} is not possible here; possible: GET, HEAD`, {
+    allow: 'GET, HEAD',
+  });
+}

@@ -1,0 +1,83 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Problem } from '../errors/api-error.js';
+import { fieldPath, join } from './field-path.js';
+import { unstorable } from './unstorable.js';
+import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+
+/** Checks values against one schema. */
+export interface Validator {
+  /** Every problem of a body; fills in defaults. `at` names the place of the body in the request, e.g. `[3]`. */
+  readonly check: (body: unknown, at?: string) => readonly Problem[];
+  /** What a single value must be; empty if it is. */
+  readonly explain: (value: unknown) => readonly string[];
+}
+
+// ajv-formats is CommonJS with a `default` member; under ESM its plugin is that member.
+const ajv = formats.default(
+  new Ajv2020({ allErrors: true, useDefaults: true, strict: false, verbose: true, ownProperties: true }),
+);
+
+const validators = new WeakMap<JsonSchema, Validator>();
+
+/** The validator of a schema; compiled at first use, so that many resources start as fast as few. */
+export function validatorFor(schema: JsonSchema): Validator {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  let compiled: ValidateFunction | undefined;
+  const errorsOf = (value: unknown): readonly ErrorObject[] => {
+    compiled ??= ajv.compile(schema);
+    return compiled(value) ? [] : withoutAlternatives(compiled.errors ?? []);
+  };
+  const validator: Validator = {
+    check: (body, at = '') => [
+      ...errorsOf(body).map((error) => toProblem(error, at)),
+      ...unstorable(body, at),
+    ],
+    explain: (value) => errorsOf(value).map(expectation),
+  };
+  validators.set(schema, validator);
+  return validator;
+}
+
+/** A failed `anyOf` also reports each alternative; the summary is enough. */
+function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  return errors.filter(({ schemaPath }) => !/\/(?:anyOf|oneOf)\/\d+\//.test(schemaPath));
+}
+
+function toProblem(error: ErrorObject, at: string): Problem {
+  const place = at + fieldPath(error.instancePath);
+  const params: Readonly<Record<string, unknown>> = error.params;
+  switch (error.keyword) {
+    case 'required':
+      return { code: 42201, internalMessage: `${join(place, String(params['missingProperty']))} is missing` };
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const name = String(params['additionalProperty'] ?? params['unevaluatedProperty']);
+      return { code: 42203, internalMessage: `${join(place, name)} is not a known field` };
+    }
+    default:
+      return { code: 42202, internalMessage: `${place === '' ? 'the body' : place} ${expectation(error)}` };
+  }
+}
+
+function expectation(error: ErrorObject): string {
+  const params: Readonly<Record<string, unknown>> = error.params;
+  const schema: unknown = error.schema;
+  switch (error.keyword) {
+    case 'enum':
+      return `must be one of ${JSON.stringify(params['allowedValues'])}`;
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'anyOf':
+    case 'oneOf':
+      return `must be ${Array.isArray(schema) ? schema.map(describe).join(' or ') : 'one of the alternatives'}`;
+    default:
+      return error.message ?? 'is invalid';
+  }
+}
+
+function describe(schema: JsonSchema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  return typesOf(schema).join(' or ');
+}

@@ -1,0 +1,74 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { createResourceApi, type ResourceApiOptions } from '@longshore/resources';
+
+/** A served API; `incidents` holds the unexpected errors. */
+export interface TestApi {
+  readonly url: string;
+  readonly incidents: unknown[];
+  readonly call: (path: string, init?: RequestInit & { json?: unknown }) => Promise<Answer>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined if it is empty or not JSON. */
+  readonly body: unknown;
+  /** The codes of an error payload. */
+  readonly codes: readonly number[];
+  /** The internal messages of an error payload, joined. */
+  readonly messages: string;
+}
+
+/** The base URL that links in answers start with, whatever port the test server got. */
+export const baseUrl = 'https://api.example.com';
+
+/** Serves resources on a free loopback port. */
+export async function serve(
+  options: Omit<ResourceApiOptions, 'baseUrl' | 'log'>,
+  extend: (app: Koa) => void = () => {},
+): Promise<TestApi> {
+  const incidents: unknown[] = [];
+  const app = new Koa();
+  app.use(
+    createResourceApi({ baseUrl, log: { incident: ({ error }) => incidents.push(error) }, ...options }),
+  );
+  extend(app);
+  const server: Server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    incidents,
+    call: async (path, init = {}) => toAnswer(await fetch(url + path, withJson(init))),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function withJson({ json, ...init }: RequestInit & { json?: unknown }): RequestInit {
+  if (json === undefined) return init;
+  const headers = new Headers(init.headers);
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json');
+  return { ...init, headers, body: JSON.stringify(json) };
+}
+
+async function toAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  const body: unknown = isJson ? JSON.parse(text) : undefined;
+  const { errors = [] } = (body ?? {}) as { errors?: readonly { code: number; internalMessage: string }[] };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body,
+    codes: errors.map(({ code }) => code),
+    messages: errors.map(({ internalMessage }) => internalMessage).join('\n'),
+  };
+}
