@@ -34,7 +34,7 @@ export interface LocalPostgres {
 }
 
 /** How long a stopping Postgres may take for its last checkpoint; what is missing is recovered at the next start. */
-const stopDeadlineMs = 3_000;
+const stopDeadlineMs = 2_500;
 
 const fastSettings = {
   fsync: 'off',

@@ -1,0 +1,59 @@
+.DEFAULT_GOAL := help
+.PHONY: help dev test test-browser lint format build bench bench-smoke up down clean node
+
+bin := node_modules/.bin
+# npm writes this file last, so it tells when the packages were installed.
+installed := node_modules/.package-lock.json
+tests := '{shared,services}/*/test/**/*.test.ts' '{dev,acceptance}/test/**/*.test.ts'
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+dev: build ## Run everything here, without Docker: a local Postgres, api, worker and dashboard
+	@node dev/dist/main.js
+
+test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL names another)
+	$(bin)/c8 $(bin)/mocha $(tests)
+
+test-browser: build ## Look at the dashboard with a real browser (CHROMIUM names its program)
+	$(bin)/mocha 'acceptance/browser/**/*.test.ts'
+
+lint: $(installed) ## Check rules, import directions and format
+	$(bin)/oxlint --type-aware --deny-warnings
+	$(bin)/prettier --check --log-level warn .
+
+format: $(installed) ## Format every file and mend what can be mended
+	$(bin)/oxlint --type-aware --fix
+	$(bin)/prettier --write --log-level warn .
+
+build: $(installed) ## Compile every package
+	$(bin)/tsc -b
+
+bench: build ## Measure throughput, latency and HTTP beside the peers
+	node bench/dist/main.js
+
+bench-smoke: build ## Run the benchmarks shortly, to see that they work
+	node bench/dist/main.js --smoke
+
+up: ## Run everything in containers
+	docker compose up --build --wait
+	@echo
+	@echo '  API         http://localhost:8080'
+	@echo '  Dashboard   http://localhost:8081/job-dashboard'
+	@echo
+	@echo '  Your first job:  curl -X POST http://localhost:8080/test'
+
+down: ## Stop the containers; their data stays
+	docker compose --profile gateway down
+
+clean: ## Remove what was built, and the data of make dev
+	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist
+
+$(installed): package-lock.json | node
+	npm ci --no-audit --no-fund
+	@touch $@
+
+node:
+	@command -v node >/dev/null || { echo 'Longshore needs Node.js 20.19 or newer (https://nodejs.org).' >&2; exit 1; }
+	@node -e "const [a, b] = process.versions.node.split('.').map(Number); if (a < 20 || (a === 20 && b < 19)) \
+	  { console.error('Longshore needs Node.js 20.19 or newer; this is ' + process.version + '.'); process.exit(1) }"

@@ -1,0 +1,74 @@
+/** ANSI's numbers for the few looks used here. */
+const looks = {
+  bold: 1,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  magenta: 35,
+  cyan: 36,
+  white: 37,
+  gray: 90,
+} as const;
+
+export type Look = keyof typeof looks;
+export type Paint = (look: Look, text: string) => string;
+
+/** Colours on a terminal that has them, plain text elsewhere. */
+export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
+  const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return coloured ? (look, text) => `\u001B[${looks[look]}m${text}\u001B[0m` : (_, text) => text;
+}
+
+/** pino's numbers. */
+const levels: Readonly<Record<number, readonly [name: string, look: Look]>> = {
+  10: ['trace', 'gray'],
+  20: ['debug', 'gray'],
+  30: ['info', 'green'],
+  40: ['warn', 'yellow'],
+  50: ['error', 'red'],
+  60: ['fatal', 'magenta'],
+};
+
+/** What every line repeats and a developer need not read. */
+const unspoken = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
+
+/**
+ * One of a service's JSON log lines as a person reads it: `12:00:00.000 info message key=value`, an error's stack below
+ * it. Anything that is not such a line is returned as it is.
+ */
+export function formatLogLine(line: string, paint: Paint): string {
+  const entry = parseEntry(line);
+  if (entry === null) return line;
+  const [level, look] = levels[Number(entry['level'])] ?? [String(entry['level']), 'white'];
+  const time =
+    typeof entry['time'] === 'number' || typeof entry['time'] === 'string' ? new Date(entry['time']) : null;
+  const rest = Object.entries(entry).filter(([key]) => !unspoken.has(key) && key !== 'err');
+  const words = [
+    paint('gray', time === null || Number.isNaN(time.getTime()) ? '' : time.toISOString().slice(11, 23)),
+    paint(look, level),
+    textOf(entry['msg']),
+    ...rest.map(([key, value]) => paint('gray', `${key}=${textOf(value)}`)),
+  ];
+  const stack = stackOf(entry['err']);
+  return words.filter((word) => word !== '').join(' ') + (stack === '' ? '' : `\n${stack}`);
+}
+
+function parseEntry(line: string): Record<string, unknown> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    const entry = JSON.parse(line) as Record<string, unknown>;
+    return 'level' in entry ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function stackOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  return textOf('stack' in error ? error.stack : error);
+}

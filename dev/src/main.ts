@@ -1,0 +1,60 @@
+/** `make dev`: everything a developer needs, as processes of this machine, until Ctrl-C. */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, startLocalPostgres, type LocalPostgres } from '@longshore/local-postgres';
+import { formatLogLine, paintFor } from './log-line.js';
+import { oneProcess, threeServices, type Places } from './plan.js';
+import { supervise } from './supervise.js';
+import { welcome } from './welcome.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const data = path.join(root, '.data');
+const places: Places = { root, results: path.join(data, 'results'), freePort };
+const dashboardPath = process.env['DASHBOARD_PATH'] ?? '/job-dashboard';
+const paint = paintFor(process.stdout, process.env);
+const colours = { api: 'cyan', dashboard: 'magenta', worker: 'yellow', postgres: 'blue' } as const;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function sayFrom(name: string, line: string): void {
+  const prefix = paint(colours[name as keyof typeof colours], `${name.padEnd(9)} │ `);
+  say(prefix + formatLogLine(line, paint).replaceAll('\n', `\n${prefix}`));
+}
+
+async function startPostgres(): Promise<LocalPostgres> {
+  say('Starting Postgres on .data/postgres');
+  const onLog = (line: string): void => {
+    if (/ (ERROR|PANIC|WARNING): /.test(line)) sayFrom('postgres', line);
+  };
+  return startLocalPostgres({ directory: path.join(data, 'postgres'), port: await freePort(54320), onLog });
+}
+
+async function run(): Promise<void> {
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  });
+  const postgres = process.env['STORAGE'] === 'memory' ? null : await startPostgres();
+  try {
+    const specs = postgres === null ? await oneProcess(places) : await threeServices(places, postgres.url);
+    const urls = Object.fromEntries(specs.map(({ name, url }) => [name, url]));
+    const { api = '', dashboard = api, worker } = urls;
+    await supervise({
+      specs,
+      interrupted,
+      ...(postgres === null ? {} : { databaseEnded: postgres.ended }),
+      onLine: sayFrom,
+      onReady: () =>
+        say(welcome({ api, dashboard: dashboard + dashboardPath, worker, database: postgres?.url }, paint)),
+    });
+  } finally {
+    say('Stopping');
+    await postgres?.stop();
+  }
+}
+
+try {
+  await run();
+} catch (error) {
+  console.error(paint('red', `make dev: ${error instanceof Error ? error.message : String(error)}`));
+  process.exitCode = 1;
+}

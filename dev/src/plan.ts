@@ -1,0 +1,41 @@
+import path from 'node:path';
+import type { ServiceSpec } from './service-process.js';
+
+export interface Places {
+  /** The root of the repository. */
+  readonly root: string;
+  /** Where results of jobs go. */
+  readonly results: string;
+  /** A free port, the preferred one if possible. */
+  readonly freePort: (preferred: number) => Promise<number>;
+}
+
+/** The three services on one Postgres. */
+export async function threeServices(places: Places, databaseUrl: string): Promise<ServiceSpec[]> {
+  const database = { STORAGE: 'postgres', DATABASE_URL: databaseUrl };
+  const api = await service(places, 'api', 8080, database);
+  const links = { ...database, BASE_URL: api.url };
+  return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
+}
+
+/** Everything in one process, nothing kept. */
+export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
+  const env = { STORAGE: 'memory', EMBEDDED_SERVER: 'true', EMBEDDED_DASHBOARD: 'true' };
+  return [await service(places, 'api', 8080, env)];
+}
+
+async function service(
+  { root, results, freePort }: Places,
+  name: string,
+  preferredPort: number,
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceSpec> {
+  const port = await freePort(preferredPort);
+  const url = `http://localhost:${port}`;
+  return {
+    name,
+    main: path.join(root, 'services', name, 'dist', 'main.js'),
+    url,
+    env: { HOST: '127.0.0.1', PORT: String(port), BASE_URL: url, RESULTS_DIR: results, ...env },
+  };
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** A service to run. */
+export interface ServiceSpec {
+  readonly name: string;
+  /** Its compiled entry file. */
+  readonly main: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where it serves. */
+  readonly url: string;
+}
+
+export interface ServiceProcess {
+  readonly name: string;
+  /** How it ended, in words (`exit code 1`); never rejects. */
+  readonly ended: Promise<string>;
+  /** Asks it to stop, and kills it if it has not done so within the deadline. Resolves when it is gone. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Starts a service; `onLine` gets each line that it writes. */
+export function runService(spec: ServiceSpec, onLine: (line: string) => void): ServiceProcess {
+  // Linux ends it with this process, even if this one is killed.
+  const node = [process.execPath, '--enable-source-maps', spec.main];
+  const [command = '', ...args] =
+    process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', ...node] : node;
+  const child = spawn(command, args, {
+    env: { ...process.env, ...spec.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  const stop = async (deadlineMs: number): Promise<void> => {
+    child.kill('SIGTERM');
+    const impatience = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+    await ended;
+    clearTimeout(impatience);
+  };
+  return { name: spec.name, ended, stop };
+}
+
+/** Waits until the service answers that it is ready. Throws if it has not done so when `giveUp` is aborted. */
+export async function untilReady({ name, url }: ServiceSpec, giveUp: AbortSignal): Promise<void> {
+  const isReady = (): Promise<boolean> =>
+    fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(2_000) }).then(
+      (response) => response.ok,
+      () => false,
+    );
+  while (!(await isReady())) {
+    if (giveUp.aborted) throw new Error(`${name} did not become ready.`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,92 @@
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@longshore/local-postgres';
+import { expect } from 'chai';
+import type { ServiceSpec } from '../src/service-process.js';
+import { supervise, type Supervision } from '../src/supervise.js';
+
+const main = fileURLToPath(new URL('fixtures/service.ts', import.meta.url));
+
+async function spec(name: string, behaviour: string): Promise<ServiceSpec> {
+  const port = await freePort();
+  const env = { PORT: String(port), BEHAVIOUR: behaviour, NODE_OPTIONS: '--import=tsx' };
+  return { name, main, url: `http://127.0.0.1:${port}`, env };
+}
+
+const never = new Promise<void>(() => undefined);
+
+/** Supervises and gathers the process numbers that the services print. */
+async function watch(supervision: Partial<Supervision> & { specs: readonly ServiceSpec[] }) {
+  const pids: number[] = [];
+  let ready = false;
+  const error = await supervise({
+    interrupted: never,
+    onLine: (_, line) => pids.push(Number(line.replace(/\D/g, ''))),
+    onReady: () => (ready = true),
+    stopDeadlineMs: 500,
+    ...supervision,
+  }).then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  return { error, ready, pids };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('supervise', () => {
+  it('stops every service when it is interrupted', async () => {
+    let interrupt = (): void => undefined;
+    const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
+    const specs = [await spec('one', 'obedient'), await spec('two', 'obedient')];
+    const { error, pids } = await watch({ specs, interrupted, onReady: () => interrupt() });
+    expect(error).to.equal(null);
+    expect(pids.map(isRunning)).to.deep.equal([false, false]);
+  });
+
+  it('kills a service that does not stop when asked', async () => {
+    let interrupt = (): void => undefined;
+    const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
+    const { pids } = await watch({
+      specs: [await spec('mule', 'stubborn')],
+      interrupted,
+      onReady: () => interrupt(),
+    });
+    expect(pids.map(isRunning)).to.deep.equal([false]);
+  });
+
+  it('names the service that ends by itself, and stops the others', async () => {
+    const frail = await spec('frail', 'obedient');
+    const specs = [await spec('sound', 'obedient'), frail];
+    const crash = (): void => void fetch(new URL('/crash', frail.url)).catch(() => undefined);
+    const { error, pids } = await watch({ specs, onReady: crash });
+    expect(error).to.have.property('message', 'frail ended by itself: exit code 4');
+    expect(pids.map(isRunning)).to.deep.equal([false, false]);
+  });
+
+  it('does not wait for a service that fails at its start', async () => {
+    const { error, ready } = await watch({ specs: [await spec('broken', 'failing')] });
+    expect(error).to.have.property('message', 'broken ended by itself: exit code 3');
+    expect(ready).to.equal(false);
+  });
+
+  it('names the service that does not become ready', async () => {
+    const late = { ...(await spec('late', 'obedient')), url: `http://127.0.0.1:${await freePort()}` };
+    const { error } = await watch({ specs: [late], startDeadlineMs: 1 });
+    expect(error).to.have.property('message', 'late did not become ready.');
+  });
+
+  it('stops every service when the database ends by itself', async () => {
+    const { error, pids } = await watch({
+      specs: [await spec('one', 'obedient')],
+      databaseEnded: Promise.resolve(),
+    });
+    expect(error).to.have.property('message', 'Postgres ended by itself.');
+    expect(pids.map(isRunning)).to.not.include(true);
+  });
+});
