@@ -1,4 +1,28 @@
+export { type EnqueuedJob, type EnqueueOptions, JobClient, type JobOrder } from './client/job-client.js';
+export { toJsonText } from './job/arguments.js';
+export {
+  checkMaxAttempts,
+  checkName,
+  checkPriority,
+  defineJob,
+  type JobDefinition,
+  type JobDefinitionOptions,
+} from './job/definition.js';
 export * from './job/errors.js';
+export { isId, newId } from './job/id.js';
 export type * from './job/job.js';
+export { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './job/retry.js';
 export * from './job/state.js';
+export {
+  handleJob,
+  type JobContext,
+  type JobHandler,
+  type RunJob,
+  type RunningJob,
+} from './server/handler.js';
+export { JobServer } from './server/job-server.js';
+export { type Logger, silentLogger } from './server/logger.js';
+export type { JobServerOptions, ServerTimes } from './server/server-options.js';
+export type { Clock } from './storage/memory/clock.js';
+export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
 export type * from './storage/storage.js';

@@ -51,9 +51,12 @@ export interface NewJob {
   priority: number;
   args: JsonText;
   maxAttempts: number;
-  /** Not before this time; `null` means at once. */
-  runAt: Date | null;
+  /** Not before this; `null` means at once. */
+  due: Due | null;
 }
+
+/** A time on the calendar, or milliseconds from now by the storage's clock, which the client's may differ from. */
+export type Due = { readonly at: Date } | { readonly inMs: number };
 
 /** How an attempt ended. `lost`: its server died or stopped renewing its lease. */
 export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'lost';

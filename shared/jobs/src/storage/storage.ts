@@ -76,6 +76,8 @@ export interface ClaimStore {
   promoteDue(limit: number): Promise<PromotionReport>;
   /** Declares silent servers dead and takes back every claim that is theirs, expired or without an owner. */
   rescue(): Promise<RescueReport>;
+  /** Housekeeping: counters, room for coming days, retention. Cheap; called about once a second by every server. */
+  maintain(): Promise<void>;
   /**
    * Calls the listener when a job may have become ready in `queue`, or may have been scheduled (`null`).
    * A hint only: it may be late, missing or needless. Returns the function that ends the subscription.
@@ -97,6 +99,8 @@ export interface ServerRegistration {
   readonly id: string;
   /** Aborts when the storage says that this server has been declared dead. */
   readonly lost: AbortSignal;
+  /** Tells people how many jobs this server runs; goes out with the next heartbeat. */
+  report(processing: number): void;
   /** Takes the server off the list; claims that it still holds go back to their queues. */
   unregister(): Promise<void>;
 }

@@ -1,0 +1,116 @@
+import { StorageUnavailableError } from '@longshore/jobs';
+import pg from 'pg';
+
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  /** Most connections of the pool; 10 by default. */
+  readonly poolSize: number;
+  /** READ COMMITTED set on every transaction; `false` leaves the server's default. */
+  readonly useRecommendedIsolationLevel: boolean;
+  /** The longest an ordinary statement may take, in milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+}
+
+/** One with a name is prepared once in each connection, so one name must always have the same text. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+/** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
+const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/];
+
+/** Serialization failure and deadlock: the same statement again is expected to succeed. */
+const repeatable = /^40(001|P01)$/;
+
+const maxRepeats = 5;
+
+/** A pool of connections. Every failure that may pass comes out as {@link StorageUnavailableError}. */
+export class Database {
+  readonly #pool: pg.Pool;
+  readonly options: DatabaseOptions;
+
+  constructor(options: DatabaseOptions) {
+    this.options = options;
+    this.#pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize });
+    this.#pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
+  }
+
+  /** Runs one statement as a transaction of its own. */
+  async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+    for (let repeat = 0; ; repeat++) {
+      try {
+        const { rows } = await this.#pool.query<Row>({ ...statement, values });
+        return rows;
+      } catch (error) {
+        if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
+        throw translate(error);
+      }
+    }
+  }
+
+  /** Runs several statements in one transaction: all of them or none. */
+  async transaction<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translate(error);
+    });
+    try {
+      await client.query('begin');
+      const result = await work(client);
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      // A connection that cannot even roll back is of no use to anyone else.
+      const broken = await client.query('rollback').then(
+        () => false,
+        () => true,
+      );
+      client.release(broken);
+      throw translate(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** What every connection is opened with. */
+export function connectionConfig(options: DatabaseOptions): pg.ClientConfig {
+  const settings = [
+    `-c statement_timeout=${options.statementTimeoutMs}`,
+    '-c idle_in_transaction_session_timeout=60000',
+    ...(options.useRecommendedIsolationLevel
+      ? [String.raw`-c default_transaction_isolation=read\ committed`]
+      : []),
+  ];
+  return {
+    connectionString: options.url,
+    application_name: options.applicationName,
+    options: settings.join(' '),
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  };
+}
+
+export function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** The error as the storage contract names it. */
+export function translate(error: unknown): unknown {
+  if (error instanceof StorageUnavailableError || !isUnavailable(error)) return error;
+  return new StorageUnavailableError('Postgres cannot be reached or gave up for now', { cause: error });
+}
+
+function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
+  // What has no SQLSTATE comes from the network or from the driver's own timeouts.
+  return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
+}

@@ -1,0 +1,59 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import pg from 'pg';
+import { connectionConfig } from './database.js';
+import { type HeartbeatData, lostMessage } from './heartbeat.js';
+import { beat } from './sql/servers.js';
+
+const { database, serverId, intervalMs, processing } = workerData as HeartbeatData;
+const running = new Int32Array(processing);
+
+/** A beat that failed is repeated sooner than the next would come. */
+const retryMs = Math.min(1_000, intervalMs);
+
+let client: pg.Client | undefined;
+let timer: NodeJS.Timeout | undefined;
+let leaving = false;
+
+async function connect(): Promise<pg.Client> {
+  const applicationName = `${database.applicationName} heartbeat`;
+  const fresh = new pg.Client({
+    ...connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(intervalMs) }),
+    query_timeout: intervalMs, // for a network that swallows packets
+  });
+  fresh.on('error', () => undefined); // the next beat fails and connects anew
+  await fresh.connect();
+  return fresh;
+}
+
+/** Returns whether the server is still among the living. */
+async function sendBeat(): Promise<boolean> {
+  client ??= await connect();
+  const { rowCount } = await client.query({ ...beat, values: [serverId, Atomics.load(running, 0)] });
+  return rowCount === 1;
+}
+
+async function goOn(): Promise<void> {
+  let pauseMs = intervalMs;
+  try {
+    if (!(await sendBeat())) {
+      parentPort?.postMessage(lostMessage);
+      leaving = true;
+    }
+  } catch {
+    pauseMs = retryMs;
+    void client?.end().catch(() => undefined);
+    client = undefined;
+  }
+  if (leaving) await leave();
+  else timer = setTimeout(() => void goOn(), pauseMs);
+}
+
+async function leave(): Promise<void> {
+  leaving = true;
+  clearTimeout(timer);
+  parentPort?.close();
+  await client?.end().catch(() => undefined);
+}
+
+parentPort?.on('message', () => void leave());
+timer = setTimeout(() => void goOn(), intervalMs);

@@ -1,0 +1,31 @@
+import type { Database } from './database.js';
+import { countRows, foldCounts, makePartitions } from './sql/counts.js';
+
+/** Today's partitions are there long before they are needed: a week without any server leaves enough. */
+const daysAhead = 8;
+
+const partitionsEveryMs = 3_600_000;
+
+/** This many rows more than there are counters are worth a fold. */
+const foldAt = 100;
+
+/** What keeps reads cheap and retention possible. */
+export class Housekeeping {
+  readonly #database: Database;
+  #partitionsMadeAt = -Infinity;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async runOnce(): Promise<void> {
+    const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
+    if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
+    if (performance.now() - this.#partitionsMadeAt >= partitionsEveryMs) await this.makePartitions();
+  }
+
+  async makePartitions(): Promise<void> {
+    await this.#database.query(makePartitions, [daysAhead]);
+    this.#partitionsMadeAt = performance.now();
+  }
+}

@@ -1,0 +1,1 @@
+export { PostgresStorage, type PostgresStorageOptions } from './postgres-storage.js';

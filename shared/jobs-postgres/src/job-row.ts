@@ -1,0 +1,68 @@
+import type { Attempt, AttemptOutcome, Job, JobError, JobState, JsonValue } from '@longshore/jobs';
+
+/** A job as the read queries give it, from whichever table. */
+export interface JobRow {
+  id: string;
+  queue_id: number;
+  state: JobState;
+  name: string;
+  priority: number;
+  args: JsonValue;
+  result: JsonValue;
+  error: JobError | null;
+  attempt: number;
+  max_attempts: number;
+  created_at: Date;
+  run_at: Date | null;
+  started_at: Date | null;
+  finished_at: Date | null;
+  server_id: string | null;
+  past_attempts: PastAttempt[] | null;
+}
+
+/** An attempt that did not end the job, as it is kept with the job. */
+interface PastAttempt {
+  attempt: number;
+  outcome: AttemptOutcome;
+  serverId: string;
+  startedAt: string;
+  finishedAt: string;
+  error: JobError | null;
+}
+
+export function toJob(row: JobRow, queue: string): Job {
+  return {
+    id: row.id,
+    name: row.name,
+    queue,
+    state: row.state,
+    priority: row.priority,
+    args: row.args,
+    result: row.result,
+    error: row.error,
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    createdAt: row.created_at,
+    runAt: row.run_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    serverId: row.server_id,
+  };
+}
+
+/** Oldest first: the past ones, then the one that runs or that ended the job. */
+export function toAttempts(row: JobRow): Attempt[] {
+  const attempts: Attempt[] = (row.past_attempts ?? []).map((past) => ({
+    ...past,
+    startedAt: new Date(past.startedAt),
+    finishedAt: new Date(past.finishedAt),
+  }));
+  const { state, attempt, server_id: serverId, started_at: startedAt, finished_at: finishedAt, error } = row;
+  if (serverId === null || startedAt === null) return attempts;
+  if (state === 'done' || state === 'failed' || state === 'cancelled') {
+    attempts.push({ attempt, outcome: state, serverId, startedAt, finishedAt, error });
+  } else if (state === 'processing') {
+    attempts.push({ attempt, outcome: state, serverId, startedAt, finishedAt: null, error: null });
+  }
+  return attempts;
+}

@@ -1,0 +1,171 @@
+import {
+  type Claim,
+  type ClaimedJob,
+  type ClaimRequest,
+  type Completion,
+  type PromotionReport,
+  type RescueReport,
+  ServerLostError,
+} from '@longshore/jobs';
+import { byQueue } from './by-queue.js';
+import type { Database, Statement } from './database.js';
+import { LineCursor } from './line-cursor.js';
+import type { QueueDirectory } from './queue-directory.js';
+import { claimBehindCursor, type ClaimedRow, claimFromHead } from './sql/claim-jobs.js';
+import { alreadyFinished, finishDone, finishFailed, finishRetry } from './sql/finish-jobs.js';
+import { releaseClaims, renewClaims } from './sql/hold-jobs.js';
+import { nextDue, promoteDue } from './sql/promote-jobs.js';
+import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
+import type { WakeUps } from './wake-ups.js';
+
+/** What servers do to jobs: each call one statement for each queue it touches. */
+export class PostgresClaims {
+  readonly #database: Database;
+  readonly #queues: QueueDirectory;
+  readonly #wakeUps: WakeUps;
+  readonly #cursors = new Map<number, LineCursor>();
+
+  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#wakeUps = wakeUps;
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const queueId = await this.#queues.idOf(request.queue);
+    let cursor = this.#cursors.get(queueId);
+    if (cursor === undefined) this.#cursors.set(queueId, (cursor = new LineCursor()));
+    const values = [queueId, request.serverId, request.limit, request.leaseMs];
+    if (!cursor.headIsDue(performance.now())) {
+      const { priorities, seqs } = cursor.positions();
+      const jobs = await this.#claim(claimBehindCursor, [...values, priorities, seqs], request, cursor);
+      if (jobs.length > 0 || !cursor.headIsCheap(performance.now())) return jobs;
+    }
+    const startedMs = performance.now();
+    const jobs = await this.#claim(claimFromHead, values, request, cursor);
+    cursor.lookedFromHead(startedMs, performance.now());
+    return jobs;
+  }
+
+  async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    return this.#eachQueue(claims, renewClaims, () => [leaseMs]);
+  }
+
+  async release(claims: readonly Claim[]): Promise<Claim[]> {
+    const stale = await this.#eachQueue(claims, releaseClaims, () => []);
+    for (const queue of new Set(claims.map((claim) => claim.queue))) this.#wakeUps.announce(queue);
+    return stale;
+  }
+
+  async complete(completions: readonly Completion[]): Promise<Claim[]> {
+    const done = new Map<Claim, string | null>();
+    const failed = new Map<Claim, string>();
+    const retried = new Map<Claim, { error: string; delayMs: number }>();
+    for (const { claim, outcome } of completions) {
+      if (outcome.kind === 'done') done.set(claim, outcome.result === 'null' ? null : outcome.result);
+      else if (outcome.kind === 'failed') failed.set(claim, JSON.stringify(outcome.error));
+      else retried.set(claim, { error: JSON.stringify(outcome.error), delayMs: outcome.delayMs });
+    }
+    const stale = await Promise.all([
+      this.#eachQueue([...done.keys()], finishDone, (claims) => [claims.map((claim) => done.get(claim))]),
+      this.#eachQueue([...failed.keys()], finishFailed, (claims) => [
+        claims.map((claim) => failed.get(claim)),
+      ]),
+      this.#eachQueue([...retried.keys()], finishRetry, (claims) => [
+        claims.map((claim) => retried.get(claim)?.error),
+        claims.map((claim) => retried.get(claim)?.delayMs),
+      ]),
+    ]);
+    if (retried.size > 0) this.#wakeUps.announce(null);
+    return this.#notYetFinished(stale.flat());
+  }
+
+  async promoteDue(limit: number): Promise<PromotionReport> {
+    const waiting = await this.#database.query<{ id: number; due_in: number }>(nextDue);
+    let promoted = 0;
+    for (const { id } of waiting.filter(({ due_in: dueIn }) => dueIn <= 0)) {
+      const [row] = await this.#database.query<{ promoted: number }>(promoteDue, [id, limit]);
+      if (row === undefined || row.promoted === 0) continue;
+      promoted += row.promoted;
+      this.#wakeUps.announce(await this.#queues.nameOf(id));
+      if (row.promoted === limit) return { promoted, nextDueMs: 0 };
+    }
+    const next = waiting.find(({ due_in: dueIn }) => dueIn > 0);
+    return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.due_in ?? null) };
+  }
+
+  async rescue(): Promise<RescueReport> {
+    const dead = await this.#database.query<{ id: string }>(buryServers);
+    const busy = await this.#database.query<{ id: number }>(busyQueues);
+    const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
+    for (const { id } of busy) {
+      const [row] = await this.#database.query<{ released: number; failed: number }>(rescueJobs, [id]);
+      report.released += row?.released ?? 0;
+      report.failed += row?.failed ?? 0;
+      if (row !== undefined && row.released > 0) this.#wakeUps.announce(await this.#queues.nameOf(id));
+    }
+    return report;
+  }
+
+  async #claim(
+    statement: Statement,
+    values: unknown[],
+    request: ClaimRequest,
+    cursor: LineCursor,
+  ): Promise<ClaimedJob[]> {
+    const { queue, serverId } = request;
+    const rows = await this.#database.query<ClaimedRow>(statement, values);
+    if (rows[0]?.alive !== true) throw new ServerLostError(serverId);
+    const jobs: ClaimedJob[] = [];
+    for (const row of rows) {
+      if (row.id === null) break; // the one row that only says that the server lives
+      cursor.advance(row.priority, BigInt(row.seq));
+      jobs.push({
+        claim: { jobId: row.id, queue, serverId, attempt: row.attempt },
+        name: row.name,
+        priority: row.priority,
+        args: row.args,
+        maxAttempts: row.max_attempts,
+        createdAt: row.created_at,
+      });
+    }
+    return jobs;
+  }
+
+  /** Runs a statement on claims, queue by queue; returns those that it found not to hold. */
+  async #eachQueue(
+    claims: readonly Claim[],
+    statement: Statement,
+    rest: (claims: readonly Claim[]) => unknown[],
+  ): Promise<Claim[]> {
+    const stale: Claim[] = [];
+    for (const [queue, group] of byQueue(claims)) {
+      const rows = await this.#database.query<{ id: string }>(statement, [
+        await this.#queues.idOf(queue),
+        ...claimArrays(group),
+        ...rest(group),
+      ]);
+      if (rows.length === group.length) continue;
+      const touched = new Set(rows.map(({ id }) => id));
+      stale.push(...group.filter(({ jobId }) => !touched.has(jobId)));
+    }
+    return stale;
+  }
+
+  /** A write whose answer was lost is repeated and then finds its jobs gone: they were finished, not lost. */
+  async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
+    if (claims.length === 0) return [];
+    const rows = await this.#database.query<{ id: string }>(alreadyFinished, claimArrays(claims));
+    const finished = new Set(rows.map(({ id }) => id));
+    return claims.filter(({ jobId }) => !finished.has(jobId));
+  }
+}
+
+/** Ids, servers and attempts, as parallel arrays. */
+function claimArrays(claims: readonly Claim[]): unknown[] {
+  return [
+    claims.map(({ jobId }) => jobId),
+    claims.map(({ serverId }) => serverId),
+    claims.map(({ attempt }) => attempt),
+  ];
+}

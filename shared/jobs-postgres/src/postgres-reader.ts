@@ -1,0 +1,135 @@
+import {
+  type Attempt,
+  isId,
+  type Job,
+  type JobCount,
+  type JobFilter,
+  type JobListQuery,
+  type JobReader,
+  type JobState,
+  jobStates,
+  type Queue,
+  type Server,
+  type StateCounts,
+} from '@longshore/jobs';
+import type { Database } from './database.js';
+import { type JobRow, toAttempts, toJob } from './job-row.js';
+import type { QueueDirectory, QueueRow } from './queue-directory.js';
+import { type CountRow, selectCounts } from './sql/counts.js';
+import { countJobs, findJobText, listJobs, oldestReadyText, statesOf } from './sql/read-jobs.js';
+import { selectServers, type ServerRow } from './sql/servers.js';
+
+/** Counting stops here when the filter is one that the counters do not know. */
+const mostCounted = 10_000;
+
+/** What people look at. */
+export class PostgresReader implements JobReader {
+  readonly #database: Database;
+  readonly #queues: QueueDirectory;
+
+  constructor(database: Database, queues: QueueDirectory) {
+    this.#database = database;
+    this.#queues = queues;
+  }
+
+  async findJob(id: string): Promise<Job | null> {
+    const row = await this.#findRow(id);
+    return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
+  }
+
+  async listAttempts(jobId: string): Promise<Attempt[]> {
+    const row = await this.#findRow(jobId);
+    return row === undefined ? [] : toAttempts(row);
+  }
+
+  async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
+    const queueIds = await this.#queueIds(filter);
+    const query = listJobs({
+      states: statesOf(filter),
+      queueIds,
+      names: filter.name,
+      newestFirst: order === 'newest',
+      limit,
+      offset,
+      after,
+    });
+    const rows = await this.#database.query<JobRow>(query, query.values);
+    return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
+  }
+
+  async countJobs(filter: JobFilter = {}): Promise<JobCount> {
+    const states = statesOf(filter);
+    const queueIds = await this.#queueIds(filter);
+    if (filter.name !== undefined) {
+      const query = countJobs(states, queueIds, filter.name, mostCounted);
+      const [row] = await this.#database.query<{ jobs: number }>(query, query.values);
+      const jobs = row?.jobs ?? 0;
+      return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
+    }
+    const counts = await this.#counts();
+    const counted = counts.filter(
+      (row) => states.includes(row.state) && (queueIds === undefined || queueIds.includes(row.queue_id)),
+    );
+    return { count: counted.reduce((sum, { jobs }) => sum + Number(jobs), 0), exact: true };
+  }
+
+  async stateCounts(): Promise<StateCounts> {
+    return sumByState(await this.#counts());
+  }
+
+  async listQueues(): Promise<Queue[]> {
+    const [queues, counts, oldest, servers] = await Promise.all([
+      this.#queues.all(),
+      this.#counts(),
+      this.#database.query<{ id: number; ready_at: Date }>({ text: oldestReadyText }),
+      this.listServers(),
+    ]);
+    const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
+    return queues.map(({ id, name, created_at: createdAt }: QueueRow) => ({
+      name,
+      counts: sumByState(counts.filter((row) => row.queue_id === id)),
+      oldestEnqueuedAt: oldestById.get(id) ?? null,
+      servers: servers.filter((server) => server.queues.includes(name)).length,
+      createdAt,
+    }));
+  }
+
+  async listServers(): Promise<Server[]> {
+    const rows = await this.#database.query<ServerRow>(selectServers);
+    return rows.map(
+      ({ timeout_ms: timeoutMs, started_at: startedAt, heartbeat_at: heartbeatAt, ...row }) => ({
+        ...row,
+        timeoutMs,
+        startedAt,
+        heartbeatAt,
+      }),
+    );
+  }
+
+  async ping(): Promise<void> {
+    await this.#database.query({ text: 'select' });
+  }
+
+  async #findRow(id: string): Promise<JobRow | undefined> {
+    if (!isId(id)) return undefined;
+    const [row] = await this.#database.query<JobRow>({ text: findJobText }, [id]);
+    return row;
+  }
+
+  async #counts(): Promise<CountRow[]> {
+    return this.#database.query<CountRow>(selectCounts);
+  }
+
+  /** `undefined`: the filter names none. A queue that does not exist holds no jobs. */
+  async #queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
+    if (names === undefined || names.length === 0) return undefined;
+    const queues = await this.#queues.all();
+    return queues.filter(({ name }) => names.includes(name)).map(({ id }) => id);
+  }
+}
+
+function sumByState(rows: readonly CountRow[]): StateCounts {
+  const sums = Object.fromEntries(jobStates.map((state) => [state, 0])) as Record<JobState, number>;
+  for (const { state, jobs } of rows) sums[state] += Number(jobs);
+  return sums;
+}

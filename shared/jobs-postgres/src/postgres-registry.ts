@@ -1,0 +1,35 @@
+import { newId, type ServerDescription, type ServerRegistration, type ServerRegistry } from '@longshore/jobs';
+import type { Database } from './database.js';
+import { Heartbeat } from './heartbeat.js';
+import { deleteServer, insertServer } from './sql/servers.js';
+
+/** The list of running servers. */
+export class PostgresRegistry implements ServerRegistry {
+  readonly #database: Database;
+  readonly #rescue: () => Promise<unknown>;
+
+  /** @param rescue takes back the claims of servers that are not on the list */
+  constructor(database: Database, rescue: () => Promise<unknown>) {
+    this.#database = database;
+    this.#rescue = rescue;
+  }
+
+  async registerServer(description: ServerDescription): Promise<ServerRegistration> {
+    const { host, pid, queues, concurrency, timeoutMs } = description;
+    const id = newId();
+    await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs]);
+    const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs);
+    return {
+      id,
+      lost: heartbeat.lost,
+      report: (processing) => {
+        heartbeat.processing = processing;
+      },
+      unregister: async () => {
+        await heartbeat.stop();
+        await this.#database.query(deleteServer, [id]);
+        await this.#rescue();
+      },
+    };
+  }
+}

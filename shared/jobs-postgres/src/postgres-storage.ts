@@ -1,0 +1,162 @@
+import {
+  type Attempt,
+  type Claim,
+  type ClaimedJob,
+  type ClaimRequest,
+  type Completion,
+  type Job,
+  type JobCount,
+  type JobFilter,
+  type JobListQuery,
+  type JobStorage,
+  type NewJob,
+  type PromotionReport,
+  type Queue,
+  type RescueReport,
+  type Server,
+  type ServerDescription,
+  type ServerRegistration,
+  type StateCounts,
+} from '@longshore/jobs';
+import { Database, type DatabaseOptions } from './database.js';
+import { Housekeeping } from './housekeeping.js';
+import { migrate } from './migrate.js';
+import { PostgresClaims } from './postgres-claims.js';
+import { PostgresIntake } from './postgres-intake.js';
+import { PostgresReader } from './postgres-reader.js';
+import { PostgresRegistry } from './postgres-registry.js';
+import { QueueDirectory } from './queue-directory.js';
+import { WakeUps } from './wake-ups.js';
+
+export interface PostgresStorageOptions {
+  /** `postgres://user:password@host:port/database`. The database must exist; everything in it is made by `open`. */
+  url: string;
+  /** Most connections at once, besides one for wake-ups and one for each server's heartbeat; 10 by default. */
+  poolSize?: number;
+  /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
+  useRecommendedIsolationLevel?: boolean;
+  /**
+   * State changes go to the database in one batch per round trip; this is the longest, in milliseconds, that a batch may
+   * take before it is cancelled and tried again. 300 000 by default.
+   */
+  commandBatchMaxTimeoutMs?: number;
+  /** Shown in `pg_stat_activity`; `longshore` by default. */
+  applicationName?: string;
+}
+
+/** Keeps jobs in Postgres 15 to 18. Each of its parts is one role of the storage contract; this class joins them. */
+export class PostgresStorage implements JobStorage {
+  readonly #options: DatabaseOptions;
+  readonly #database: Database;
+  readonly #wakeUps: WakeUps;
+  readonly #intake: PostgresIntake;
+  readonly #claims: PostgresClaims;
+  readonly #registry: PostgresRegistry;
+  readonly #reader: PostgresReader;
+  readonly #housekeeping: Housekeeping;
+
+  constructor(options: PostgresStorageOptions) {
+    this.#options = {
+      url: options.url,
+      poolSize: options.poolSize ?? 10,
+      useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
+      statementTimeoutMs: options.commandBatchMaxTimeoutMs ?? 300_000,
+      applicationName: options.applicationName ?? 'longshore',
+    };
+    this.#database = new Database(this.#options);
+    this.#wakeUps = new WakeUps(this.#database);
+    const queues = new QueueDirectory(this.#database);
+    this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
+    this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps);
+    this.#registry = new PostgresRegistry(this.#database, () => this.#claims.rescue());
+    this.#reader = new PostgresReader(this.#database, queues);
+    this.#housekeeping = new Housekeeping(this.#database);
+  }
+
+  async open(): Promise<void> {
+    await migrate(this.#options);
+    await this.#housekeeping.makePartitions();
+  }
+
+  async close(): Promise<void> {
+    await this.#intake.drained();
+    await this.#wakeUps.close();
+    await this.#database.close();
+  }
+
+  enqueue(job: NewJob): Promise<void> {
+    return this.#intake.enqueue(job);
+  }
+
+  enqueueMany(jobs: readonly NewJob[]): Promise<void> {
+    return this.#intake.enqueueMany(jobs);
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    return this.#claims.claim(request);
+  }
+
+  renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    return this.#claims.renew(claims, leaseMs);
+  }
+
+  complete(completions: readonly Completion[]): Promise<Claim[]> {
+    return this.#claims.complete(completions);
+  }
+
+  release(claims: readonly Claim[]): Promise<Claim[]> {
+    return this.#claims.release(claims);
+  }
+
+  promoteDue(limit: number): Promise<PromotionReport> {
+    return this.#claims.promoteDue(limit);
+  }
+
+  rescue(): Promise<RescueReport> {
+    return this.#claims.rescue();
+  }
+
+  maintain(): Promise<void> {
+    return this.#housekeeping.runOnce();
+  }
+
+  onWakeUp(listener: (queue: string | null) => void): () => void {
+    return this.#wakeUps.listen(listener);
+  }
+
+  registerServer(description: ServerDescription): Promise<ServerRegistration> {
+    return this.#registry.registerServer(description);
+  }
+
+  findJob(id: string): Promise<Job | null> {
+    return this.#reader.findJob(id);
+  }
+
+  listJobs(query: JobListQuery): Promise<Job[]> {
+    return this.#reader.listJobs(query);
+  }
+
+  countJobs(filter?: JobFilter): Promise<JobCount> {
+    return this.#reader.countJobs(filter);
+  }
+
+  stateCounts(): Promise<StateCounts> {
+    return this.#reader.stateCounts();
+  }
+
+  listAttempts(jobId: string): Promise<Attempt[]> {
+    return this.#reader.listAttempts(jobId);
+  }
+
+  listQueues(): Promise<Queue[]> {
+    return this.#reader.listQueues();
+  }
+
+  listServers(): Promise<Server[]> {
+    return this.#reader.listServers();
+  }
+
+  ping(): Promise<void> {
+    return this.#reader.ping();
+  }
+}

@@ -1,0 +1,61 @@
+import type { Database, Statement } from './database.js';
+
+const insertQueue: Statement = {
+  name: 'longshore-insert-queue',
+  text: `
+    with made as (insert into longshore.queue (name) values ($1) on conflict (name) do nothing returning id)
+    select id from made union all select id from longshore.queue where name = $1`,
+};
+
+const selectQueues: Statement = {
+  name: 'longshore-select-queues',
+  text: `select id, name, created_at from longshore.queue order by name`,
+};
+
+export interface QueueRow {
+  id: number;
+  name: string;
+  created_at: Date;
+}
+
+/** Queues' names and their numbers, which never change. A queue comes into being when it is first named. */
+export class QueueDirectory {
+  readonly #database: Database;
+  readonly #ids = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The number of a queue, which is made if it does not exist. */
+  async idOf(name: string): Promise<number> {
+    const known = this.#ids.get(name);
+    if (known !== undefined) return known;
+    // Empty if another process made it at the same instant: then it is there for the next statement to see.
+    const [row] = await this.#database.query<{ id: number }>(insertQueue, [name]);
+    const id = row?.id ?? (await this.all()).find((queue) => queue.name === name)?.id;
+    if (id === undefined) throw new Error(`The queue "${name}" could not be made`);
+    this.#remember(id, name);
+    return id;
+  }
+
+  async nameOf(id: number): Promise<string> {
+    if (!this.#names.has(id)) await this.all();
+    const name = this.#names.get(id);
+    if (name === undefined) throw new Error(`There is no queue number ${id}`);
+    return name;
+  }
+
+  /** Every queue, by name. */
+  async all(): Promise<QueueRow[]> {
+    const rows = await this.#database.query<QueueRow>(selectQueues);
+    for (const { id, name } of rows) this.#remember(id, name);
+    return rows;
+  }
+
+  #remember(id: number, name: string): void {
+    this.#ids.set(name, id);
+    this.#names.set(id, name);
+  }
+}

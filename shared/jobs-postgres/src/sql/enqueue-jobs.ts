@@ -1,0 +1,47 @@
+import type { NewJob } from '@longshore/jobs';
+import type { Statement } from '../database.js';
+
+/** Ready at once. One round trip, one queue, any number of jobs. */
+export const insertReady: Statement = {
+  name: 'longshore-insert-ready',
+  text: `
+    with counted as (
+      insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+    )
+    insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
+    select $1, id, name, priority, max_attempts, args
+    from unnest($2::uuid[], $3::text[], $4::smallint[], $5::smallint[], $6::jsonb[])
+      as new (id, name, priority, max_attempts, args)`,
+};
+
+/** Waits for a time, or for a number of milliseconds by the database's clock. */
+export const insertWaiting: Statement = {
+  name: 'longshore-insert-waiting',
+  text: `
+    with counted as (
+      insert into longshore.job_count (queue_id, state, jobs) values ($1, 'scheduled', cardinality($2::uuid[]))
+    )
+    insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, run_at)
+    select $1, id, name, priority, max_attempts, args, coalesce(due_at, now() + due_in * interval '1 millisecond')
+    from unnest($2::uuid[], $3::text[], $4::smallint[], $5::smallint[], $6::jsonb[], $7::timestamptz[], $8::float8[])
+      as new (id, name, priority, max_attempts, args, due_at, due_in)`,
+};
+
+export function readyValues(queueId: number, jobs: readonly NewJob[]): unknown[] {
+  return [
+    queueId,
+    jobs.map(({ id }) => id),
+    jobs.map(({ name }) => name),
+    jobs.map(({ priority }) => priority),
+    jobs.map(({ maxAttempts }) => maxAttempts),
+    jobs.map(({ args }) => args),
+  ];
+}
+
+export function waitingValues(queueId: number, jobs: readonly NewJob[]): unknown[] {
+  return [
+    ...readyValues(queueId, jobs),
+    jobs.map(({ due }) => (due !== null && 'at' in due ? due.at.toISOString() : null)),
+    jobs.map(({ due }) => (due !== null && 'inMs' in due ? due.inMs : null)),
+  ];
+}

@@ -1,0 +1,80 @@
+import type { Statement } from '../database.js';
+
+/**
+ * $1 queue, $2 ids, $3 servers, $4 attempts: the claims, as parallel arrays. A claim that no longer holds matches no row,
+ * so nothing of it is written; the answer lists the ids that were.
+ */
+const removed = (columns: string, values: string): string => `
+    finished as materialized (
+      select * from unnest($2::uuid[], $3::uuid[], $4::smallint[], ${values}) as finished (id, server_id, attempt, ${columns})
+    ),
+    removed as (
+      delete from longshore.job using finished
+      where job.queue_id = $1 and job.id = finished.id
+        and job.server_id = finished.server_id and job.attempt = finished.attempt
+      returning job.*, ${columns
+        .split(', ')
+        .map((column) => `finished.${column}`)
+        .join(', ')}
+    )`;
+
+const counted = (state: string): string => `
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from removed) as total,
+        (values ('processing'::longshore.job_state, -1), ('${state}', 1)) as change (state, sign)
+      where total.jobs > 0
+    )`;
+
+const kept = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts`;
+
+/** $5 results. */
+export const finishDone: Statement = {
+  name: 'longshore-finish-done',
+  text: `with ${removed('result', '$5::jsonb[]')},
+    history as (
+      insert into longshore.job_done_done (${kept}, state, result) select ${kept}, 'done', result from removed
+    ), ${counted('done')}
+    select id from removed`,
+};
+
+/** $5 errors. */
+export const finishFailed: Statement = {
+  name: 'longshore-finish-failed',
+  text: `with ${removed('error', '$5::jsonb[]')},
+    history as (
+      insert into longshore.job_done_failed (${kept}, state, error) select ${kept}, 'failed', error from removed
+    ), ${counted('failed')}
+    select id from removed`,
+};
+
+/** $5 errors, $6 milliseconds to wait. */
+export const finishRetry: Statement = {
+  name: 'longshore-finish-retry',
+  text: `with ${removed('error, delay', '$5::jsonb[], $6::float8[]')},
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts)
+      select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt, max_attempts, name, args,
+        coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error)
+      from removed
+    ), ${counted('scheduled')}
+    select id from removed`,
+};
+
+/** Which of the ids $1 these servers $2 have already finished in these attempts $3: a write whose answer was lost. */
+export const alreadyFinished: Statement = {
+  name: 'longshore-already-finished',
+  text: `
+    select claim.id
+    from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
+    where exists (
+        select from longshore.job_done as job
+        where job.id = claim.id and job.server_id = claim.server_id and job.attempt = claim.attempt)
+      or exists (
+        select from longshore.queue join longshore.job_waiting as job on job.queue_id = queue.id
+        where job.id = claim.id and job.past_attempts @> jsonb_build_array(
+          jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`,
+};

@@ -1,0 +1,43 @@
+import type { Statement } from '../database.js';
+
+/**
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that a completion has locked are left out: they are
+ * being finished, and waiting for them could end in a deadlock.
+ */
+export const renewClaims: Statement = {
+  name: 'longshore-renew-claims',
+  text: `
+    with held as materialized (
+      select job.id
+      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as held (id, server_id, attempt)
+      join longshore.job on job.queue_id = $1 and job.id = held.id
+        and job.server_id = held.server_id and job.attempt = held.attempt
+      order by job.id
+      for update of job skip locked
+    )
+    update longshore.job set lease_until = now() + $5::float8 * interval '1 millisecond'
+    from held where job.queue_id = $1 and job.id = held.id
+    returning job.id`,
+};
+
+/** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not begun, or is not to count. */
+export const releaseClaims: Statement = {
+  name: 'longshore-release-claims',
+  text: `
+    with released as (
+      update longshore.job
+      set server_id = null, attempt = job.attempt - 1, started_at = null, lease_until = null
+      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as held (id, server_id, attempt)
+      where job.queue_id = $1 and job.id = held.id
+        and job.server_id = held.server_id and job.attempt = held.attempt
+      returning job.id
+    ),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from released) as total,
+        (values ('processing'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id from released`,
+};

@@ -1,0 +1,44 @@
+import type { Statement } from '../database.js';
+
+/** For each queue with waiting jobs: milliseconds until the first is due, negative if it is overdue. */
+export const nextDue: Statement = {
+  name: 'longshore-next-due',
+  text: `
+    select queue.id, extract(epoch from next.run_at - now())::float8 * 1000 as due_in
+    from longshore.queue
+    cross join lateral (
+      select run_at from longshore.job_waiting where queue_id = queue.id order by run_at limit 1
+    ) as next
+    order by next.run_at`,
+};
+
+/** $1 queue, $2 limit. Several servers may do it at once; each job goes to one of them. */
+export const promoteDue: Statement = {
+  name: 'longshore-promote-due',
+  text: `
+    with due as materialized (
+      select id from longshore.job_waiting
+      where queue_id = $1 and run_at <= now()
+      order by run_at limit $2
+      for update skip locked
+    ),
+    moved as (
+      delete from longshore.job_waiting using due
+      where job_waiting.queue_id = $1 and job_waiting.id = due.id
+      returning job_waiting.*
+    ),
+    ready as (
+      insert into longshore.job
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts)
+      select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts
+      from moved order by run_at
+    ),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from moved) as total,
+        (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select count(*)::integer as promoted from moved`,
+};

@@ -1,0 +1,144 @@
+import { type JobFilter, type JobState, jobStates } from '@longshore/jobs';
+
+/** A query with its values, planned for these values. */
+export interface Query {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+const waiting = `id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as started_at,
+  null::timestamptz as finished_at, null::uuid as server_id, past_attempts`;
+
+const ready = (
+  state: 'enqueued' | 'processing',
+): string => `id, queue_id, '${state}'::longshore.job_state as state, name,
+  priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+  started_at, null::timestamptz as finished_at, server_id, past_attempts`;
+
+const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+  started_at, finished_at, server_id, past_attempts`;
+
+/** The job with one id, wherever it is in its life. $1 id. */
+export const findJobText = `
+  select found.* from longshore.queue cross join lateral (
+    select ${waiting} from longshore.job_waiting where queue_id = queue.id and id = $1
+    union all
+    select ${ready('enqueued')} from longshore.job where queue_id = queue.id and id = $1 and server_id is null
+    union all
+    select ${ready('processing')} from longshore.job where queue_id = queue.id and id = $1 and server_id is not null
+  ) as found
+  union all
+  select ${finished} from longshore.job_done where id = $1
+  limit 1`;
+
+export interface ListRequest {
+  readonly states: readonly JobState[];
+  /** `undefined`: all. */
+  readonly queueIds: readonly number[] | undefined;
+  readonly names: readonly string[] | undefined;
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: string | undefined;
+}
+
+/** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */
+export function listJobs(request: ListRequest): Query {
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  if (request.names !== undefined) conditions.push(`name = any(${bind(request.names)}::text[])`);
+  if (request.after !== undefined)
+    conditions.push(`id ${request.newestFirst ? '<' : '>'} ${bind(request.after)}::uuid`);
+  const order = `order by id ${request.newestFirst ? 'desc' : 'asc'}`;
+  const limit = bind(request.limit);
+  const offset = bind(request.offset);
+  const queues = request.queueIds === undefined ? undefined : `${bind(request.queueIds)}::integer[]`;
+  const first = `${order} limit ${limit}::bigint + ${offset}::bigint`;
+  const parts = request.states
+    .filter((state) => state !== 'awaiting') // nothing awaits another job yet
+    .map((state) => `(${stage(state, conditions, queues, first)})`);
+  if (parts.length === 0) return { text: 'select where false', values: [] };
+  return { text: `${parts.join(' union all ')} ${order} limit ${limit} offset ${offset}`, values };
+}
+
+/** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
+export function countJobs(
+  states: readonly JobState[],
+  queueIds: readonly number[] | undefined,
+  names: readonly string[],
+  most: number,
+): Query {
+  const list = listJobs({
+    states,
+    queueIds,
+    names,
+    newestFirst: true,
+    limit: most + 1,
+    offset: 0,
+    after: undefined,
+  });
+  return { text: `select count(*)::integer as jobs from (${list.text}) as some`, values: list.values };
+}
+
+export function statesOf(filter: JobFilter): readonly JobState[] {
+  return filter.state === undefined || filter.state.length === 0 ? jobStates : [...new Set(filter.state)];
+}
+
+function stage(
+  state: JobState,
+  conditions: readonly string[],
+  queues: string | undefined,
+  first: string,
+): string {
+  switch (state) {
+    case 'scheduled':
+    case 'awaiting':
+      return eachQueue(
+        `select ${waiting} from longshore.job_waiting where ${all(['queue_id = queue.id', ...conditions])} ${first}`,
+        queues,
+      );
+    case 'enqueued':
+      return eachQueue(
+        `select ${ready(state)} from longshore.job where ${all(['queue_id = queue.id', 'server_id is null', ...conditions])} ${first}`,
+        queues,
+      );
+    case 'processing':
+      return eachQueue(
+        `select ${ready(state)} from (${running}) as running where ${all(conditions)} ${first}`,
+        queues,
+      );
+    case 'done':
+    case 'failed':
+    case 'cancelled': {
+      const queue = queues === undefined ? [] : [`queue_id = any(${queues})`];
+      return `select ${finished} from longshore.job_done where ${all([`state = '${state}'`, ...queue, ...conditions])} ${first}`;
+    }
+  }
+}
+
+/**
+ * Running jobs stand near the head of the line and their number is known, so the search ends with the last of them.
+ * For use where `queue` is a row of the queues.
+ */
+const running = `
+  select * from longshore.job where queue_id = queue.id and server_id is not null
+  order by priority, seq
+  limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')`;
+
+function eachQueue(part: string, queues: string | undefined): string {
+  const where = queues === undefined ? '' : `where queue.id = any(${queues})`;
+  return `select part.* from longshore.queue cross join lateral (${part}) as part ${where}`;
+}
+
+function all(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
+
+/** When the next ready job of each queue became ready. */
+export const oldestReadyText = `
+  select queue.id, next.ready_at
+  from longshore.queue cross join lateral (
+    select ready_at from longshore.job where queue_id = queue.id and server_id is null order by priority, seq limit 1
+  ) as next`;

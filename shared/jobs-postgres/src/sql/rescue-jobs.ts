@@ -1,0 +1,84 @@
+import type { Statement } from '../database.js';
+
+/**
+ * Declares silent servers dead. Nobody could send a heartbeat while Postgres was down, so silence is counted from its
+ * start at the earliest. A server that is claiming at this moment holds its row locked and is passed over.
+ */
+export const buryServers: Statement = {
+  name: 'longshore-bury-servers',
+  text: `
+    delete from longshore.server
+    where id in (
+      select id from longshore.server
+      where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+      order by id
+      for update skip locked
+    )
+    returning id`,
+};
+
+/** Queues with running jobs: the only ones where a claim can be lost. */
+export const busyQueues: Statement = {
+  name: 'longshore-busy-queues',
+  text: `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
+};
+
+/**
+ * $1 queue. Takes back every claim whose lease has run out or whose server is not registered. Running jobs stand near the
+ * head of the line and their number is known, so the search ends with the last of them instead of reading a million
+ * ready ones. Attempts that were lost are on record; a job whose last attempt was lost has failed.
+ */
+export const rescueJobs: Statement = {
+  name: 'longshore-rescue-jobs',
+  text: `
+    with running as materialized (
+      select id from longshore.job
+      where queue_id = $1 and server_id is not null
+      order by priority, seq
+      limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+    ),
+    lost as materialized (
+      select job.id,
+        jsonb_build_object(
+          'name', 'AttemptLost',
+          'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
+          'stack', null) as error
+      from running join longshore.job on job.queue_id = $1 and job.id = running.id
+      where job.server_id is not null
+        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))
+      order by job.id
+      for update of job skip locked
+    ),
+    released as (
+      update longshore.job
+      set server_id = null, started_at = null, lease_until = null, ready_at = now(),
+        past_attempts = coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', lost.error)
+      from lost
+      where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts
+      returning job.id
+    ),
+    removed as (
+      delete from longshore.job using lost
+      where job.queue_id = $1 and job.id = lost.id and job.attempt >= job.max_attempts
+      returning job.*, lost.error
+    ),
+    history as (
+      insert into longshore.job_done_failed
+        (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, state, error)
+      select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, 'failed', error
+      from removed
+    ),
+    total as (
+      select (select count(*) from released) as released, (select count(*) from removed) as failed
+    ),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.jobs
+      from total, lateral (values
+        ('processing'::longshore.job_state, -(released + failed)), ('enqueued', released), ('failed', failed)
+      ) as change (state, jobs)
+      where change.jobs <> 0
+    )
+    select released::integer, failed::integer from total`,
+};

@@ -1,0 +1,94 @@
+import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
+import { newId } from '../job/id.js';
+import type { Due, NewJob } from '../job/job.js';
+import type { JobIntake } from '../storage/storage.js';
+
+export interface EnqueueOptions {
+  /** Instead of the definition's queue. */
+  queue?: string;
+  /** Instead of the definition's priority; lower runs first. */
+  priority?: number;
+  /** Instead of the definition's number of attempts. */
+  maxAttempts?: number;
+  /** Not before this many milliseconds have passed. Excludes `runAt`. */
+  delayMs?: number;
+  /** Not before this time. A time in the past means at once. */
+  runAt?: Date;
+}
+
+/** What the caller learns about the job that it handed over. */
+export interface EnqueuedJob {
+  /** UUIDv7. */
+  readonly id: string;
+  readonly queue: string;
+}
+
+/** One job of a bulk: a definition, its arguments and options. */
+export interface JobOrder<Args = unknown> {
+  readonly definition: JobDefinition<Args>;
+  readonly args: Args;
+  readonly options?: EnqueueOptions;
+}
+
+/** Creates jobs and drops them into the storage. Cheap; one a process is enough. */
+export class JobClient {
+  readonly #intake: JobIntake;
+
+  constructor(intake: JobIntake) {
+    this.#intake = intake;
+  }
+
+  /**
+   * Hands over one job. Resolves once it is durable.
+   *
+   * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
+   * @throws {RangeError} if an option is out of its bounds
+   * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not be there
+   */
+  async enqueue<Args>(
+    definition: JobDefinition<Args>,
+    args: Args,
+    options: EnqueueOptions = {},
+  ): Promise<EnqueuedJob> {
+    const job = toNewJob(definition, args, options);
+    await this.#intake.enqueue(job);
+    return job;
+  }
+
+  /** Hands over several jobs: all of them or none. Throws as {@link enqueue} does. */
+  async enqueueMany(orders: readonly JobOrder[]): Promise<EnqueuedJob[]> {
+    const jobs = orders.map(({ definition, args, options = {} }) => toNewJob(definition, args, options));
+    if (jobs.length > 0) await this.#intake.enqueueMany(jobs);
+    return jobs;
+  }
+}
+
+function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: EnqueueOptions): NewJob {
+  const {
+    queue = definition.queue,
+    priority = definition.priority,
+    maxAttempts = definition.maxAttempts,
+  } = options;
+  if (options.queue !== undefined) checkName('queue', queue);
+  if (options.priority !== undefined) checkPriority(priority);
+  if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
+  return {
+    id: newId(),
+    name: definition.name,
+    queue,
+    priority,
+    maxAttempts,
+    args: definition.serialize(args),
+    due: dueTime(options),
+  };
+}
+
+function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {
+  if (delayMs !== undefined && runAt !== undefined) throw new RangeError('Give delayMs or runAt, not both');
+  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
+    throw new RangeError(`delayMs is a number of milliseconds, 0 or more, not ${delayMs}`);
+  }
+  if (runAt !== undefined && Number.isNaN(runAt.getTime())) throw new RangeError('runAt is not a valid date');
+  if (runAt !== undefined) return { at: runAt };
+  return delayMs === undefined || delayMs === 0 ? null : { inMs: delayMs };
+}

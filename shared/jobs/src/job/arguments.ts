@@ -1,0 +1,90 @@
+import { InvalidArgumentsError, type ArgumentProblem } from './errors.js';
+import type { JsonText } from './job.js';
+
+/** Arrays and objects may be nested this deep. */
+const maxDepth = 100;
+
+/** More problems than this are not listed. */
+const maxProblems = 20;
+
+/**
+ * Turns a value into the JSON text that the storage keeps.
+ *
+ * Accepts `null`, booleans, finite numbers, well-formed strings without NUL, arrays without holes and plain
+ * objects. Everything else would be lost or changed on its way through JSON and is refused.
+ *
+ * @param root what the value is called in messages: `args`, or `result`
+ * @throws {InvalidArgumentsError} that names the path of every part that cannot be stored
+ */
+export function toJsonText(value: unknown, root: string): JsonText {
+  const problems: ArgumentProblem[] = [];
+  inspect(value, root, problems, []);
+  if (problems.length > 0) throw new InvalidArgumentsError(problems);
+  return JSON.stringify(value);
+}
+
+function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
+  const problem = problemOf(value, ancestors);
+  if (problem !== null) {
+    if (problems.length < maxProblems) problems.push({ path, message: problem });
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  ancestors.push(value);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      inspect(value[index], `${path}[${index}]`, problems, ancestors);
+    }
+  } else {
+    for (const [key, member] of Object.entries(value)) {
+      const keyProblem = stringProblem(key);
+      if (keyProblem !== null)
+        problems.push({ path: memberPath(path, key), message: `has a key that ${keyProblem}` });
+      inspect(member, memberPath(path, key), problems, ancestors);
+    }
+  }
+  ancestors.pop();
+}
+
+function problemOf(value: unknown, ancestors: readonly object[]): string | null {
+  switch (typeof value) {
+    case 'string':
+      return stringProblem(value);
+    case 'number':
+      return Number.isFinite(value) ? null : `is ${value}, which JSON cannot carry`;
+    case 'boolean':
+      return null;
+    case 'object':
+      return value === null ? null : objectProblem(value, ancestors);
+    case 'undefined':
+      return 'is undefined: leave the member out or pass null';
+    case 'bigint':
+      return 'is a BigInt: pass it as a string';
+    default:
+      return `is a ${typeof value}: only data can be stored`;
+  }
+}
+
+function stringProblem(text: string): string | null {
+  if (text.includes('\0')) return 'contains a NUL character';
+  return text.isWellFormed() ? null : 'contains half of a surrogate pair';
+}
+
+function objectProblem(value: object, ancestors: readonly object[]): string | null {
+  if (ancestors.includes(value)) return 'refers back to an object that contains it';
+  if (ancestors.length >= maxDepth) return `is nested more than ${maxDepth} levels deep`;
+  if (Array.isArray(value)) return null;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return instanceProblem(value);
+  if (Object.getOwnPropertySymbols(value).length > 0) return 'has a symbol as a key';
+  return null;
+}
+
+function instanceProblem(value: object): string {
+  if (value instanceof Date) return 'is a Date: pass toISOString()';
+  return `is an instance of ${value.constructor.name || 'a class'}: pass a plain object`;
+}
+
+function memberPath(path: string, key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}

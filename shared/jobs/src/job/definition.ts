@@ -1,0 +1,105 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type Static, type TSchema, Type } from 'typebox';
+import { toJsonText } from './arguments.js';
+import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
+import type { JsonText } from './job.js';
+import { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './retry.js';
+
+export interface JobDefinitionOptions<Schema extends TSchema> {
+  /** Finds the handler; unique within an application. Letters, digits, `.`, `_`, `-` and `:`, at most 100. */
+  name: string;
+  /** The arguments, as a TypeBox schema. Any JSON object by default. */
+  args?: Schema;
+  /** The queue its jobs go to; `default` unless given. Same letters as a name. */
+  queue?: string;
+  /** Lower runs first; −32768 to 32767, 0 by default. */
+  priority?: number;
+  /** 1 to 1000, 10 by default. With 1 a job is started at most once, even if its server dies. */
+  maxAttempts?: number;
+  /** Milliseconds before the next attempt; `attempt⁴` seconds ± 10 % by default. */
+  retryDelay?: RetryDelay;
+}
+
+/** What clients and servers share about a kind of job: its name, its arguments, its defaults. No handler. */
+export interface JobDefinition<Args = unknown> {
+  readonly name: string;
+  readonly schema: TSchema;
+  readonly queue: string;
+  readonly priority: number;
+  readonly maxAttempts: number;
+  readonly retryDelay: RetryDelay;
+  /**
+   * Checks arguments and turns them into what the storage keeps.
+   *
+   * @throws {InvalidArgumentsError} naming the path of every problem
+   */
+  serialize(args: Args): JsonText;
+}
+
+/**
+ * Defines a kind of job.
+ *
+ * @throws {RangeError} if a name, a priority or a number of attempts is out of its bounds
+ */
+export function defineJob<Schema extends TSchema = TSchema>(
+  options: JobDefinitionOptions<Schema>,
+): JobDefinition<Static<Schema>> {
+  const { name, queue = 'default', priority = 0, maxAttempts = defaultMaxAttempts } = options;
+  checkName('job', name);
+  checkName('queue', queue);
+  checkPriority(priority);
+  checkMaxAttempts(maxAttempts);
+  const schema: TSchema = options.args ?? Type.Object({});
+  let validate: ValidateFunction | undefined;
+
+  return Object.freeze({
+    name,
+    schema,
+    queue,
+    priority,
+    maxAttempts,
+    retryDelay: options.retryDelay ?? defaultRetryDelay,
+    serialize(args: Static<Schema>): JsonText {
+      const text = toJsonText(args, 'args');
+      validate ??= ajv.compile(schema);
+      if (!validate(args)) throw new InvalidArgumentsError((validate.errors ?? []).map(toProblem));
+      return text;
+    },
+  });
+}
+
+/** @throws {RangeError} if the text cannot name a job or a queue */
+export function checkName(kind: 'job' | 'queue', name: string): void {
+  if (!/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
+    throw new RangeError(
+      `"${name}" cannot name a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,
+    );
+  }
+}
+
+/** @throws {RangeError} if it does not fit a 16-bit integer */
+export function checkPriority(priority: number): void {
+  if (!Number.isInteger(priority) || priority < -32_768 || priority > 32_767) {
+    throw new RangeError(`A priority is an integer from -32768 to 32767, not ${priority}`);
+  }
+}
+
+/** @throws {RangeError} if it is not an integer from 1 to 1000 */
+export function checkMaxAttempts(maxAttempts: number): void {
+  if (!Number.isInteger(maxAttempts) || maxAttempts < 1 || maxAttempts > 1_000) {
+    throw new RangeError(`maxAttempts is an integer from 1 to 1000, not ${maxAttempts}`);
+  }
+}
+
+const ajv = new Ajv({ allErrors: true, strict: false });
+
+function toProblem({ instancePath, message, keyword, params }: ErrorObject): ArgumentProblem {
+  const path = `args${instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;
+  if (keyword === 'additionalProperties') {
+    return {
+      path: `${path}.${String(params['additionalProperty'])}`,
+      message: 'is not an argument of this job',
+    };
+  }
+  return { path, message: message ?? 'is not valid' };
+}

@@ -1,0 +1,100 @@
+import type { Claim, Completion } from '../job/job.js';
+import type { ClaimStore } from '../storage/storage.js';
+import type { Logger } from './logger.js';
+
+/** More than this goes in several writes. */
+const maxBatch = 1_000;
+
+/** Two writes under way keep the storage busy while the next batch gathers; more would only make batches smaller. */
+const maxWrites = 2;
+
+/**
+ * Writes outcomes in fenced batches. A batch gathers while earlier ones are under way, so an idle server writes at
+ * once and a busy one in large batches. An outcome is kept until the storage has taken it.
+ */
+export class Completer {
+  readonly #store: ClaimStore;
+  readonly #logger: Logger;
+  readonly #writing = new Set<Promise<void>>();
+  #gathered: Completion[] = [];
+  #pending = new Map<string, Claim>();
+  #retryMs = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(store: ClaimStore, logger: Logger) {
+    this.#store = store;
+    this.#logger = logger;
+  }
+
+  /** Claims whose outcome is not written yet; their leases must go on being renewed. */
+  get claims(): Iterable<Claim> {
+    return this.#pending.values();
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  add(completion: Completion): void {
+    this.#gathered.push(completion);
+    this.#pending.set(completion.claim.jobId, completion.claim);
+    if (this.#gathered.length === 1) setImmediate(() => this.#write());
+  }
+
+  /** Resolves when every outcome has been written. */
+  async drained(): Promise<void> {
+    if (this.#pending.size === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Forgets what could not be written; for a server that gives up. Its claims will be rescued. */
+  abandon(): void {
+    clearTimeout(this.#retryTimer);
+    this.#gathered = [];
+    this.#pending.clear();
+    this.#settle();
+  }
+
+  #write(): void {
+    while (this.#gathered.length > 0 && this.#writing.size < maxWrites && this.#retryTimer === undefined) {
+      const batch = this.#gathered.splice(0, maxBatch);
+      const write = this.#writeBatch(batch).finally(() => {
+        this.#writing.delete(write);
+        this.#write();
+      });
+      this.#writing.add(write);
+    }
+  }
+
+  async #writeBatch(batch: readonly Completion[]): Promise<void> {
+    try {
+      const stale = await this.#store.complete(batch);
+      this.#retryMs = 0;
+      for (const { claim } of batch) this.#pending.delete(claim.jobId);
+      for (const claim of stale) {
+        this.#logger.warn(
+          { claim },
+          'the claim was lost before its outcome could be written; nothing was changed',
+        );
+      }
+      this.#settle();
+    } catch (error) {
+      this.#gathered.unshift(...batch);
+      this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
+      this.#logger.warn(
+        { err: error, outcomes: batch.length, retryInMs: this.#retryMs },
+        'writing outcomes: failed',
+      );
+      this.#retryTimer ??= setTimeout(() => {
+        this.#retryTimer = undefined;
+        this.#write();
+      }, this.#retryMs);
+    }
+  }
+
+  #settle(): void {
+    if (this.#pending.size > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}

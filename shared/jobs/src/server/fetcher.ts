@@ -1,0 +1,80 @@
+import type { ClaimedJob } from '../job/job.js';
+import type { ClaimStore } from '../storage/storage.js';
+
+/** More than this is claimed in several round trips. */
+const maxBatch = 1_000;
+
+/** As much work is fetched ahead as the handlers have lately done in this time. */
+const aheadMs = 50;
+
+/** The safety net for lost wake-ups when the server otherwise waits for them. */
+const safetyPollMs = 200;
+
+export interface FetcherOptions {
+  readonly store: ClaimStore;
+  readonly queues: readonly string[];
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly queuePollIntervalMs: number;
+  /** The server to claim for; `null` while it is not registered. */
+  readonly serverId: () => string | null;
+  /** Jobs held now. */
+  readonly held: () => number;
+  readonly take: (jobs: ClaimedJob[]) => void;
+}
+
+/**
+ * Claims ready jobs in batches. Handlers that take long get no more jobs than can run, so that other servers may
+ * have the rest; quick ones get enough in advance to hide the round trip.
+ */
+export class Fetcher {
+  readonly #options: FetcherOptions;
+  #finished = 0;
+  #measuredAt = performance.now();
+  #perMs = 0;
+  #more = false;
+
+  constructor(options: FetcherOptions) {
+    this.#options = options;
+  }
+
+  /** Counts a finished job. Returns whether it is time to fetch again. */
+  jobFinished(): boolean {
+    this.#finished++;
+    return this.#more && this.#options.held() <= this.#capacity() / 2;
+  }
+
+  /** Claims what there is room for. Resolves to the milliseconds until the next look. */
+  async runOnce(): Promise<number> {
+    const { queues, queuePollIntervalMs, serverId, store, leaseMs, held, take } = this.#options;
+    const id = serverId();
+    if (id === null) return safetyPollMs;
+    this.#measure();
+    this.#more = false;
+    for (const queue of queues) {
+      const room = this.#capacity() - held();
+      if (room <= 0) {
+        this.#more = true;
+        break;
+      }
+      const limit = Math.min(room, maxBatch);
+      const jobs = await store.claim({ serverId: id, queue, limit, leaseMs });
+      if (jobs.length > 0) take(jobs);
+      if (jobs.length === limit) this.#more = true;
+    }
+    if (this.#more && held() <= this.#capacity() / 2) return 0;
+    return queuePollIntervalMs || safetyPollMs;
+  }
+
+  #capacity(): number {
+    return this.#options.concurrency + Math.min(2 * maxBatch, Math.floor(this.#perMs * aheadMs));
+  }
+
+  #measure(): void {
+    const now = performance.now();
+    const elapsed = Math.max(now - this.#measuredAt, 1);
+    this.#perMs = 0.5 * this.#perMs + 0.5 * (this.#finished / elapsed);
+    this.#finished = 0;
+    this.#measuredAt = now;
+  }
+}

@@ -1,0 +1,40 @@
+import type { JobDefinition } from '../job/definition.js';
+
+/** What a handler sees of the job that it runs. */
+export interface RunningJob {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly createdAt: Date;
+}
+
+export interface JobContext<Args> {
+  readonly args: Args;
+  readonly job: RunningJob;
+  /**
+   * Aborts when this attempt should end: the server is stopping and its time is up, or the claim is lost and
+   * whatever the handler returns will change nothing. Pass it on to `fetch`, timers and queries.
+   */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a job. What it returns is stored as the result (JSON only; `undefined` is kept as `null`); what it throws
+ * fails the attempt. It may run more than once for one job, so it should do its work idempotently.
+ */
+export type RunJob<Args> = (context: JobContext<Args>) => unknown;
+
+/** A job definition and the function that runs its jobs. */
+export interface JobHandler {
+  readonly definition: JobDefinition;
+  readonly run: RunJob<unknown>;
+}
+
+/** Pairs a definition with the function that runs its jobs; the arguments have the type that the definition gives. */
+export function handleJob<Args>(definition: JobDefinition<Args>, run: RunJob<Args>): JobHandler {
+  // Arguments are checked against the definition's schema at enqueue, which is what makes this narrowing true.
+  return { definition, run: run as RunJob<unknown> };
+}

@@ -1,0 +1,185 @@
+import type { Claim, Outcome } from '../job/job.js';
+import { Cleaner } from './cleaner.js';
+import { Completer } from './completer.js';
+import { Fetcher } from './fetcher.js';
+import { LeaseRenewer } from './lease-renewer.js';
+import { Loop } from './loop.js';
+import { Membership } from './membership.js';
+import { Rescuer } from './rescuer.js';
+import { Runner } from './runner.js';
+import { Scheduler } from './scheduler.js';
+import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
+
+/** How long outcomes may take to be written at the end, and the list of servers to be updated. */
+const farewellMs = 5_000;
+
+/**
+ * Takes jobs from a storage and runs them. Each of its parts is one background role; this class only joins them.
+ *
+ * ```ts
+ * const server = new JobServer({ storage, handlers: [handleJob(sendReceipt, send)] });
+ * await server.start();
+ * process.once('SIGTERM', () => void server.stop());
+ * ```
+ */
+export class JobServer {
+  readonly #options: ResolvedServerOptions;
+  readonly #membership: Membership;
+  readonly #runner: Runner;
+  readonly #completer: Completer;
+  readonly #fetcher: Fetcher;
+  readonly #fetching: Loop;
+  readonly #scheduling: Loop;
+  readonly #background: readonly Loop[];
+  #unsubscribe: () => void = () => undefined;
+  #stopped: Promise<void> | undefined;
+
+  /** @throws {RangeError} if an option is out of its bounds or two handlers bear one name */
+  constructor(options: JobServerOptions) {
+    const resolved = resolveServerOptions(options);
+    const { storage, logger, concurrency, queues, slidingInvisibilityTimeoutMs: leaseMs } = resolved;
+    this.#options = resolved;
+    this.#membership = new Membership({
+      registry: storage,
+      logger,
+      onLost: () => this.#dropEverything(),
+      description: {
+        host: resolved.host,
+        pid: process.pid,
+        queues,
+        concurrency,
+        timeoutMs: resolved.serverTimeoutMs,
+      },
+    });
+    this.#completer = new Completer(storage, logger);
+    this.#runner = new Runner({
+      handlers: resolved.handlers,
+      concurrency,
+      onOutcome: (claim, outcome) => this.#finish(claim, outcome),
+    });
+    this.#fetcher = new Fetcher({
+      store: storage,
+      queues,
+      concurrency,
+      leaseMs,
+      queuePollIntervalMs: resolved.queuePollIntervalMs,
+      serverId: () => this.#membership.serverId,
+      held: () => this.#runner.held,
+      take: (jobs) => {
+        this.#runner.take(jobs);
+        this.#report();
+      },
+    });
+    const leases = new LeaseRenewer({
+      store: storage,
+      leaseMs,
+      claims: () => [...this.#runner.claims(), ...this.#completer.claims],
+      onLost: (claims) => this.#dropLost(claims),
+    });
+    const scheduler = new Scheduler(storage);
+    const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
+    const cleaner = new Cleaner(storage);
+    this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
+    this.#scheduling = new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() });
+    this.#background = [
+      this.#scheduling,
+      new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
+      new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
+      new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),
+    ];
+  }
+
+  /** This server's id among the running ones; `null` before `start` and while it registers anew. */
+  get id(): string | null {
+    return this.#membership.serverId;
+  }
+
+  /** Jobs whose handlers run now. */
+  get running(): number {
+    return this.#runner.running;
+  }
+
+  /** Registers and begins to take jobs. The storage must be open. */
+  async start(): Promise<void> {
+    await this.#membership.join();
+    this.#unsubscribe = this.#options.storage.onWakeUp((queue) => this.#wake(queue));
+    this.#fetching.start();
+    for (const loop of this.#background) loop.start();
+  }
+
+  /**
+   * Stops taking jobs, gives those not yet started back at once, lets running ones finish for `stopTimeoutMs`, then
+   * aborts their signals and gives them back with the attempt not counted. Leaves the storage open. Safe to call twice.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const { logger, stopTimeoutMs } = this.#options;
+    this.#unsubscribe();
+    await this.#fetching.stop();
+    await this.#release(this.#runner.giveBackWaiting().map(({ claim }) => claim));
+    logger.info({ running: this.#runner.running }, 'server stopping');
+    if (!(await this.#runner.finished(stopTimeoutMs))) {
+      const unfinished = [...this.#runner.claims()];
+      logger.warn({ jobs: unfinished.length }, 'jobs did not finish in time; they run again elsewhere');
+      this.#runner.drop(unfinished, new Error('The server is stopping'));
+      await this.#release(unfinished);
+    }
+    await within(farewellMs, this.#completer.drained());
+    this.#completer.abandon();
+    await Promise.all(this.#background.map((loop) => loop.stop()));
+    await within(farewellMs, this.#membership.leave());
+    logger.info({}, 'server stopped');
+  }
+
+  #wake(queue: string | null): void {
+    if (queue === null) this.#scheduling.wake();
+    else if (this.#options.queues.includes(queue)) this.#fetching.wake();
+  }
+
+  #finish(claim: Claim, outcome: Outcome): void {
+    this.#completer.add({ claim, outcome });
+    this.#report();
+    if (this.#fetcher.jobFinished()) this.#fetching.wake();
+  }
+
+  #report(): void {
+    this.#membership.report(this.#runner.running);
+  }
+
+  #dropLost(claims: readonly Claim[]): void {
+    // A claim that was completed while the renewal was under way is no longer held, and not lost.
+    const held = new Set([...this.#runner.claims()].map(({ jobId }) => jobId));
+    const lost = claims.filter(({ jobId }) => held.has(jobId));
+    if (lost.length === 0) return;
+    this.#options.logger.warn({ claims: lost }, 'claims were lost; their jobs run elsewhere');
+    this.#runner.drop(lost, new Error('The claim on this job was lost'));
+  }
+
+  #dropEverything(): void {
+    this.#runner.drop([...this.#runner.claims()], new Error('This server was declared dead'));
+    this.#completer.abandon();
+  }
+
+  /** A claim that cannot be given back now is taken back by the rescuers later. */
+  async #release(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) return;
+    try {
+      await this.#options.storage.release(claims);
+    } catch (error) {
+      this.#options.logger.warn({ err: error, jobs: claims.length }, 'giving jobs back failed');
+    }
+  }
+}
+
+async function within(timeoutMs: number, task: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([task, timeout]);
+  clearTimeout(timer);
+}

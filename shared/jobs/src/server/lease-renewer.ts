@@ -1,0 +1,32 @@
+import type { Claim } from '../job/job.js';
+import type { ClaimStore } from '../storage/storage.js';
+
+export interface LeaseRenewerOptions {
+  readonly store: ClaimStore;
+  readonly leaseMs: number;
+  /** The claims that this process really holds now. */
+  readonly claims: () => Claim[];
+  readonly onLost: (claims: readonly Claim[]) => void;
+}
+
+/**
+ * Slides the leases of all held claims forward, from the main loop: a process whose loop is wedged stops renewing, and
+ * its jobs become visible again although its heartbeat thread still beats.
+ */
+export class LeaseRenewer {
+  readonly #options: LeaseRenewerOptions;
+
+  constructor(options: LeaseRenewerOptions) {
+    this.#options = options;
+  }
+
+  async runOnce(): Promise<number> {
+    const { store, leaseMs, claims, onLost } = this.#options;
+    const held = claims();
+    if (held.length > 0) {
+      const lost = await store.renew(held, leaseMs);
+      if (lost.length > 0) onLost(lost);
+    }
+    return leaseMs / 5;
+  }
+}

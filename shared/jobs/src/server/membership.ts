@@ -1,0 +1,64 @@
+import type { ServerDescription, ServerRegistration, ServerRegistry } from '../storage/storage.js';
+import type { Logger } from './logger.js';
+import { Loop } from './loop.js';
+
+export interface MembershipOptions {
+  readonly registry: ServerRegistry;
+  readonly description: ServerDescription;
+  readonly logger: Logger;
+  /** This server was declared dead: every claim it held is gone. */
+  readonly onLost: () => void;
+}
+
+/** Keeps this server registered; after it was declared dead by mistake (a long stall, a cut network) it joins anew. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #rejoining: Loop;
+  #registration: ServerRegistration | null = null;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#rejoining = new Loop({
+      task: 'registering the server',
+      logger: options.logger,
+      runOnce: async () => {
+        if (this.#registration === null) await this.join();
+        return 60_000;
+      },
+    });
+  }
+
+  /** `null` while this server is not registered. */
+  get serverId(): string | null {
+    return this.#registration?.id ?? null;
+  }
+
+  /** Tells people how many jobs this server holds. */
+  report(processing: number): void {
+    this.#registration?.report(processing);
+  }
+
+  async join(): Promise<void> {
+    const { registry, description, logger, onLost } = this.#options;
+    const registration = await registry.registerServer(description);
+    this.#registration = registration;
+    logger.info({ serverId: registration.id, ...description }, 'server registered');
+    registration.lost.addEventListener('abort', () => {
+      if (this.#registration !== registration) return;
+      this.#registration = null;
+      logger.error(
+        { serverId: registration.id },
+        'this server was declared dead; it drops its jobs and registers anew',
+      );
+      onLost();
+      this.#rejoining.start();
+    });
+  }
+
+  async leave(): Promise<void> {
+    await this.#rejoining.stop();
+    const registration = this.#registration;
+    this.#registration = null;
+    await registration?.unregister();
+  }
+}

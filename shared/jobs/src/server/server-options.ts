@@ -1,0 +1,70 @@
+import { hostname } from 'node:os';
+import { checkName } from '../job/definition.js';
+import type { JobStorage } from '../storage/storage.js';
+import type { JobHandler } from './handler.js';
+import { type Logger, silentLogger } from './logger.js';
+
+/** Times that rule how servers and their storage work together; the names are the field's. All in milliseconds. */
+export interface ServerTimes {
+  /**
+   * How long a claim stays invisible to other servers without being renewed; it is renewed each fifth of this.
+   * 1 000 to 86 400 000, default 300 000. Shorter brings back the jobs of a wedged server sooner; a blocked event
+   * loop must be shorter than this.
+   */
+  slidingInvisibilityTimeoutMs?: number;
+  /**
+   * Silence after which this server is declared dead and its claims are released; the heartbeat goes out each third
+   * of this. 5 000 to 3 600 000, default 30 000.
+   */
+  serverTimeoutMs?: number;
+  /**
+   * 0: no delay, the server waits for a wake-up and looks every 200 ms for those that got lost. Above 0: it looks at
+   * that interval only. Up to 60 000, default 0.
+   */
+  queuePollIntervalMs?: number;
+}
+
+export interface JobServerOptions extends ServerTimes {
+  storage: JobStorage;
+  handlers: readonly JobHandler[];
+  /** Queues to take jobs from, the first ones first. `['default']` unless given. */
+  queues?: readonly string[];
+  /** How many jobs run at once; 1 to 1000, default 10. */
+  concurrency?: number;
+  /** How long `stop` lets running jobs finish before their signals abort; 0 to 3 600 000 ms, default 25 000. */
+  stopTimeoutMs?: number;
+  logger?: Logger;
+  /** The host's name, as people will see it. */
+  host?: string;
+}
+
+export type ResolvedServerOptions = Required<JobServerOptions>;
+
+/** @throws {RangeError} that names the option and its bounds */
+export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
+  const queues = options.queues ?? ['default'];
+  if (queues.length === 0) throw new RangeError('queues must name at least one queue');
+  for (const queue of queues) checkName('queue', queue);
+  return {
+    storage: options.storage,
+    handlers: options.handlers,
+    queues: [...new Set(queues)],
+    concurrency: bounded('concurrency', options.concurrency ?? 10, 1, 1_000),
+    slidingInvisibilityTimeoutMs: bounded(
+      'slidingInvisibilityTimeoutMs',
+      options.slidingInvisibilityTimeoutMs ?? 300_000,
+      1_000,
+      86_400_000,
+    ),
+    serverTimeoutMs: bounded('serverTimeoutMs', options.serverTimeoutMs ?? 30_000, 5_000, 3_600_000),
+    queuePollIntervalMs: bounded('queuePollIntervalMs', options.queuePollIntervalMs ?? 0, 0, 60_000),
+    stopTimeoutMs: bounded('stopTimeoutMs', options.stopTimeoutMs ?? 25_000, 0, 3_600_000),
+    logger: options.logger ?? silentLogger,
+    host: options.host ?? hostname(),
+  };
+}
+
+function bounded(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new RangeError(`${name} is an integer from ${least} to ${most}, not ${value}`);
+}

@@ -1,0 +1,96 @@
+import type { Attempt, Claim, Job, JobError, JsonText, JsonValue, NewJob } from '../../job/job.js';
+import { isFinished } from '../../job/state.js';
+
+/** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
+export interface JobRecord extends Omit<Job, 'args' | 'result'> {
+  readonly args: JsonText;
+  result: JsonText;
+  /** The order in which jobs became known, which breaks ties of priority. */
+  readonly seq: number;
+  /** The end of the lease, in milliseconds since 1970. */
+  leaseUntil: number;
+  readyAt: number;
+  readonly pastAttempts: Attempt[];
+}
+
+export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
+  const runAt = dueDate(job, nowMs);
+  return {
+    id: job.id,
+    name: job.name,
+    queue: job.queue,
+    state: runAt === null ? 'enqueued' : 'scheduled',
+    priority: job.priority,
+    args: job.args,
+    result: 'null',
+    error: null,
+    attempt: 0,
+    maxAttempts: job.maxAttempts,
+    createdAt: new Date(nowMs),
+    runAt,
+    startedAt: null,
+    finishedAt: null,
+    serverId: null,
+    seq,
+    leaseUntil: 0,
+    readyAt: nowMs,
+    pastAttempts: [],
+  };
+}
+
+export function toJob(record: JobRecord): Job {
+  const {
+    seq: _seq,
+    leaseUntil: _leaseUntil,
+    readyAt: _readyAt,
+    pastAttempts: _pastAttempts,
+    ...job
+  } = record;
+  return { ...job, args: JSON.parse(job.args) as JsonValue, result: JSON.parse(job.result) as JsonValue };
+}
+
+export function toAttempts({
+  pastAttempts,
+  serverId,
+  startedAt,
+  state,
+  attempt,
+  finishedAt,
+  error,
+}: JobRecord): Attempt[] {
+  if (serverId === null || startedAt === null) return [...pastAttempts];
+  if (isFinished(state))
+    return [...pastAttempts, { attempt, outcome: state, serverId, startedAt, finishedAt, error }];
+  return [
+    ...pastAttempts,
+    { attempt, outcome: 'processing', serverId, startedAt, finishedAt: null, error: null },
+  ];
+}
+
+/** Whether the claim still holds on this job. */
+export function holds(record: JobRecord | undefined, claim: Claim): record is JobRecord {
+  return (
+    record?.state === 'processing' && record.serverId === claim.serverId && record.attempt === claim.attempt
+  );
+}
+
+/** Writes down how the running attempt ended without ending the job, and lets go of the server. */
+export function endAttempt(
+  record: JobRecord,
+  outcome: 'failed' | 'lost',
+  error: JobError,
+  nowMs: number,
+): void {
+  const { attempt, serverId, startedAt } = record;
+  if (serverId !== null && startedAt !== null) {
+    record.pastAttempts.push({ attempt, outcome, serverId, startedAt, finishedAt: new Date(nowMs), error });
+  }
+  record.error = error;
+  record.serverId = null;
+  record.startedAt = null;
+}
+
+function dueDate({ due }: NewJob, nowMs: number): Date | null {
+  if (due === null) return null;
+  return 'at' in due ? due.at : new Date(nowMs + due.inMs);
+}

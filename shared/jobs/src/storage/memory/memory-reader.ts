@@ -1,0 +1,97 @@
+import type { Attempt, Job, Queue, Server, StateCounts } from '../../job/job.js';
+import { jobStates } from '../../job/state.js';
+import type { JobCount, JobFilter, JobListQuery, JobReader } from '../storage.js';
+import type { Clock } from './clock.js';
+import { type JobRecord, toAttempts, toJob } from './job-record.js';
+import type { MemoryServers } from './memory-servers.js';
+
+/** What people look at, by looking at everything: memory holds little. */
+export class MemoryReader implements JobReader {
+  readonly #records: ReadonlyMap<string, JobRecord>;
+  readonly #servers: MemoryServers;
+  readonly #clock: Clock;
+  readonly #queues = new Map<string, Date>();
+
+  constructor(records: ReadonlyMap<string, JobRecord>, servers: MemoryServers, clock: Clock) {
+    this.#records = records;
+    this.#servers = servers;
+    this.#clock = clock;
+  }
+
+  async findJob(id: string): Promise<Job | null> {
+    const record = this.#records.get(id.toLowerCase());
+    return record === undefined ? null : toJob(record);
+  }
+
+  async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
+    const direction = order === 'newest' ? -1 : 1;
+    return this.#matching(filter)
+      .filter(({ id }) => after === undefined || compare(id, after) * direction > 0)
+      .toSorted((left, right) => compare(left.id, right.id) * direction)
+      .slice(offset, offset + limit)
+      .map(toJob);
+  }
+
+  async countJobs(filter: JobFilter = {}): Promise<JobCount> {
+    return { count: this.#matching(filter).length, exact: true };
+  }
+
+  async stateCounts(): Promise<StateCounts> {
+    return countStates(this.#records.values());
+  }
+
+  async listAttempts(jobId: string): Promise<Attempt[]> {
+    const record = this.#records.get(jobId.toLowerCase());
+    return record === undefined ? [] : toAttempts(record);
+  }
+
+  async listQueues(): Promise<Queue[]> {
+    const servers = this.#servers.list();
+    return [...this.#queues]
+      .toSorted(([left], [right]) => compare(left, right))
+      .map(([name, createdAt]) => {
+        const records = this.#matching({ queue: [name] });
+        const ready = records.filter(({ state }) => state === 'enqueued');
+        const next = ready.toSorted((left, right) => left.priority - right.priority || left.seq - right.seq)[0];
+        return {
+          name,
+          counts: countStates(records),
+          oldestEnqueuedAt: next === undefined ? null : new Date(next.readyAt),
+          servers: servers.filter(({ queues }) => queues.includes(name)).length,
+          createdAt,
+        };
+      });
+  }
+
+  async listServers(): Promise<Server[]> {
+    return this.#servers.list();
+  }
+
+  async ping(): Promise<void> {}
+
+  /** A queue comes into being when it is first named. */
+  protected noteQueue(name: string): void {
+    if (!this.#queues.has(name)) this.#queues.set(name, new Date(this.#clock.now()));
+  }
+
+  #matching({ state, queue, name }: JobFilter): JobRecord[] {
+    return [...this.#records.values()].filter(
+      (record) => admits(state, record.state) && admits(queue, record.queue) && admits(name, record.name),
+    );
+  }
+}
+
+function admits<Value>(allowed: readonly Value[] | undefined, value: Value): boolean {
+  return allowed === undefined || allowed.length === 0 || allowed.includes(value);
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function countStates(records: Iterable<JobRecord>): StateCounts {
+  const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
+  for (const { state } of records) counts[state]++;
+  return counts;
+}

@@ -1,0 +1,80 @@
+import { newId } from '../../job/id.js';
+import type { Server } from '../../job/job.js';
+import type { ServerDescription, ServerRegistration } from '../storage.js';
+import type { Clock } from './clock.js';
+
+interface Entry {
+  readonly server: Server;
+  readonly lost: AbortController;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The servers of one process and their heartbeats. */
+export class MemoryServers {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  isAlive(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  list(): Server[] {
+    return [...this.#entries.values()].map(({ server }) => ({ ...server, queues: [...server.queues] }));
+  }
+
+  register(description: ServerDescription, afterwards: () => Promise<void>): ServerRegistration {
+    const id = newId();
+    const now = new Date(this.#clock.now());
+    const server: Server = {
+      ...description,
+      id,
+      queues: [...description.queues],
+      processing: 0,
+      startedAt: now,
+      heartbeatAt: now,
+    };
+    const beat = (): void => {
+      server.heartbeatAt = new Date(this.#clock.now());
+    };
+    const timer = setInterval(beat, description.timeoutMs / 3).unref();
+    const lost = new AbortController();
+    this.#entries.set(id, { server, lost, timer });
+    return {
+      id,
+      lost: lost.signal,
+      report: (processing) => {
+        server.processing = processing;
+      },
+      unregister: async () => {
+        this.#remove(id);
+        await afterwards();
+      },
+    };
+  }
+
+  /** Declares silent servers dead. Returns their ids. */
+  bury(): string[] {
+    const now = this.#clock.now();
+    const silent = [...this.#entries.values()].filter(
+      ({ server }) => server.heartbeatAt.getTime() < now - server.timeoutMs,
+    );
+    for (const { server, lost } of silent) {
+      this.#remove(server.id);
+      lost.abort();
+    }
+    return silent.map(({ server }) => server.id);
+  }
+
+  close(): void {
+    for (const id of this.#entries.keys()) this.#remove(id);
+  }
+
+  #remove(id: string): void {
+    clearInterval(this.#entries.get(id)?.timer);
+    this.#entries.delete(id);
+  }
+}

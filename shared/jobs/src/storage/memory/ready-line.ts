@@ -1,0 +1,39 @@
+import type { JobRecord } from './job-record.js';
+
+/** The ready jobs of one queue in the order in which they run: by priority, then by age. */
+export class ReadyLine {
+  #jobs: JobRecord[] = [];
+  #head = 0;
+
+  get first(): JobRecord | undefined {
+    return this.#jobs[this.#head];
+  }
+
+  add(job: JobRecord): void {
+    let low = this.#head;
+    let high = this.#jobs.length;
+    const last = this.#jobs.at(-1);
+    if (last === undefined || high === low || runsBefore(last, job)) low = high; // nearly always
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const there = this.#jobs[middle];
+      if (there !== undefined && runsBefore(there, job)) low = middle + 1;
+      else high = middle;
+    }
+    this.#jobs.splice(low, 0, job);
+  }
+
+  take(limit: number): JobRecord[] {
+    const taken = this.#jobs.slice(this.#head, this.#head + limit);
+    this.#head += taken.length;
+    if (this.#head > 1_000 && this.#head * 2 > this.#jobs.length) {
+      this.#jobs = this.#jobs.slice(this.#head);
+      this.#head = 0;
+    }
+    return taken;
+  }
+}
+
+function runsBefore(left: JobRecord, right: JobRecord): boolean {
+  return left.priority === right.priority ? left.seq < right.seq : left.priority < right.priority;
+}
