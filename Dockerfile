@@ -1,0 +1,57 @@
+# One file, three images: docker build --target api|worker|dashboard .
+
+FROM node:24-trixie-slim AS sources
+WORKDIR /longshore
+COPY . .
+
+# The manifests alone, so that a change of a source file does not install everything again.
+FROM sources AS manifests
+RUN find . -type f ! -name package.json ! -name package-lock.json -delete && find . -type d -empty -delete
+
+FROM node:24-trixie-slim AS build
+WORKDIR /longshore
+COPY --from=manifests /longshore ./
+RUN --mount=type=cache,target=/root/.npm \
+  npm ci --ignore-scripts --no-audit --no-fund --include-workspace-root \
+  --workspace=services/api --workspace=services/worker --workspace=services/dashboard
+COPY . .
+RUN npx tsc -b services/api services/worker services/dashboard
+
+FROM build AS api-files
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts api /out
+
+FROM build AS worker-files
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts worker /out
+
+FROM build AS dashboard-files
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts dashboard /out
+
+FROM node:24-trixie-slim AS service
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 RESULTS_DIR=/var/lib/longshore/results
+WORKDIR /longshore
+RUN install -d -o node -g node /var/lib/longshore/results
+USER node
+# Alive is not enough: traffic and dependent containers wait until the storage is reachable and migrated.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+
+FROM service AS api
+ENV PORT=8080
+EXPOSE 8080
+COPY --from=api-files /out/dependencies ./
+COPY --from=api-files /out/app ./
+CMD ["node", "services/api/dist/main.js"]
+
+FROM service AS worker
+ENV PORT=8082
+EXPOSE 8082
+COPY --from=worker-files /out/dependencies ./
+COPY --from=worker-files /out/app ./
+CMD ["node", "services/worker/dist/main.js"]
+
+FROM service AS dashboard
+ENV PORT=8081
+EXPOSE 8081
+COPY --from=dashboard-files /out/dependencies ./
+COPY --from=dashboard-files /out/app ./
+CMD ["node", "services/dashboard/dist/main.js"]

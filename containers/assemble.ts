@@ -1,0 +1,38 @@
+// node containers/assemble.ts SERVICE OUT: lays into OUT what the service needs to run: its production dependencies and,
+// of our own packages, those that it depends on, with the files that their manifests name.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+
+const [service = '', out = ''] = process.argv.slice(2);
+const folder = path.join('services', service);
+
+execFileSync(
+  'npm',
+  ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', `--workspace=${folder}`],
+  {
+    stdio: 'inherit',
+  },
+);
+
+const linked = path.join('node_modules', '@longshore');
+const packages = readdirSync(linked).map((name) => path.relative('.', realpathSync(path.join(linked, name))));
+
+const isForRunning = (file: string): boolean => !/\.d\.ts(\.map)?$|\.tsbuildinfo$/.test(file);
+
+for (const source of packages) {
+  const manifest = readFileSync(path.join(source, 'package.json'), 'utf8');
+  const { files = ['dist'] } = JSON.parse(manifest) as { files?: string[] };
+  mkdirSync(path.join(out, 'app', source), { recursive: true });
+  for (const file of ['package.json', ...files]) {
+    cpSync(path.join(source, file), path.join(out, 'app', source, file), {
+      recursive: true,
+      filter: isForRunning,
+    });
+  }
+}
+cpSync('node_modules', path.join(out, 'dependencies', 'node_modules'), {
+  recursive: true,
+  verbatimSymlinks: true,
+  filter: isForRunning,
+});
