@@ -8,7 +8,7 @@ import { supervise } from './supervise.js';
 import { welcome } from './welcome.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const data = path.join(root, '.data');
+const data = path.resolve(root, process.env['DATA_DIR'] ?? '.data');
 const places: Places = { root, results: path.join(data, 'results'), freePort };
 const dashboardPath = process.env['DASHBOARD_PATH'] ?? '/job-dashboard';
 const paint = paintFor(process.stdout, process.env);
@@ -22,7 +22,7 @@ function sayFrom(name: string, line: string): void {
 }
 
 async function startPostgres(): Promise<LocalPostgres> {
-  say('Starting Postgres on .data/postgres');
+  say(`Starting Postgres on ${path.relative(root, data)}/postgres`);
   const onLog = (line: string): void => {
     if (/ (ERROR|PANIC|WARNING): /.test(line)) sayFrom('postgres', line);
   };

@@ -36,6 +36,13 @@ async function service(
     name,
     main: path.join(root, 'services', name, 'dist', 'main.js'),
     url,
-    env: { HOST: '127.0.0.1', PORT: String(port), BASE_URL: url, RESULTS_DIR: results, ...env },
+    env: {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      BASE_URL: url,
+      RESULTS_DIR: results,
+      STOP_TIMEOUT_MS: '1000',
+      ...env,
+    },
   };
 }

@@ -1,0 +1,50 @@
+import { readFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import { eventually } from './system/eventually.js';
+import { getJob, postTest } from './system/jobs.js';
+import type { Service } from './system/service.js';
+import { useSystem } from './system/system.js';
+
+describe('a first job', function () {
+  this.timeout(30_000);
+  const system = useSystem({ TEST_JOB_MS: '1000' });
+  let api: Service;
+
+  before(async () => {
+    [api] = await Promise.all([system().start('api'), system().start('worker'), system().start('dashboard')]);
+  });
+
+  it('is accepted with 202, text/plain, ok and its address', async () => {
+    const { status, type, body, location } = await postTest(api.url);
+    expect([status, type?.split(';')[0], body]).to.deep.equal([202, 'text/plain', 'ok']);
+    expect(location.startsWith(`${api.url}/api/v1/jobs/`), location).to.equal(true);
+  });
+
+  it('is accepted in under 100 ms', async () => {
+    const times: number[] = [];
+    for (let n = 0; n < 9; n += 1) times.push((await postTest(api.url)).tookMs);
+    const median = times.toSorted((a, b) => a - b)[4];
+    expect(median).to.be.lessThan(100);
+  });
+
+  it('is seen processing, then done with its result', async () => {
+    const { location } = await postTest(api.url);
+    await eventually(async () => (await getJob(location)).state === 'processing');
+    const done = await eventually(async () => {
+      const job = await getJob(location);
+      return job.state === 'done' ? job : null;
+    });
+    expect(done?.attempt).to.equal(1);
+    expect(done?.result).to.be.an('object');
+  });
+
+  it('leaves its small result file', async () => {
+    const { location } = await postTest(api.url);
+    const id = location.split('/').at(-1) ?? '';
+    const file = await eventually(async () =>
+      (await readdir(system().results)).find((name) => name.includes(id)),
+    );
+    expect(await readFile(path.join(system().results, file ?? ''), 'utf8')).to.include(id);
+  });
+});

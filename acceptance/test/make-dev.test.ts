@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { eventually } from './system/eventually.js';
+import { getJob, getJson, postTest } from './system/jobs.js';
+import { run, type Running } from './system/process.js';
+
+interface Dev extends Running {
+  /** Every http address that it has printed. */
+  readonly urls: string[];
+  readonly api: string;
+}
+
+describe('make dev', function () {
+  this.timeout(60_000);
+  let data: string;
+  let dev: Dev;
+
+  const start = async (env: Readonly<Record<string, string>> = {}): Promise<Dev> => {
+    const running = run('dev/dist/main.js', [], { DATA_DIR: data, TEST_JOB_MS: '100', ...env });
+    const hint = await eventually(async () => {
+      if (running.ending() !== null) return running.lines.join('\n');
+      return Promise.resolve(running.lines.find((line) => line.includes('curl -X POST')));
+    }, 40_000);
+    const urls = running.lines.join('\n').match(/^ +(API|Dashboard|Worker) +http\S+/gm) ?? [];
+    const api = /POST (http:\/\/localhost:\d+)\/test/.exec(hint ?? '')?.[1];
+    if (api === undefined) throw new Error(`make dev did not come up:\n${hint}`);
+    return { ...running, api, urls: urls.map((line) => line.trim().split(/ +/)[1] ?? '') };
+  };
+  const isServed = (url: string): Promise<boolean> =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+
+  before(async () => {
+    data = await mkdtemp(path.join(tmpdir(), 'longshore-dev-'));
+  });
+  afterEach(() => dev.end('SIGKILL'));
+  after(() => rm(data, { recursive: true, force: true }));
+
+  it('prints addresses that answer, and its first curl works', async () => {
+    dev = await start();
+    expect(await Promise.all(dev.urls.map(isServed))).to.deep.equal([true, true, true]);
+    expect((await postTest(dev.api)).body).to.equal('ok');
+  });
+
+  it('stops everything within 5 s of Ctrl-C, and leaves no process', async () => {
+    dev = await start();
+    const stoppedAt = performance.now();
+    expect(await dev.end('SIGINT')).to.equal('exit 0');
+    expect(performance.now() - stoppedAt).to.be.lessThan(5_000);
+    expect(await Promise.all(dev.urls.map(isServed))).to.deep.equal([false, false, false]);
+  });
+
+  it('keeps the data for the next time', async () => {
+    dev = await start();
+    const { location } = await postTest(dev.api);
+    await dev.end('SIGINT');
+    dev = await start();
+    const { pathname } = new URL(location);
+    expect(await getJob(dev.api + pathname)).to.have.property('name', 'test');
+  });
+
+  it('names the service that ends by itself, stops the others and fails', async () => {
+    dev = await start();
+    const [server] = await getJson<{ pid: number }[]>(`${dev.api}/api/v1/servers`);
+    process.kill(server?.pid ?? 0, 'SIGKILL');
+    const ending = await eventually(() => Promise.resolve(dev.ending()));
+    expect(ending).to.equal('exit 1');
+    expect(dev.lines.at(-1)).to.include('worker ended by itself: SIGKILL');
+  });
+
+  it('runs everything in one process with STORAGE=memory', async () => {
+    dev = await start({ STORAGE: 'memory' });
+    const { location } = await postTest(dev.api);
+    await eventually(async () => (await getJob(location)).state === 'done');
+    expect(await Promise.all(dev.urls.map(isServed))).to.deep.equal([true, true]);
+  });
+});

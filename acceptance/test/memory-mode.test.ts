@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { eventually } from './system/eventually.js';
+import { getJob, getJson, postTest } from './system/jobs.js';
+import { startService, type Service } from './system/service.js';
+
+describe('memory mode', () => {
+  let api: Service;
+  let results: string;
+
+  before(async () => {
+    results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
+    api = await startService('api', { STORAGE: 'memory', RESULTS_DIR: results, TEST_JOB_MS: '10' });
+  });
+  after(async () => {
+    await api.end('SIGKILL');
+    await rm(results, { recursive: true, force: true });
+  });
+
+  it('runs a job in the process of the API', async () => {
+    const { location } = await postTest(api.url);
+    await eventually(async () => (await getJob(location)).state === 'done');
+    const servers = await getJson<{ pid: number }[]>(`${api.url}/api/v1/servers`);
+    expect(servers.map(({ pid }) => pid)).to.deep.equal([api.pid]);
+  });
+
+  it('shows the dashboard', async () => {
+    const page = await fetch(`${api.url}/job-dashboard`);
+    expect([page.status, await page.text()]).to.satisfy(
+      ([status, html]: [number, string]) => status === 200 && html.includes('<html'),
+    );
+  });
+
+  it('stops at SIGTERM', async () => {
+    expect(await api.end('SIGTERM')).to.equal('exit 0');
+  });
+});

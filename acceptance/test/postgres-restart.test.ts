@@ -1,0 +1,73 @@
+import { readdir } from 'node:fs/promises';
+import { expect } from 'chai';
+import { eventually } from './system/eventually.js';
+import { getJob, postTest, type Receipt } from './system/jobs.js';
+import type { Service } from './system/service.js';
+import { useSystem } from './system/system.js';
+
+async function count(api: Service, state: string): Promise<number> {
+  const response = await fetch(`${api.url}/api/v1/jobs?state=${state}&limit=1`, {
+    headers: { prefer: 'count=exact' },
+  });
+  return Number(response.headers.get('x-total-count'));
+}
+
+describe('Postgres stopped and started again under load', function () {
+  this.timeout(90_000);
+  const system = useSystem({ TEST_JOB_MS: '20' });
+  let services: Service[];
+  let api: Service;
+  const answers: Receipt[] = [];
+  const accepted = (): Receipt[] => answers.filter(({ status }) => status === 202);
+
+  before(async () => {
+    api = await system().start('api');
+    const others = ['worker', 'worker', 'dashboard'] as const;
+    services = [api, ...(await Promise.all(others.map((name) => system().start(name))))];
+
+    const over = new AbortController();
+    const load = Array.from({ length: 4 }, async () => {
+      while (!over.signal.aborted) answers.push(await postTest(api.url));
+    });
+    try {
+      await eventually(() => Promise.resolve(accepted().length >= 100));
+      await system().postgres.stop();
+      await eventually(() => Promise.resolve(answers.at(-1)?.status !== 202));
+      await system().postgres.start();
+      const before = accepted().length;
+      await eventually(() => Promise.resolve(accepted().length >= before + 100), 30_000);
+    } finally {
+      over.abort();
+      await Promise.all(load);
+    }
+  });
+
+  it('answers 202 or says 503 while it is away, nothing else', () => {
+    expect([...new Set(answers.map(({ status }) => status))].toSorted((a, b) => a - b)).to.deep.equal([
+      202, 503,
+    ]);
+  });
+
+  it('loses no accepted job: each is done', async () => {
+    const open = new Set(accepted().map(({ location }) => location));
+    await eventually(async () => {
+      for (const location of open) {
+        if ((await getJob(location)).state !== 'done') return false;
+        open.delete(location);
+      }
+      return true;
+    }, 40_000);
+  });
+
+  it('has as many result files as jobs that are done, and no other jobs', async () => {
+    const states = ['enqueued', 'processing', 'failed', 'scheduled', 'cancelled'];
+    await eventually(async () =>
+      (await Promise.all(states.map((state) => count(api, state)))).every((n) => n === 0),
+    );
+    expect(await count(api, 'done')).to.equal((await readdir(system().results)).length);
+  });
+
+  it('ends no process', () => {
+    expect(services.map((service) => service.ending())).to.deep.equal([null, null, null, null]);
+  });
+});

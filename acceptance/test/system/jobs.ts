@@ -1,0 +1,39 @@
+/** What the tests read of a job. */
+export interface Job {
+  readonly id: string;
+  readonly state: string;
+  readonly attempt: number;
+  readonly result: unknown;
+  readonly serverId: string | null;
+}
+
+export interface Receipt {
+  readonly status: number;
+  readonly type: string | null;
+  readonly body: string;
+  readonly location: string;
+  /** From the request to the end of the answer. */
+  readonly tookMs: number;
+}
+
+/** Registers the fire-and-forget job. */
+export async function postTest(api: string): Promise<Receipt> {
+  const startedAt = performance.now();
+  const response = await fetch(`${api}/test`, { method: 'POST' });
+  const body = await response.text();
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    body,
+    location: response.headers.get('location') ?? '',
+    tookMs: performance.now() - startedAt,
+  };
+}
+
+export async function getJson<T>(url: string): Promise<T> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+export const getJob = (location: string): Promise<Job> => getJson<Job>(location);

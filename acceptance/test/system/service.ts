@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { eventually } from './eventually.js';
+import { run, type Running } from './process.js';
+
+export type ServiceName = 'api' | 'worker' | 'dashboard';
+
+export interface Service extends Running {
+  readonly url: string;
+}
+
+/** Starts a service on a free port and does not wait for it. */
+export async function launchService(
+  name: ServiceName,
+  env: Readonly<Record<string, string>>,
+): Promise<Service> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const own = { HOST: '127.0.0.1', PORT: String(port), BASE_URL: url, LOG_LEVEL: 'info' };
+  return { url, ...run(`services/${name}/dist/main.js`, [], { ...own, ...env }) };
+}
+
+/** Waits until the service says that it is ready. Throws with its output if it ends or takes too long. */
+export async function untilReady(service: Service, deadlineMs = 15_000): Promise<Service> {
+  const ready = async (): Promise<boolean> =>
+    service.ending() !== null || (await fetch(`${service.url}/readyz`)).ok;
+  await eventually(ready, deadlineMs).catch((error: unknown) => {
+    throw new Error(`Not ready:\n${service.lines.join('\n')}`, { cause: error });
+  });
+  if (service.ending() !== null) throw new Error(`${service.ending()}:\n${service.lines.join('\n')}`);
+  return service;
+}
+
+export async function startService(
+  name: ServiceName,
+  env: Readonly<Record<string, string>>,
+): Promise<Service> {
+  return untilReady(await launchService(name, env));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}

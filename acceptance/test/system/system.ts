@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startPostgres, type Postgres } from './postgres.js';
+import { launchService, untilReady, type Service, type ServiceName } from './service.js';
+
+/** What one suite runs: a Postgres of its own, and services on it. */
+export interface System {
+  readonly postgres: Postgres;
+  /** Where jobs leave their result files. */
+  readonly results: string;
+  /** Starts a service and waits until it is ready. */
+  start(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
+  /** Starts a service and does not wait. */
+  launch(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
+}
+
+/** Gives the suite a system before its tests, and takes everything down after them. */
+export function useSystem(env: Readonly<Record<string, string>> = {}): () => System {
+  let system: System | undefined;
+  let postgres: Postgres;
+  let results: string;
+  const services: Service[] = [];
+
+  before(async function () {
+    this.timeout(30_000);
+    postgres = await startPostgres();
+    results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
+    const shared = { STORAGE: 'postgres', DATABASE_URL: postgres.url, RESULTS_DIR: results, ...env };
+    const launch = async (name: ServiceName, own = {}): Promise<Service> => {
+      const service = await launchService(name, { ...shared, ...own });
+      services.push(service);
+      return service;
+    };
+    const start = async (name: ServiceName, own = {}): Promise<Service> =>
+      untilReady(await launch(name, own));
+    system = { postgres, results, start, launch };
+  });
+
+  after(async function () {
+    this.timeout(30_000);
+    await Promise.all(services.map((service) => service.end('SIGKILL')));
+    await postgres.remove();
+    await rm(results, { recursive: true, force: true });
+  });
+
+  return () => {
+    if (system === undefined) throw new Error('The system runs only while tests run.');
+    return system;
+  };
+}
