@@ -1,0 +1,99 @@
+import { morph } from './morph.js';
+import { duration, learnClock, showTimes, tellTimes } from './times.js';
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Refreshes the regions of a page while someone looks at it, and says how old they are. */
+export class LivePage {
+  #regions;
+  #status;
+  #said;
+  #button;
+  #updatedAt = Date.now();
+  #failures = 0;
+  #paused = false;
+  #timers = new Map();
+
+  constructor(regions, status) {
+    this.#regions = regions;
+    this.#status = status;
+    this.#said = status.querySelector('.said');
+    this.#button = status.querySelector('.pause');
+  }
+
+  start() {
+    this.#status.querySelector('.again').hidden = true;
+    this.#button.hidden = false;
+    this.#button.addEventListener('click', () => this.#toggle());
+    document.addEventListener('visibilitychange', () => document.hidden || this.#refreshAll());
+    setInterval(() => this.#say(), 1_000);
+    this.#say();
+    for (const region of this.#regions) this.#plan(region);
+  }
+
+  #toggle() {
+    this.#paused = !this.#paused;
+    this.#button.textContent = this.#paused ? 'Resume' : 'Pause';
+    if (!this.#paused) this.#refreshAll();
+    this.#say();
+  }
+
+  #refreshAll() {
+    for (const region of this.#regions) this.#refresh(region);
+  }
+
+  #plan(region) {
+    clearTimeout(this.#timers.get(region));
+    const everyMs = Math.min(Number(region.dataset.every) * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    this.#timers.set(region, setTimeout(() => this.#refresh(region), everyMs));
+  }
+
+  async #refresh(region) {
+    clearTimeout(this.#timers.get(region));
+    if (!this.#rests(region)) {
+      try {
+        await this.#load(region);
+        this.#failures = 0;
+        this.#updatedAt = Date.now();
+      } catch {
+        this.#failures = Math.min(this.#failures + 1, 5);
+      }
+      this.#say();
+    }
+    this.#plan(region);
+  }
+
+  async #load(region) {
+    const response = await fetch(location.href, {
+      headers: { 'Longshore-Region': region.dataset.region, 'If-None-Match': region.dataset.etag },
+      cache: 'no-store',
+      redirect: 'error',
+    });
+    learnClock(response.headers.get('Date'));
+    if (response.status === 304) return;
+    if (!response.ok) throw new Error(String(response.status));
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').body;
+    if (this.#rests(region)) return;
+    showTimes(fresh);
+    morph(region, fresh);
+    region.dataset.etag = response.headers.get('ETag') ?? '';
+    tellTimes();
+  }
+
+  /** Nothing moves under a reader who marks something, or out of sight. */
+  #rests(region) {
+    if (this.#paused || document.hidden) return true;
+    const selection = document.getSelection();
+    if (selection && !selection.isCollapsed && selection.containsNode(region, true)) return true;
+    return region.querySelector('input:checked') !== null;
+  }
+
+  #say() {
+    const age = duration(Date.now() - this.#updatedAt);
+    const lost = this.#failures > 0;
+    this.#status.classList.toggle('on', !lost && !this.#paused);
+    this.#status.classList.toggle('lost', lost);
+    if (lost) this.#said.textContent = `No answer. Last updated ${age} ago`;
+    else this.#said.textContent = `${this.#paused ? 'Paused' : 'Live'}, updated ${age} ago`;
+  }
+}

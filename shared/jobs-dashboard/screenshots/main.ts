@@ -1,0 +1,59 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import Koa from 'koa';
+import { serve } from '@longshore/test-support';
+import { createDashboard } from '../src/index.js';
+import { launchChromium } from '../test/browser/chromium.js';
+import { seedStory, type Story } from '../test/seeded-storage.js';
+
+/** Takes pictures of every page: `tsx -C source screenshots/main.ts [folder]`, into docs/images by default. */
+const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
+
+const looks = [
+  { name: 'light', width: 1280, colorScheme: 'light' },
+  { name: 'dark', width: 1280, colorScheme: 'dark' },
+  { name: 'narrow', width: 320, colorScheme: 'light' },
+  { name: 'narrow-dark', width: 320, colorScheme: 'dark' },
+] as const;
+
+function pagesOf(story: Story): Record<string, string> {
+  return {
+    overview: '',
+    jobs: 'jobs',
+    'jobs-failed': 'jobs?state=failed&queue=billing',
+    'job-done': `jobs/${story.doneId}`,
+    'job-retried': `jobs/${story.retriedId}`,
+    'job-failed': `jobs/${story.failedId}`,
+    'job-processing': `jobs/${story.processingId}`,
+    'job-unserved': `jobs/${story.unservedId}`,
+    queues: 'queues',
+    queue: 'queues/images',
+    servers: 'servers',
+    help: 'help',
+    'not-found': 'jobs/none',
+  };
+}
+
+const story = await seedStory(Date.now());
+const open = new Koa().use(createDashboard({ storage: story.storage, now: story.storage.clock.now }));
+const locked = new Koa().use(createDashboard({ storage: story.storage, password: 'secret' }));
+const servers = await Promise.all([serve(open.callback()), serve(locked.callback())]);
+const [{ url }, { url: lockedUrl }] = servers;
+const browser = await launchChromium();
+await mkdir(folder, { recursive: true });
+try {
+  for (const { name: look, width, colorScheme } of looks) {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, timezoneId: 'UTC', locale: 'en-GB' });
+    const page = await context.newPage();
+    const pages = Object.entries(pagesOf(story)).map(([name, path]) => [name, `${url}/job-dashboard/${path}`] as const);
+    for (const [name, address] of [...pages, ['sign-in', `${lockedUrl}/job-dashboard/`] as const]) {
+      await page.goto(address);
+      await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
+    }
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await Promise.all(servers.map((server) => server.close()));
+  await story.storage.close();
+}

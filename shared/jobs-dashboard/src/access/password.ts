@@ -1,0 +1,28 @@
+import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+
+/** Compares in a time that tells nothing about how much of the candidate was right, or how long the secret is. */
+export class Password {
+  readonly #key = randomBytes(32);
+  readonly #expected: Buffer;
+
+  constructor(password: string) {
+    this.#expected = this.#digest(password);
+  }
+
+  matches(candidate: string): boolean {
+    return timingSafeEqual(this.#digest(candidate), this.#expected);
+  }
+
+  #digest(text: string): Buffer {
+    return createHmac('sha256', this.#key).update(text).digest();
+  }
+}
+
+/**
+ * The key that signs sessions: the same in every process with this password, so that several containers share their
+ * sessions and a restart ends none; another as soon as the password changes. Slow on purpose (scrypt, RFC 7914), as a
+ * session cookie could otherwise be used to guess the password offline.
+ */
+export function sessionKey(password: string): Buffer {
+  return scryptSync(password, 'longshore dashboard session', 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 });
+}

@@ -1,0 +1,42 @@
+const MAX_ADDRESSES = 10_000;
+
+interface Misses {
+  count: number;
+  readonly until: number;
+}
+
+/** Slows down the guessing of passwords: after `limit` misses from one address within `windowMs`, none is looked at until the window ends. */
+export class Throttle {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #now: () => number;
+  readonly #misses = new Map<string, Misses>();
+
+  constructor(limit: number, windowMs: number, now: () => number = Date.now) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#now = now;
+  }
+
+  /** Milliseconds until this address may try again; 0: at once. */
+  waitMs(address: string): number {
+    const misses = this.#misses.get(address);
+    if (misses === undefined || misses.count < this.#limit) return 0;
+    return Math.max(0, misses.until - this.#now());
+  }
+
+  miss(address: string): void {
+    const misses = this.#misses.get(address);
+    if (misses !== undefined && misses.until > this.#now()) misses.count += 1;
+    else {
+      this.#forgetPast();
+      this.#misses.set(address, { count: 1, until: this.#now() + this.#windowMs });
+    }
+  }
+
+  #forgetPast(): void {
+    if (this.#misses.size < MAX_ADDRESSES) return;
+    for (const [address, { until }] of this.#misses) if (until <= this.#now()) this.#misses.delete(address);
+    if (this.#misses.size >= MAX_ADDRESSES) this.#misses.clear();
+  }
+}

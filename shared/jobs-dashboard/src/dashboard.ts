@@ -1,0 +1,63 @@
+import type { RouterContext } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { createGate } from './access/gate.js';
+import { PasswordGate } from './access/password-gate.js';
+import { defaultRedaction } from './format/redaction.js';
+import { Assets } from './http/assets.js';
+import { BasePath } from './http/base-path.js';
+import { Layout } from './http/layout.js';
+import { PageAnswer } from './http/page-answer.js';
+import { sendProblem } from './http/problem-answer.js';
+import { refuse } from './http/refusal.js';
+import { Renderer } from './http/renderer.js';
+import { pageRouter, unrouted } from './http/routes.js';
+import { setSecurityHeaders } from './http/security-headers.js';
+import { signInRouter } from './http/sign-in.js';
+import type { DashboardOptions } from './options.js';
+import { shareReads } from './reading/shared-reads.js';
+
+/**
+ * The dashboard as a Koa middleware: it answers everything under its path and passes on the rest. Unforeseen errors
+ * are emitted as `error` events of the application, under the incident that the page names.
+ *
+ * Throws a TypeError for options that contradict one another and for a path that is none.
+ */
+export function createDashboard(options: DashboardOptions): Middleware {
+  const { authorize, password, production, now = Date.now } = options;
+  const basePath = new BasePath(options.path ?? '/job-dashboard');
+  const gate = createGate({ authorize, password, production, now });
+  const assets = new Assets();
+  const layout = new Layout(basePath, assets, new Renderer(), now);
+  const reader = shareReads(options.storage, options.snapshotMs ?? 1_000, now);
+  const context = { reader, now, redact: options.redact ?? defaultRedaction };
+  const pages = pageRouter(basePath.path, context, new PageAnswer(layout, options.readTimeoutMs ?? 2_000)).routes();
+  const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
+
+  const answer = async (ctx: RouterContext, inside: string): Promise<void> => {
+    if (assets.serve(ctx, inside)) return;
+    await signIn?.(ctx, nothing);
+    if (isAnswered(ctx)) return;
+    const viewer = await gate.identify(ctx);
+    if (viewer === null) return refuse(ctx, gate, layout, inside);
+    ctx.state['visit'] = { viewer, signOutToken: gate instanceof PasswordGate ? gate.signOutToken(ctx) : null };
+    await pages(ctx, nothing);
+    if (!isAnswered(ctx)) throw unrouted(ctx);
+  };
+
+  return async (ctx, next) => {
+    const inside = basePath.inside(ctx.path);
+    if (inside === null) return next();
+    setSecurityHeaders(ctx);
+    try {
+      await answer(ctx as RouterContext, inside);
+    } catch (error) {
+      sendProblem(ctx, layout, error);
+    }
+  };
+}
+
+async function nothing(): Promise<void> {}
+
+function isAnswered(ctx: Context): boolean {
+  return ctx.status !== 404;
+}

@@ -1,0 +1,125 @@
+import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+import { counted } from '../format/count.js';
+import { formatDuration } from '../format/duration.js';
+import { timeline, totalMs } from './timeline.js';
+
+/** What surrounds a job and decides what happens to it next. */
+export interface Surroundings {
+  readonly attempts: readonly Attempt[];
+  /** Every running server. */
+  readonly servers: readonly Server[];
+  /** The job's queue; `null` if it has never been heard of. */
+  readonly queue: Queue | null;
+  readonly nowMs: number;
+}
+
+/** What is happening to a job and why, in plain words. */
+export interface Explanation {
+  readonly text: string;
+  /** `attention`: it will not go on by itself. */
+  readonly tone: 'calm' | 'attention';
+}
+
+export function explain(job: Job, around: Surroundings): Explanation {
+  switch (job.state) {
+    case 'scheduled':
+      return explainScheduled(job, around);
+    case 'awaiting':
+      return calm('It waits for another job to finish.');
+    case 'enqueued':
+      return explainEnqueued(job, around);
+    case 'processing':
+      return explainProcessing(job, around);
+    case 'done':
+      return calm(`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
+    case 'failed':
+      return attention(explainFailure(job, around));
+    case 'cancelled':
+      return calm('It was cancelled and will not run again.');
+  }
+}
+
+function explainScheduled(job: Job, around: Surroundings): Explanation {
+  const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
+  if (job.attempt === 0) return withServers(`It waits for its time and becomes ready ${due}.`, job, around);
+  const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
+  return withServers(`${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`, job, around);
+}
+
+function explainEnqueued(job: Job, around: Surroundings): Explanation {
+  const serving = serversOf(job.queue, around.servers);
+  if (serving.length === 0) {
+    return attention(
+      `It is ready to run, but no running server takes jobs from queue “${job.queue}”. Start one that does.`,
+    );
+  }
+  const slots = serving.reduce((sum, server) => sum + server.concurrency, 0);
+  const busy = serving.reduce((sum, server) => sum + server.processing, 0);
+  const takers = `${counted(serving.length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
+  const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(job, around)}.` : '';
+  return busy >= slots
+    ? calm(`It is ready and waits for a free slot: ${takers}, and all ${counted(slots, 'slot')} are busy.${retried}`)
+    : calm(`It is ready: ${takers}, with ${counted(slots - busy, 'slot')} free. It should start soon.${retried}`);
+}
+
+function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanation {
+  const attempt = `attempt ${job.attempt} of ${job.maxAttempts}`;
+  const server = servers.find(({ id }) => id === job.serverId);
+  if (server === undefined) {
+    return attention(
+      `Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ` +
+        (job.attempt < job.maxAttempts ? 'runs again on another server.' : 'fails, as this was its last attempt.'),
+    );
+  }
+  const silentMs = nowMs - server.heartbeatAt.getTime();
+  const where = `${server.host}, process ${server.pid}`;
+  if (silentMs > server.timeoutMs / 2) {
+    return attention(
+      `It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${formatDuration(silentMs)}. ` +
+        `After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
+    );
+  }
+  const since = job.startedAt === null ? '' : ` for ${formatDuration(nowMs - job.startedAt.getTime())}`;
+  return calm(`It has been running on ${where}${since} (${attempt}). The server is alive and renews its lease.`);
+}
+
+function explainFailure(job: Job, around: Surroundings): string {
+  const tries =
+    job.attempt >= job.maxAttempts
+      ? `All ${counted(job.maxAttempts, 'attempt')} are used up`
+      : `It gave up at attempt ${job.attempt} of ${job.maxAttempts}`;
+  return `It failed and will not run again by itself. ${tries}; the last one ${howItEnded(job, around)}.`;
+}
+
+function howItEnded(job: Job, { attempts }: Surroundings): string {
+  const last = attempts.findLast(({ outcome }) => outcome !== 'processing');
+  if (last?.outcome === 'lost') return 'was lost with its server';
+  const error = last?.error ?? job.error;
+  return error === null ? 'did not succeed' : `ended with ${error.name}`;
+}
+
+function onWhichAttempt({ attempt }: Job): string {
+  return attempt > 1 ? ` on attempt ${attempt}` : '';
+}
+
+function span(job: Job, { attempts, nowMs }: Surroundings): string {
+  const stretches = timeline(job, attempts);
+  return `${formatDuration(totalMs(stretches, 'run', nowMs))} of work after ${formatDuration(totalMs(stretches, 'wait', nowMs))} of waiting`;
+}
+
+function withServers(text: string, job: Job, { servers }: Surroundings): Explanation {
+  if (serversOf(job.queue, servers).length > 0) return calm(text);
+  return attention(`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
+}
+
+function serversOf(queue: string, servers: readonly Server[]): readonly Server[] {
+  return servers.filter(({ queues }) => queues.includes(queue));
+}
+
+function dueIn(at: Date, nowMs: number): string {
+  const inMs = at.getTime() - nowMs;
+  return inMs <= 0 ? 'any moment now' : `in ${formatDuration(inMs)}`;
+}
+
+const calm = (text: string): Explanation => ({ text, tone: 'calm' });
+const attention = (text: string): Explanation => ({ text, tone: 'attention' });

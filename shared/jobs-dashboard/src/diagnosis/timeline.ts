@@ -1,0 +1,46 @@
+import type { Attempt, Job } from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs';
+
+/** A stretch of a job's life: it waited, or an attempt ran. */
+export interface Stretch {
+  readonly kind: 'wait' | 'run';
+  /** The attempt that ran; `null` for a wait. */
+  readonly attempt: Attempt | null;
+  readonly from: Date;
+  /** `null`: still going on. */
+  readonly until: Date | null;
+}
+
+/**
+ * The job's life so far, oldest first and without gaps: waits and attempts by turns, from its creation until it
+ * finished or until now. Waits of no time at all are left out.
+ */
+export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  let waitingSince: Date | null = job.createdAt;
+  for (const attempt of attempts) {
+    if (waitingSince !== null && attempt.startedAt > waitingSince) {
+      stretches.push({ kind: 'wait', attempt: null, from: waitingSince, until: attempt.startedAt });
+    }
+    stretches.push({ kind: 'run', attempt, from: attempt.startedAt, until: attempt.finishedAt });
+    waitingSince = attempt.finishedAt;
+  }
+  if (waitingSince === null) return stretches;
+  if (!isFinished(job.state)) stretches.push({ kind: 'wait', attempt: null, from: waitingSince, until: null });
+  else if (job.finishedAt !== null && job.finishedAt > waitingSince) {
+    stretches.push({ kind: 'wait', attempt: null, from: waitingSince, until: job.finishedAt });
+  }
+  return stretches;
+}
+
+/** Milliseconds that a stretch has lasted. */
+export function lengthMs({ from, until }: Stretch, nowMs: number): number {
+  return Math.max(0, (until?.getTime() ?? nowMs) - from.getTime());
+}
+
+/** Milliseconds that all stretches of one kind have lasted. */
+export function totalMs(stretches: readonly Stretch[], kind: Stretch['kind'], nowMs: number): number {
+  return stretches
+    .filter((stretch) => stretch.kind === kind)
+    .reduce((sum, stretch) => sum + lengthMs(stretch, nowMs), 0);
+}

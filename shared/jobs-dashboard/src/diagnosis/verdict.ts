@@ -1,0 +1,24 @@
+import type { StateCounts } from '@longshore/jobs';
+import { counted } from '../format/count.js';
+import { findWarnings, type Situation, type Warning } from './warnings.js';
+
+/** The answer to “is it working?”, and what speaks against it. */
+export interface Verdict {
+  readonly tone: 'calm' | 'attention';
+  readonly headline: string;
+  readonly warnings: readonly Warning[];
+}
+
+export function overallState(situation: Situation, counts: StateCounts): Verdict {
+  const warnings = findWarnings(situation);
+  if (warnings.length > 0) {
+    return { tone: 'attention', headline: counted(warnings.length, 'thing needs', 'things need') + ' a look', warnings };
+  }
+  return { tone: 'calm', headline: calmHeadline(counts), warnings };
+}
+
+function calmHeadline(counts: StateCounts): string {
+  if (counts.processing > 0) return 'Jobs are running';
+  if (counts.enqueued > 0) return 'Jobs are about to start';
+  return counts.scheduled + counts.awaiting > 0 ? 'Nothing to do until the next job is due' : 'Nothing to do';
+}

@@ -1,0 +1,110 @@
+import type { Job, Queue, Server } from '@longshore/jobs';
+import { counted } from '../format/count.js';
+import { formatDuration } from '../format/duration.js';
+
+/** Something that will not mend itself, or may not. */
+export interface Warning {
+  readonly text: string;
+  /** What to do, or where to look. */
+  readonly advice: string;
+  /** A path inside the dashboard that shows more. */
+  readonly link: string;
+}
+
+export interface Situation {
+  readonly queues: readonly Queue[];
+  readonly servers: readonly Server[];
+  /** The jobs that have been processing longest. */
+  readonly longestRunning: readonly Job[];
+  readonly nowMs: number;
+}
+
+/** A job that waits longer than this, in milliseconds, with servers about, is worth a look. */
+const LONG_WAIT_MS = 5 * 60_000;
+/** Heartbeats are stamped by the storage: a stamp this far in the future, in milliseconds, means that clocks differ. */
+const CLOCK_SKEW_MS = 5_000;
+/** A claim belongs to its server a moment before the lists agree. */
+const SETTLING_MS = 5_000;
+
+/** What an operator should know, most urgent first. */
+export function findWarnings(situation: Situation): Warning[] {
+  return [
+    ...idleHouse(situation),
+    ...unservedQueues(situation),
+    ...silentServers(situation),
+    ...ownerlessJobs(situation),
+    ...longWaits(situation),
+    ...clockSkew(situation),
+  ];
+}
+
+function idleHouse({ servers }: Situation): Warning[] {
+  if (servers.length > 0) return [];
+  return [{ text: 'No server is running.', advice: 'Jobs are accepted, but none is run until one starts.', link: 'servers' }];
+}
+
+/** Without any server at all, one warning is enough. */
+function unservedQueues({ queues, servers }: Situation): Warning[] {
+  if (servers.length === 0) return [];
+  return queues
+    .filter((queue) => queue.servers === 0 && waiting(queue) > 0)
+    .map((queue) => ({
+      text: `No server takes jobs from queue “${queue.name}”.`,
+      advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
+      link: `queues/${encodeURIComponent(queue.name)}`,
+    }));
+}
+
+function silentServers({ servers, nowMs }: Situation): Warning[] {
+  return servers
+    .map((server) => ({ server, silentMs: nowMs - server.heartbeatAt.getTime() }))
+    .filter(({ server, silentMs }) => silentMs > server.timeoutMs / 2)
+    .map(({ server, silentMs }) => ({
+      text: `Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${formatDuration(silentMs)}.`,
+      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
+      link: 'servers',
+    }));
+}
+
+function ownerlessJobs({ longestRunning, servers, nowMs }: Situation): Warning[] {
+  const running = new Set(servers.map(({ id }) => id));
+  return longestRunning
+    .filter((job) => job.serverId !== null && !running.has(job.serverId))
+    .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
+    .map((job) => ({
+      text: `A job “${job.name}” is processing on a server that is gone.`,
+      advice: 'Its lease will be taken back; if it stays like this, no server is sweeping.',
+      link: `jobs/${job.id}`,
+    }));
+}
+
+function longWaits({ queues, nowMs }: Situation): Warning[] {
+  return queues.flatMap((queue) => {
+    if (queue.servers === 0 || queue.oldestEnqueuedAt === null) return [];
+    const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
+    if (waitedMs < LONG_WAIT_MS) return [];
+    return [
+      {
+        text: `Queue “${queue.name}” lags: its next job has been ready for ${formatDuration(waitedMs)}.`,
+        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. Add servers, or see what keeps them busy.`,
+        link: `queues/${encodeURIComponent(queue.name)}`,
+      },
+    ];
+  });
+}
+
+function clockSkew({ servers, nowMs }: Situation): Warning[] {
+  const latestMs = Math.max(...servers.map(({ heartbeatAt }) => heartbeatAt.getTime()));
+  if (latestMs - nowMs < CLOCK_SKEW_MS) return [];
+  return [
+    {
+      text: `The clocks of this dashboard and of the storage differ by ${formatDuration(latestMs - nowMs)}.`,
+      advice: 'Ages on these pages are wrong by as much. Check the time service of both machines.',
+      link: 'servers',
+    },
+  ];
+}
+
+function waiting({ counts }: Queue): number {
+  return counts.enqueued + counts.scheduled + counts.awaiting;
+}

@@ -1,0 +1,18 @@
+import type { JobCount } from '@longshore/jobs';
+
+const digits = new Intl.NumberFormat('en-US');
+
+/** `12,345` */
+export function formatNumber(value: number): string {
+  return digits.format(value);
+}
+
+/** `10,000+` where counting on would have meant to scan. */
+export function formatCount({ count, exact }: JobCount): string {
+  return exact ? formatNumber(count) : `${formatNumber(count)}+`;
+}
+
+/** `1 job`, `2,000 jobs` */
+export function counted(value: number, one: string, many: string = `${one}s`): string {
+  return `${formatNumber(value)} ${value === 1 ? one : many}`;
+}

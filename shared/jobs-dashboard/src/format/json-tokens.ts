@@ -1,0 +1,64 @@
+import { omitted, redacted, type Shown } from './redaction.js';
+
+/** A piece of pretty-printed JSON, and the kind that colours it. */
+export interface JsonToken {
+  readonly kind: 'key' | 'string' | 'number' | 'literal' | 'mark' | 'redacted';
+  readonly text: string;
+}
+
+export interface JsonText {
+  readonly tokens: readonly JsonToken[];
+  /** The document went on, but was too long to show. */
+  readonly cut: boolean;
+}
+
+const MAX_CHARACTERS = 64 * 1024;
+
+/** Pretty-prints a document, two spaces a level, up to `maxCharacters` (64 Ki by default). */
+export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS): JsonText {
+  const tokens: JsonToken[] = [];
+  let room = maxCharacters;
+  for (const token of walk(value, '')) {
+    if (token.text.length > room) {
+      tokens.push({ ...token, text: `${token.text.slice(0, room)}…` });
+      return { tokens, cut: true };
+    }
+    room -= token.text.length;
+    tokens.push(token);
+  }
+  return { tokens, cut: false };
+}
+
+function* walk(value: Shown, indent: string): Generator<JsonToken> {
+  if (value === redacted) yield { kind: 'redacted', text: 'redacted' };
+  else if (value === omitted) yield { kind: 'redacted', text: '…' };
+  else if (Array.isArray(value)) yield* walkArray(value, indent);
+  else if (value !== null && typeof value === 'object') yield* walkObject(value, indent);
+  else if (typeof value === 'string') yield { kind: 'string', text: JSON.stringify(value) };
+  else yield { kind: typeof value === 'number' ? 'number' : 'literal', text: String(value) };
+}
+
+function* walkArray(elements: readonly Shown[], indent: string): Generator<JsonToken> {
+  if (elements.length === 0) return yield { kind: 'mark', text: '[]' };
+  let mark = '[';
+  for (const element of elements) {
+    yield { kind: 'mark', text: `${mark}\n${indent}  ` };
+    yield* walk(element, `${indent}  `);
+    mark = ',';
+  }
+  yield { kind: 'mark', text: `\n${indent}]` };
+}
+
+function* walkObject(members: { readonly [key: string]: Shown }, indent: string): Generator<JsonToken> {
+  const entries = Object.entries(members);
+  if (entries.length === 0) return yield { kind: 'mark', text: '{}' };
+  let mark = '{';
+  for (const [key, member] of entries) {
+    yield { kind: 'mark', text: `${mark}\n${indent}  ` };
+    yield { kind: 'key', text: JSON.stringify(key) };
+    yield { kind: 'mark', text: ': ' };
+    yield* walk(member, `${indent}  `);
+    mark = ',';
+  }
+  yield { kind: 'mark', text: `\n${indent}}` };
+}

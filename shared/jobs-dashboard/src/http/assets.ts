@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Context } from 'koa';
+
+const folder = new URL('../../assets/', import.meta.url);
+
+const contentTypes = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+}
+
+/**
+ * Style sheet, scripts and icon, read once at start-up. They live under a folder named by the hash of them all, so
+ * browsers may keep them for good and the scripts may import one another by plain relative names.
+ */
+export class Assets {
+  /** The hash: another one for every change of any file. */
+  readonly version: string;
+  readonly #files: ReadonlyMap<string, Asset>;
+
+  constructor() {
+    const sources = new Map<string, Buffer>([
+      ['dashboard.css', Buffer.concat(filesOf('styles/'))],
+      ['icon.svg', readFileSync(new URL('icon.svg', folder))],
+      ...namesIn('scripts/').map((name): [string, Buffer] => [name, readFileSync(new URL(`scripts/${name}`, folder))]),
+    ]);
+    const hash = createHash('sha256');
+    for (const [name, content] of sources) hash.update(name).update(content);
+    this.version = hash.digest('hex').slice(0, 16);
+    this.#files = new Map(Array.from(sources, ([name, content]) => [name, asset(name, content)]));
+  }
+
+  /** The path inside the dashboard of a file. */
+  path(name: string): string {
+    return `assets/${this.version}/${name}`;
+  }
+
+  /** Answers if the path names one of the files; tells whether it did. */
+  serve(ctx: Context, inside: string): boolean {
+    const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/.exec(inside) ?? [];
+    const file = this.#files.get(name);
+    if (version !== this.version || file === undefined) return false;
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return false;
+    ctx.set({ 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
+    ctx.type = file.type;
+    if (ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
+      ctx.set('Content-Encoding', 'gzip');
+      ctx.body = file.gzip;
+    } else ctx.body = file.plain;
+    return true;
+  }
+}
+
+function namesIn(subfolder: string): string[] {
+  return readdirSync(new URL(subfolder, folder)).toSorted();
+}
+
+/** In the order of their names, which is the order of the cascade. */
+function filesOf(subfolder: string): Buffer[] {
+  return namesIn(subfolder).map((name) => readFileSync(new URL(subfolder + name, folder)));
+}
+
+function asset(name: string, plain: Buffer): Asset {
+  const extension = name.slice(name.lastIndexOf('.') + 1) as keyof typeof contentTypes;
+  return { type: contentTypes[extension], plain, gzip: gzipSync(plain, { level: 9 }) };
+}

@@ -1,0 +1,56 @@
+import type { Context } from 'koa';
+import type { Viewer } from '../access/viewer.js';
+import { timeText } from '../format/time.js';
+import type { Assets } from './assets.js';
+import type { BasePath, Link } from './base-path.js';
+import type { Renderer } from './renderer.js';
+
+/** What an answer is made of besides its view. */
+export interface Content {
+  readonly title: string;
+  /** `null` where nobody has come in: the page has no navigation then. */
+  readonly viewer: Viewer | null;
+  /** The token of the form that signs the viewer out; `null` without sessions. */
+  readonly signOutToken: string | null;
+  readonly [name: string]: unknown;
+}
+
+/** What every page has around it: links that hold where it is, hashed files, the time it was made. */
+export class Layout {
+  readonly #basePath: BasePath;
+  readonly #assets: Assets;
+  readonly #renderer: Renderer;
+  readonly #now: () => number;
+
+  constructor(basePath: BasePath, assets: Assets, renderer: Renderer, now: () => number) {
+    this.#basePath = basePath;
+    this.#assets = assets;
+    this.#renderer = renderer;
+    this.#now = now;
+  }
+
+  /** Changes whenever pages may look different for the same data. */
+  get version(): string {
+    return this.#assets.version;
+  }
+
+  links(ctx: Context): Link {
+    return this.#basePath.linksFrom(ctx.path);
+  }
+
+  send(ctx: Context, view: string, content: Content): void {
+    const link = this.links(ctx);
+    const nowMs = this.#now();
+    ctx.type = 'html';
+    ctx.body = this.#renderer.render(view, {
+      section: null,
+      data: {},
+      ...content,
+      link,
+      asset: (name: string) => link(this.#assets.path(name)),
+      now: new Date(nowMs),
+      time: (at: Date) => timeText(at, nowMs),
+      elapsedMs: (from: Date, until: Date | null) => (until?.getTime() ?? nowMs) - from.getTime(),
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { StorageUnavailableError } from '@longshore/jobs';
+
+/** Something that a page says instead of what was asked for. */
+export interface ProblemText {
+  readonly status: number;
+  readonly title: string;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown anywhere under the dashboard, it becomes an error page in its style. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  readonly told: ProblemText;
+
+  constructor(told: ProblemText) {
+    super(told.title);
+    this.told = told;
+  }
+}
+
+export function notFound(title: string, text: string): Problem {
+  return new Problem({ status: 404, title, text });
+}
+
+export function badRequest(title: string, text: string): Problem {
+  return new Problem({ status: 400, title, text });
+}
+
+/** What to tell of any error: of an unforeseen one, only the incident's id, which is logged with it. */
+export function problemOf(error: unknown, incident: string): ProblemText {
+  if (error instanceof Problem) return error.told;
+  if (error instanceof StorageUnavailableError) {
+    return {
+      status: 503,
+      title: 'The storage is out of reach',
+      text: 'The dashboard runs, but the storage that holds the jobs does not answer. Jobs that were accepted are safe there. Reload this page to try again.',
+      headers: { 'Retry-After': '5' },
+    };
+  }
+  if (isRequestError(error)) {
+    return { status: error.status, title: 'This request cannot be read', text: error.message };
+  }
+  return {
+    status: 500,
+    title: 'Something went wrong here',
+    text: `The dashboard could not make this page. The log has the cause under incident ${incident}.`,
+  };
+}
+
+/** What libraries throw for a request that is at fault itself (http-errors). */
+function isRequestError(error: unknown): error is Error & { status: number } {
+  return error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
+}

@@ -1,0 +1,51 @@
+import { Router, type RouterContext } from '@koa/router';
+import { helpPage } from '../pages/help.js';
+import { jobPage } from '../pages/job.js';
+import { jobsPage } from '../pages/jobs.js';
+import { overviewPage } from '../pages/overview.js';
+import type { PageContext, PageHandler } from '../pages/page.js';
+import { queuePage, queuesPage } from '../pages/queues.js';
+import { serversPage } from '../pages/servers.js';
+import type { PageAnswer, Visit } from './page-answer.js';
+import { notFound, Problem } from './problem.js';
+
+/** Every page and its path inside the dashboard. */
+export const pages: Readonly<Record<string, PageHandler>> = {
+  '/': overviewPage,
+  '/jobs': jobsPage,
+  '/jobs/:id': jobPage,
+  '/queues': queuesPage,
+  '/queues/:queue': queuePage,
+  '/servers': serversPage,
+  '/help': helpPage,
+};
+
+export interface PageState {
+  visit: Visit;
+}
+
+/** Routes requests to the pages. */
+export function pageRouter(prefix: string, context: PageContext, answer: PageAnswer): Router<PageState> {
+  const router = new Router<PageState>({ prefix });
+  for (const [path, handler] of Object.entries(pages)) {
+    router.get(path, async (ctx) => {
+      const { visit } = ctx.state;
+      const query = new URLSearchParams(ctx.querystring);
+      const page = await handler({ params: ctx.params, query, viewer: visit.viewer }, context);
+      await answer.send(ctx, visit, page);
+    });
+  }
+  return router;
+}
+
+/** What to throw where no route has answered. */
+export function unrouted(ctx: RouterContext<PageState>): Problem {
+  const allowed = new Set(ctx.matched?.flatMap(({ methods }) => methods));
+  if (allowed.size === 0) return notFound('There is no such page', `Nothing is at ${ctx.path}.`);
+  return new Problem({
+    status: 405,
+    title: 'Not like this',
+    text: `This page cannot be asked for with ${ctx.method}.`,
+    headers: { Allow: [...allowed].join(', ') },
+  });
+}

@@ -1,0 +1,89 @@
+import { Router } from '@koa/router';
+import bodyParser from 'koa-bodyparser';
+import type { Context } from 'koa';
+import type { PasswordGate } from '../access/password-gate.js';
+import { isSameOrigin } from '../access/same-origin.js';
+import type { Layout } from './layout.js';
+import { Problem } from './problem.js';
+
+interface Form {
+  readonly [field: string]: unknown;
+}
+
+/** The two forms of a session: signing in and signing out. Both answer 303. */
+export function signInRouter(prefix: string, gate: PasswordGate, layout: Layout): Router {
+  const router = new Router({ prefix });
+  const readForm = bodyParser({ enableTypes: ['form'], formLimit: '8kb' });
+
+  router.get('/sign-in', (ctx) => seeOther(ctx, layout.links(ctx)('')));
+
+  router.post('/sign-in', readForm, (ctx) => {
+    const form = checkedForm(ctx, gate);
+    const next = pathInside(form['next']);
+    const tried = gate.try(ctx, typeof form['password'] === 'string' ? form['password'] : '');
+    if (tried.kind === 'wait') throw tooManyTries(tried.waitMs);
+    if (tried.kind === 'wrong') return askToSignIn(ctx, gate, layout, { next, wrong: true });
+    gate.startSession(ctx);
+    seeOther(ctx, layout.links(ctx)(next));
+  });
+
+  router.post('/sign-out', readForm, (ctx) => {
+    checkedForm(ctx, gate);
+    gate.endSession(ctx);
+    seeOther(ctx, layout.links(ctx)(''));
+  });
+
+  return router;
+}
+
+/** Answers 401 with the form; `next` is the path inside the dashboard to go on to. */
+export function askToSignIn(
+  ctx: Context,
+  gate: PasswordGate,
+  layout: Layout,
+  { next, wrong }: { next: string; wrong: boolean },
+): void {
+  ctx.status = 401;
+  ctx.set('WWW-Authenticate', 'Session realm="Longshore dashboard"');
+  layout.send(ctx, 'sign-in', {
+    title: 'Sign in',
+    viewer: null,
+    signOutToken: null,
+    token: gate.formToken(ctx),
+    next,
+    wrong,
+  });
+}
+
+function checkedForm(ctx: Context, gate: PasswordGate): Form {
+  const form = (ctx.request.body ?? {}) as Form;
+  if (isSameOrigin(ctx) && gate.acceptsFormToken(ctx, form['token'])) return form;
+  throw new Problem({
+    status: 403,
+    title: 'This form is not valid any more',
+    text: 'It was sent from another site, or it is older than its session. Go back, reload the page and send it again.',
+  });
+}
+
+function tooManyTries(waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new Problem({
+    status: 429,
+    title: 'Too many wrong passwords',
+    text: `Wait ${seconds} seconds, then try again.`,
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+/** The path and query of what a form says to go on to; never another site. */
+function pathInside(next: unknown): string {
+  if (typeof next !== 'string' || !URL.canParse(next, 'http://dashboard/')) return '';
+  const { pathname, search } = new URL(next, 'http://dashboard/');
+  return pathname.slice(1) + search;
+}
+
+/** Not by `ctx.redirect`, which would make the relative link absolute. */
+function seeOther(ctx: Context, location: string): void {
+  ctx.status = 303;
+  ctx.set('Location', location);
+}

@@ -1,0 +1,26 @@
+import type { JobReader } from '@longshore/jobs';
+import type { Authorize } from './access/viewer.js';
+
+export interface DashboardOptions {
+  /** Where the pages read from. Only its read contract is used. */
+  readonly storage: JobReader;
+  /** Where the dashboard is mounted, as this application sees it. Default `/job-dashboard`. */
+  readonly path?: string | undefined;
+  /** Decides about every request, in place of a password. */
+  readonly authorize?: Authorize | undefined;
+  /**
+   * Lets in whoever knows it, by a sign-in page or HTTP Basic authentication. Empty counts as not given. Without it and
+   * without `authorize`, only direct loopback clients get in, and nobody in production.
+   */
+  readonly password?: string | undefined;
+  /** Default: whether the Koa application’s `env` is `production`, which it takes from `NODE_ENV`. */
+  readonly production?: boolean | undefined;
+  /** Values under keys that match are shown as “redacted”, in arguments and results. Default: keys that look like secrets. */
+  readonly redact?: RegExp | undefined;
+  /** How long a part of a page may take, in milliseconds, before the page is sent without it. Default 2000. */
+  readonly readTimeoutMs?: number | undefined;
+  /** How long one read serves all viewers of this process, in milliseconds. Default 1000. */
+  readonly snapshotMs?: number | undefined;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+}

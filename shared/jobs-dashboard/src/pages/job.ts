@@ -1,0 +1,90 @@
+import type { Attempt, Job, Server } from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs';
+import { explain } from '../diagnosis/explanation.js';
+import { lengthMs, timeline, type Stretch } from '../diagnosis/timeline.js';
+import { jsonTokens, type JsonText } from '../format/json-tokens.js';
+import { redact } from '../format/redaction.js';
+import { notFound } from '../http/problem.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+
+/** Attempts shown in full; the timeline has them all. */
+const MAX_ATTEMPTS = 50;
+
+export async function jobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const id = (params['id'] ?? '').toLowerCase();
+  const job = await context.reader.findJob(id);
+  if (job === null) throw noSuchJob(id);
+  return {
+    title: job.name,
+    section: 'jobs',
+    view: 'job',
+    data: { job: { id: job.id, name: job.name } },
+    regions: [
+      {
+        name: 'job',
+        view: 'job-life',
+        everyMs: isFinished(job.state) ? 10_000 : 2_000,
+        load: () => loadLife(id, context),
+      },
+      { name: 'data', view: 'job-data', everyMs: 10_000, load: () => loadData(id, context) },
+    ],
+  };
+}
+
+async function loadLife(id: string, context: PageContext): Promise<object> {
+  const { reader } = context;
+  const [job, attempts, servers, queues] = await Promise.all([
+    find(id, context),
+    reader.listAttempts(id),
+    reader.listServers(),
+    reader.listQueues(),
+  ]);
+  const queue = queues.find(({ name }) => name === job.queue) ?? null;
+  const nowMs = context.now();
+  return {
+    job: factsOf(job),
+    server: servers.find((server) => server.id === job.serverId) ?? null,
+    explanation: explain(job, { attempts, servers, queue, nowMs }),
+    stretches: timeline(job, attempts).map(storyOf),
+    attempts: attempts.toReversed().slice(0, MAX_ATTEMPTS).map((attempt) => attemptRow(attempt, servers)),
+    leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
+  };
+}
+
+async function loadData(id: string, context: PageContext): Promise<object> {
+  const job = await find(id, context);
+  const shown = (value: Job['args']): JsonText => jsonTokens(redact(value, context.redact));
+  return { args: shown(job.args), result: job.state === 'done' ? shown(job.result) : null, state: job.state };
+}
+
+async function find(id: string, { reader }: PageContext): Promise<Job> {
+  const job = await reader.findJob(id);
+  if (job === null) throw noSuchJob(id);
+  return job;
+}
+
+function noSuchJob(id: string): Error {
+  return notFound('There is no such job', `No job has the id “${id}”. Finished jobs are removed after their retention time.`);
+}
+
+function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job): object {
+  return facts;
+}
+
+/** A stretch as the timeline tells it. */
+function storyOf({ kind, attempt, from, until }: Stretch): object {
+  return {
+    kind,
+    attempt: attempt?.attempt ?? null,
+    outcome: attempt?.outcome ?? null,
+    error: attempt?.error?.name ?? null,
+    from,
+    until,
+    lastedMs: until === null ? null : lengthMs({ kind, attempt, from, until }, 0),
+  };
+}
+
+function attemptRow(attempt: Attempt, servers: readonly Server[]): object {
+  const server = servers.find(({ id }) => id === attempt.serverId);
+  return { ...attempt, server: server === undefined ? null : `${server.host}, process ${server.pid}` };
+}

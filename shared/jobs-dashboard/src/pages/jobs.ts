@@ -1,0 +1,151 @@
+import { isId, jobStates, type JobCount, type JobListQuery, type JobState } from '@longshore/jobs';
+import { badRequest } from '../http/problem.js';
+import { filterQuery, isJobState, jobsPath, type Filters } from '../search/filters.js';
+import { parseSearch, searchText } from '../search/search.js';
+import { jobRow } from './job-row.js';
+import type { Page, PageContext, PageRequest, Redirect } from './page.js';
+
+const ROWS = 50;
+
+/** Where in the list a page of it begins. */
+interface Position {
+  readonly order: 'newest' | 'oldest';
+  readonly after: string | null;
+  readonly before: string | null;
+}
+
+export async function jobsPage({ query }: PageRequest, context: PageContext): Promise<Page | Redirect> {
+  const filters = filtersOf(query);
+  const searched = query.get('q');
+  const answer = searched === null ? null : answerSearch(searched, filters);
+  if (answer !== null && 'redirect' in answer) return answer;
+  const position = positionOf(query);
+  return {
+    title: 'Jobs',
+    section: 'jobs',
+    view: 'jobs',
+    data: {
+      search: searched ?? searchText(filters),
+      misunderstood: answer?.misunderstood ?? null,
+      state: filters.state,
+      chips: chipsOf(filters),
+    },
+    regions: [
+      { name: 'tabs', view: 'jobs-tabs', everyMs: 2_000, load: () => loadTabs(filters, context) },
+      { name: 'list', view: 'jobs-list', everyMs: 5_000, load: () => loadList(filters, position, context) },
+    ],
+  };
+}
+
+function answerSearch(text: string, { state }: Filters): Redirect | { misunderstood: string } {
+  const search = parseSearch(text);
+  if (search.kind === 'job') return { redirect: `jobs/${search.id}` };
+  if (search.kind === 'misunderstood') return { misunderstood: search.why };
+  return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
+}
+
+async function loadTabs(filters: Filters, { reader }: PageContext): Promise<object> {
+  const narrowed = filters.queue.length > 0 || filters.name.length > 0;
+  const counts = narrowed ? await countEach(filters, reader) : await reader.stateCounts().then(asExact);
+  const all = jobStates.map((state) => counts[state]);
+  const total = { count: all.reduce((sum, { count }) => sum + count, 0), exact: all.every(({ exact }) => exact) };
+  return {
+    tabs: [
+      { state: null, count: total, path: jobsPath({ ...filters, state: null }), current: filters.state === null },
+      ...jobStates.map((state) => ({
+        state,
+        count: counts[state],
+        path: jobsPath({ ...filters, state }),
+        current: filters.state === state,
+      })),
+    ],
+  };
+}
+
+type Counts = Record<JobState, JobCount>;
+
+function asExact(counts: Record<JobState, number>): Counts {
+  return Object.fromEntries(jobStates.map((state) => [state, { count: counts[state], exact: true }])) as Counts;
+}
+
+async function countEach(filters: Filters, reader: PageContext['reader']): Promise<Counts> {
+  const counts = await Promise.all(
+    jobStates.map(async (state) => [state, await reader.countJobs(filterQuery({ ...filters, state }))]),
+  );
+  return Object.fromEntries(counts) as Counts;
+}
+
+async function loadList(filters: Filters, position: Position, { reader }: PageContext): Promise<object> {
+  const { order, after, before } = position;
+  const backwards = before !== null;
+  const from = before ?? after;
+  const query: JobListQuery = {
+    filter: filterQuery(filters),
+    order: backwards ? opposite(order) : order,
+    limit: ROWS + 1,
+    ...(from === null ? {} : { after: from }),
+  };
+  const found = await reader.listJobs(query);
+  const more = found.length > ROWS;
+  const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
+  const hasPrevious = backwards ? more : after !== null;
+  const hasNext = backwards ? true : more;
+  const path = (change: Readonly<Record<string, string>>): string =>
+    jobsPath(filters, { ...(order === 'oldest' ? { order } : {}), ...change });
+  return {
+    jobs: rows.map(jobRow),
+    order,
+    filtered: filters.state !== null || filters.queue.length > 0 || filters.name.length > 0,
+    first: hasPrevious || backwards ? path({}) : null,
+    previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
+    next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
+    turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}),
+  };
+}
+
+function opposite(order: Position['order']): Position['order'] {
+  return order === 'newest' ? 'oldest' : 'newest';
+}
+
+function filtersOf(query: URLSearchParams): Filters {
+  const state = query.get('state') ?? '';
+  if (state !== '' && !isJobState(state)) {
+    throw badRequest('There is no such state', `“${state}” is none. Jobs are ${jobStates.join(', ')}.`);
+  }
+  return { state: state === '' ? null : state, queue: given(query, 'queue'), name: given(query, 'name') };
+}
+
+function given(query: URLSearchParams, key: string): string[] {
+  return query.getAll(key).filter((value) => value !== '');
+}
+
+function positionOf(query: URLSearchParams): Position {
+  return {
+    order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
+    after: idIn(query, 'after'),
+    before: idIn(query, 'before'),
+  };
+}
+
+function idIn(query: URLSearchParams, key: string): string | null {
+  const id = query.get(key);
+  if (id !== null && !isId(id)) throw badRequest('There is no such place in the list', `“${id}” is no job’s id.`);
+  return id;
+}
+
+/** Each filter with the path that the list has without it. */
+function chipsOf(filters: Filters): { key: string; value: string; without: string }[] {
+  const { queue, name } = filters;
+  return [
+    ...queue.map((value) => ({
+      key: 'queue',
+      value,
+      without: jobsPath({ ...filters, queue: queue.filter((other) => other !== value) }),
+    })),
+    ...name.map((value) => ({
+      key: 'name',
+      value,
+      without: jobsPath({ ...filters, name: name.filter((other) => other !== value) }),
+    })),
+  ];
+}

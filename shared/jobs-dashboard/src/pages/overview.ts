@@ -1,0 +1,59 @@
+import type { Queue } from '@longshore/jobs';
+import { overallState } from '../diagnosis/verdict.js';
+import { jobRow } from './job-row.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+import { queueRow } from './queues.js';
+
+const BUSIEST_QUEUES = 8;
+const FEW_JOBS = 5;
+
+export async function overviewPage(_request: PageRequest, context: PageContext): Promise<Page> {
+  return {
+    title: 'Overview',
+    section: 'overview',
+    view: 'overview',
+    regions: [
+      { name: 'flow', view: 'overview-flow', everyMs: 2_000, load: () => loadFlow(context) },
+      { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
+      { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
+      { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },
+    ],
+  };
+}
+
+async function loadFlow({ reader, now }: PageContext): Promise<object> {
+  const [counts, queues, servers, longestRunning] = await Promise.all([
+    reader.stateCounts(),
+    reader.listQueues(),
+    reader.listServers(),
+    oldestInProcessing(reader),
+  ]);
+  const situation = { queues, servers, longestRunning, nowMs: now() };
+  const slots = servers.reduce((sum, server) => sum + server.concurrency, 0);
+  return { counts, servers: servers.length, slots, ...overallState(situation, counts) };
+}
+
+async function loadQueues({ reader }: PageContext): Promise<object> {
+  const queues = await reader.listQueues();
+  return { queues: queues.toSorted(byUrgency).slice(0, BUSIEST_QUEUES).map(queueRow), total: queues.length };
+}
+
+async function loadRunning({ reader }: PageContext): Promise<object> {
+  return { jobs: (await oldestInProcessing(reader)).map(jobRow) };
+}
+
+async function loadFailures({ reader }: PageContext): Promise<object> {
+  const jobs = await reader.listJobs({ filter: { state: ['failed'] }, limit: FEW_JOBS });
+  return { jobs: jobs.map(jobRow) };
+}
+
+function oldestInProcessing(reader: PageContext['reader']) {
+  return reader.listJobs({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
+}
+
+/** The longest wait first, then the longest line. */
+function byUrgency(a: Queue, b: Queue): number {
+  const wait = (queue: Queue): number => queue.oldestEnqueuedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  if (wait(a) !== wait(b)) return wait(a) - wait(b);
+  return b.counts.enqueued - a.counts.enqueued || a.name.localeCompare(b.name);
+}

@@ -1,0 +1,50 @@
+import type { JobReader } from '@longshore/jobs';
+import type { Viewer } from '../access/viewer.js';
+
+/** What a page is made from: everything of the HTTP request that pages may depend on. */
+export interface PageRequest {
+  /** Decoded parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly viewer: Viewer;
+}
+
+/** What pages read from, the same for every request. */
+export interface PageContext {
+  readonly reader: JobReader;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Values under keys that match are never shown. */
+  readonly redact: RegExp;
+}
+
+/** A part of a page that is loaded on its own, and again and again while someone looks. */
+export interface Region {
+  readonly name: string;
+  /** The view that shows what `load` gives, as `it.model`. */
+  readonly view: string;
+  /** Milliseconds between two refreshes. */
+  readonly everyMs: number;
+  /** Absolute times only: what it gives must stay the same while nothing changes, so that a refresh costs nothing. */
+  readonly load: () => Promise<object>;
+}
+
+export type Section = 'overview' | 'jobs' | 'queues' | 'servers' | 'help';
+
+export interface Page {
+  readonly title: string;
+  readonly section: Section;
+  /** Lays out the regions, which it finds by name in `it.regions`. */
+  readonly view: string;
+  readonly regions: readonly Region[];
+  /** What the view needs besides. */
+  readonly data?: object;
+}
+
+/** The answer is elsewhere in the dashboard. */
+export interface Redirect {
+  readonly redirect: string;
+}
+
+/** Rejects with a Problem if there is no such page. */
+export type PageHandler = (request: PageRequest, context: PageContext) => Promise<Page | Redirect>;
