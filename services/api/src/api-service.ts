@@ -1,0 +1,63 @@
+import { JobClient } from '@longshore/jobs';
+import { createDashboard } from '@longshore/jobs-dashboard';
+import {
+  createJobServer,
+  listen,
+  loadApplication,
+  type Logger,
+  openStorage,
+  type RunningService,
+  storageHealth,
+} from '@longshore/service';
+import Koa from 'koa';
+import type { ApiConfig } from './config.js';
+import { resourceApi } from './resource-api.js';
+import { createStorage } from './storage.js';
+import { testRoute } from './test-route.js';
+
+/** The HTTP API. It listens at once and is ready when its storage is open. */
+export async function startApi(
+  config: ApiConfig,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<RunningService> {
+  const application = await loadApplication(config.LONGSHORE_APP);
+  const storage = createStorage(config);
+  const client = new JobClient(storage);
+  const health = storageHealth('api', storage);
+  const inOneProcess = config.STORAGE === 'memory';
+
+  const app = new Koa();
+  app.use(resourceApi({ storage, client, application, config, logger }));
+  app.use(health.routes.routes());
+  app.use(testRoute(client, config).routes());
+  if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
+    app.use(
+      createDashboard({
+        storage,
+        path: config.DASHBOARD_PATH,
+        password: config.DASHBOARD_PASSWORD,
+        production: config.NODE_ENV === 'production',
+      }),
+    );
+  }
+  const listener = await listen(app, config, logger);
+
+  await openStorage(storage, logger, signal);
+  const embedded = (config.EMBEDDED_SERVER ?? inOneProcess) || null;
+  const server = embedded && createJobServer(application, storage, config, logger);
+  await server?.start();
+  health.opened();
+  logger.info(
+    { storage: config.STORAGE, application: application.name, embedded: embedded !== null },
+    'ready',
+  );
+
+  return {
+    stop: async () => {
+      await listener.close();
+      await server?.stop();
+      await storage.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import {
+  type Config,
+  ConfigError,
+  dashboardVariables,
+  databaseVariables,
+  type Environment,
+  readConfig,
+  serverVariables,
+  serviceVariables,
+} from '@longshore/service';
+import Type from 'typebox';
+
+const variables = Type.Object({
+  ...serviceVariables,
+  ...databaseVariables,
+  ...serverVariables,
+  ...dashboardVariables,
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+  /** `memory`: everything in this process, nothing kept. */
+  STORAGE: Type.Enum(['postgres', 'memory'], { default: 'postgres' }),
+  DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
+  /** Where links start; behind a gateway, its address. */
+  BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  /** The path before `/api` that a gateway adds. */
+  PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
+  /** Runs jobs in this process too. */
+  EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
+  EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
+  /** Who sees the stack trace of a 500; in production only callers with the `admin` scope. */
+  ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
+  /** How long a job of `POST /test` takes. */
+  TEST_JOB_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 20_000 }),
+});
+
+export type ApiConfig = Config<typeof variables>;
+
+/** @throws {ConfigError} that lists every problem */
+export function readApiConfig(environment: Environment): ApiConfig {
+  const config = readConfig(variables, environment);
+  if (config.STORAGE === 'postgres' && config.DATABASE_URL === undefined) {
+    throw new ConfigError(
+      'DATABASE_URL is not set: give postgres://user:password@host:port/database, or set STORAGE=memory',
+    );
+  }
+  return config;
+}
+
+/** Where links start. */
+export function baseUrlOf({ BASE_URL, PORT }: ApiConfig): string {
+  return BASE_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`;
+}

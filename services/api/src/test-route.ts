@@ -1,0 +1,17 @@
+import Router from '@koa/router';
+import type { JobClient } from '@longshore/jobs';
+import { testJob } from '@longshore/service';
+import { type ApiConfig, baseUrlOf } from './config.js';
+
+/** `POST /test`: registers a job that takes its time, and answers at once. */
+export function testRoute(client: JobClient, config: ApiConfig): Router {
+  const router = new Router();
+  router.post('/test', async (context) => {
+    const { id } = await client.enqueue(testJob, { waitMs: config.TEST_JOB_MS });
+    context.status = 202;
+    context.set('location', `${baseUrlOf(config)}${config.PATH_PREFIX}/api/v1/jobs/${id}`);
+    context.type = 'text/plain';
+    context.body = 'ok';
+  });
+  return router;
+}

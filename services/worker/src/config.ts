@@ -1,0 +1,24 @@
+import {
+  type Config,
+  databaseVariables,
+  type Environment,
+  readConfig,
+  serverVariables,
+  serviceVariables,
+} from '@longshore/service';
+import Type from 'typebox';
+
+const variables = Type.Object({
+  ...serviceVariables,
+  ...databaseVariables,
+  ...serverVariables,
+  /** Of the health routes; there is nothing else to ask a worker. */
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8082 }),
+});
+
+export type WorkerConfig = Config<typeof variables>;
+
+/** @throws {ConfigError} that lists every problem */
+export function readWorkerConfig(environment: Environment): WorkerConfig {
+  return readConfig(variables, environment);
+}

@@ -1,0 +1,41 @@
+import { PostgresStorage } from '@longshore/jobs-postgres';
+import {
+  createJobServer,
+  databaseOptions,
+  listen,
+  loadApplication,
+  type Logger,
+  openStorage,
+  type RunningService,
+  storageHealth,
+} from '@longshore/service';
+import Koa from 'koa';
+import type { WorkerConfig } from './config.js';
+
+/** A job server on its own. Run more of them for more jobs at once. */
+export async function startWorker(
+  config: WorkerConfig,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<RunningService> {
+  const application = await loadApplication(config.LONGSHORE_APP);
+  const storage = new PostgresStorage(databaseOptions(config, 'worker'));
+  const health = storageHealth('worker', storage);
+  const app = new Koa();
+  app.use(health.routes.routes());
+  const listener = await listen(app, config, logger);
+
+  await openStorage(storage, logger, signal);
+  const server = createJobServer(application, storage, config, logger);
+  await server.start();
+  health.opened();
+  logger.info({ application: application.name }, 'ready');
+
+  return {
+    stop: async () => {
+      await server.stop();
+      await listener.close();
+      await storage.close();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import {
+  type EnqueueOptions,
+  InvalidArgumentsError,
+  type JobClient,
+  type JobDefinition,
+  type JobFilter,
+  type JobReader,
+  type JobState,
+} from '@longshore/jobs';
+import {
+  ApiError,
+  apiError,
+  type CollectionQuery,
+  defineResource,
+  type Filter,
+  type Resource,
+} from '@longshore/resources';
+import type { Static } from 'typebox';
+import { attemptsResource } from './attempts-resource.js';
+import { JobItem, NewJobItem, toJobItem } from './job-item.js';
+
+export interface JobsApiOptions {
+  readonly storage: JobReader;
+  readonly client: JobClient;
+  /** The jobs that may be enqueued. */
+  readonly definitions: readonly JobDefinition[];
+}
+
+/** `/jobs`: hand over a job, look at jobs. */
+export function jobsResource({ storage, client, definitions }: JobsApiOptions): Resource {
+  const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+  return defineResource({
+    name: 'jobs',
+    description: 'Units of work, run by a server outside of the request.',
+    item: JobItem,
+    serverSet: [
+      'id',
+      'state',
+      'result',
+      'error',
+      'attempt',
+      'createdAt',
+      'startedAt',
+      'finishedAt',
+      'serverId',
+    ],
+    create: NewJobItem,
+    filters: { state: 'exact', queue: 'exact', name: 'exact' },
+    sort: ['createdAt'],
+    defaultSort: ['-createdAt'],
+    children: [{ resource: attemptsResource(storage) }],
+    storage: {
+      list: async (query) => {
+        const filter = toJobFilter(query.filters);
+        const [jobs, total] = await Promise.all([
+          storage.listJobs({ filter, order: orderOf(query), limit: query.limit, offset: query.offset }),
+          query.count === 'none' ? undefined : storage.countJobs(filter),
+        ]);
+        return { items: jobs.map(toJobItem), total: total?.count, estimated: total?.exact === false };
+      },
+      get: async (id) => {
+        const job = await storage.findJob(id);
+        return job === null ? undefined : toJobItem(job);
+      },
+      create: async (body) => {
+        const definition = byName.get(body.name);
+        if (definition === undefined) throw unknownName(body.name, [...byName.keys()]);
+        const { id } = await enqueue(client, definition, body);
+        const job = await storage.findJob(id);
+        if (job === null) throw new Error(`The job ${id} was enqueued and cannot be found`);
+        return toJobItem(job);
+      },
+    },
+  });
+}
+
+async function enqueue(
+  client: JobClient,
+  definition: JobDefinition,
+  body: Static<typeof NewJobItem>,
+): Promise<{ id: string }> {
+  const options: EnqueueOptions = {
+    ...(body.queue === undefined ? {} : { queue: body.queue }),
+    ...(body.priority === undefined ? {} : { priority: body.priority }),
+    ...(body.maxAttempts === undefined ? {} : { maxAttempts: body.maxAttempts }),
+    ...(body.runAt === undefined ? {} : { runAt: new Date(body.runAt) }),
+  };
+  try {
+    return await client.enqueue(definition, body.args ?? {}, options);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentsError)) throw error;
+    const [first, ...rest] = error.problems.map(({ path, message }) => ({
+      code: 42202 as const,
+      internalMessage: `${path} ${message}`,
+    }));
+    throw first === undefined ? error : new ApiError([first, ...rest]);
+  }
+}
+
+function unknownName(name: string, known: readonly string[]): ApiError {
+  return apiError(
+    42202,
+    `name "${name}" is no job of this application; it has ${known.join(', ') || 'none'}`,
+  );
+}
+
+function orderOf(query: CollectionQuery): 'newest' | 'oldest' {
+  return query.sort[0]?.direction === 'asc' ? 'oldest' : 'newest';
+}
+
+function toJobFilter(filters: readonly Filter[]): JobFilter {
+  const valuesOf = (field: string): string[] | undefined =>
+    filters.find((filter) => filter.field === field)?.values.map(String);
+  const state = valuesOf('state') as JobState[] | undefined; // checked against the schema of the field
+  const queue = valuesOf('queue');
+  const name = valuesOf('name');
+  return { ...(state && { state }), ...(queue && { queue }), ...(name && { name }) };
+}

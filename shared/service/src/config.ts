@@ -1,0 +1,45 @@
+import { Ajv } from 'ajv';
+import type { Static, TObject } from 'typebox';
+
+/** A mistake in the environment. The message says which variable, what is wrong and what is allowed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables of a schema, typed and frozen. */
+export type Config<Schema extends TObject> = Readonly<Static<Schema>>;
+
+/**
+ * Reads the variables that a schema names, turns text into numbers and booleans, and fills in defaults. An empty
+ * variable counts as not set, as Compose and Kubernetes pass it.
+ *
+ * @throws {ConfigError} that lists every problem at once; values are not repeated, for they may be secrets
+ */
+export function readConfig<Schema extends TObject>(schema: Schema, environment: Environment): Config<Schema> {
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(schema.properties)) {
+    const value = environment[name];
+    if (value !== undefined && value !== '') values[name] = value;
+  }
+  const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false }).compile(
+    schema,
+  );
+  if (validate(values)) return Object.freeze(values as Static<Schema>);
+  const problems = (validate.errors ?? []).map(({ instancePath, params, message, keyword }) => {
+    if (keyword === 'required') return `${String(params['missingProperty'])} is not set`;
+    const allowed: unknown = params['allowedValues'];
+    const values = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : '';
+    return `${instancePath.slice(1)} ${message ?? 'is not valid'}${values}`;
+  });
+  throw new ConfigError(`The configuration is not valid: ${problems.join('; ')}`);
+}
+
+/** `a, b,c` → `['a', 'b', 'c']` */
+export function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

@@ -1,0 +1,16 @@
+import Type from 'typebox';
+import type { Config } from './config.js';
+import { databaseVariables } from './variables.js';
+
+const variables = Type.Object(databaseVariables);
+
+/** The options of a Postgres job storage, as the environment describes it. */
+export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
+  return {
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,
+    useRecommendedIsolationLevel: config.USE_RECOMMENDED_ISOLATION_LEVEL,
+    applicationName: `longshore ${applicationName}`,
+  };
+}

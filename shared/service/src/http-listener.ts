@@ -1,0 +1,48 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type Koa from 'koa';
+import type { Logger } from './logger.js';
+
+/** Idle connections are closed at once when a listener closes; busy ones get this long for their answer. */
+const drainMs = 5_000;
+
+/** A listening HTTP server. */
+export interface HttpListener {
+  readonly port: number;
+  /** Takes no more connections, lets answers under way go out, then closes. */
+  close(): Promise<void>;
+}
+
+/** Where to listen. */
+export interface Address {
+  readonly HOST: string;
+  /** 0 for any free one. */
+  readonly PORT: number;
+}
+
+/** @throws if the port is taken or may not be used */
+export async function listen(app: Koa, { HOST, PORT }: Address, logger: Logger): Promise<HttpListener> {
+  app.on('error', (error: unknown) => logger.error({ err: error }, 'a request failed'));
+  const handle = app.callback();
+  // Longer than the usual 60 s of a load balancer, so that it is never us who close a connection it is about to use.
+  const server = createServer(
+    { keepAliveTimeout: 65_000 },
+    (request, response) => void handle(request, response),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(PORT, HOST, resolve);
+  });
+  const { port } = server.address() as AddressInfo; // a TCP server's address is never text
+  logger.info({ host: HOST, port }, 'listening');
+  return { port, close: () => close(server) };
+}
+
+async function close(server: Server): Promise<void> {
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(timer);
+}

@@ -1,0 +1,12 @@
+export { type Application, loadApplication } from './application.js';
+export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
+export { databaseOptions } from './database-options.js';
+export { type Health, healthRoutes } from './health.js';
+export { type HttpListener, listen } from './http-listener.js';
+export { createJobServer } from './job-server.js';
+export { createLogger, type Logger } from './logger.js';
+export { openStorage } from './open-storage.js';
+export { runService, type RunningService } from './run-service.js';
+export { type Readiness, storageHealth } from './storage-health.js';
+export { testJob, testJobHandler } from './test-job.js';
+export { dashboardVariables, databaseVariables, serverVariables, serviceVariables } from './variables.js';

@@ -1,0 +1,31 @@
+import { JobServer, type JobStorage } from '@longshore/jobs';
+import Type from 'typebox';
+import type { Application } from './application.js';
+import { type Config, listOf } from './config.js';
+import type { Logger } from './logger.js';
+import { testJobHandler } from './test-job.js';
+import { serverVariables } from './variables.js';
+
+const variables = Type.Object(serverVariables);
+
+/** A job server for an application's jobs and that of `POST /test`, as the environment describes it. */
+export function createJobServer(
+  application: Application,
+  storage: JobStorage,
+  config: Config<typeof variables>,
+  logger: Logger,
+): JobServer {
+  const handlers = [...application.handlers, testJobHandler(config.RESULTS_DIR)];
+  const queues = listOf(config.WORKER_QUEUES);
+  return new JobServer({
+    storage,
+    handlers,
+    queues: queues.length > 0 ? queues : handlers.map(({ definition }) => definition.queue),
+    concurrency: config.WORKER_CONCURRENCY,
+    serverTimeoutMs: config.SERVER_TIMEOUT_MS,
+    slidingInvisibilityTimeoutMs: config.SLIDING_INVISIBILITY_TIMEOUT_MS,
+    queuePollIntervalMs: config.QUEUE_POLL_INTERVAL_MS,
+    stopTimeoutMs: config.STOP_TIMEOUT_MS,
+    logger,
+  });
+}

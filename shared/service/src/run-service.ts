@@ -1,0 +1,62 @@
+import { type Environment, ConfigError } from './config.js';
+import { createLogger, type Logger } from './logger.js';
+
+/** Something that runs until it is stopped. */
+export interface RunningService {
+  /** Finishes what is under way and lets go of everything. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceDescription<Config> {
+  /** The name in every line of the log. */
+  readonly name: string;
+  readonly environment: Environment;
+  /** @throws {ConfigError} */
+  readonly readConfig: (environment: Environment) => Config;
+  /** The signal aborts if the service is told to stop before it is up. */
+  readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService>;
+}
+
+/**
+ * Runs a service until SIGTERM or SIGINT, then stops it. A second signal ends the process at once, as it would without this.
+ *
+ * @returns the exit code: 0 after a stop, 1 if the configuration, the start or the stop failed
+ */
+export async function runService<Config extends { readonly LOG_LEVEL: string }>(
+  service: ServiceDescription<Config>,
+): Promise<number> {
+  let logger = createLogger(service.name, 'info');
+  process.on('uncaughtExceptionMonitor', (error) => logger.fatal({ err: error }, 'uncaught error'));
+  const { signal, requested } = stopSignal();
+  try {
+    const config = service.readConfig(service.environment);
+    logger = createLogger(service.name, config.LOG_LEVEL);
+    const running = await service.start(config, logger, signal);
+    logger.info({ signal: await requested }, 'stopping');
+    await running.stop();
+    logger.info({}, 'stopped');
+    return 0;
+  } catch (error) {
+    if (error === signal.reason) return 0; // stopped before it was up
+    if (error instanceof ConfigError) logger.fatal({ cause: error.cause }, error.message);
+    else
+      logger.fatal(
+        { err: error },
+        signal.aborted ? 'the service could not stop in order' : 'the service could not start',
+      );
+    return 1;
+  }
+}
+
+function stopSignal(): { signal: AbortSignal; requested: Promise<NodeJS.Signals> } {
+  const stopping = new AbortController();
+  const requested = new Promise<NodeJS.Signals>((resolve) => {
+    const stop = (name: NodeJS.Signals): void => {
+      process.off('SIGTERM', stop).off('SIGINT', stop);
+      stopping.abort(new Error(`The service was stopped by ${name}`));
+      resolve(name);
+    };
+    process.on('SIGTERM', stop).on('SIGINT', stop);
+  });
+  return { signal: stopping.signal, requested };
+}

@@ -1,0 +1,28 @@
+import type { JobStorage } from '@longshore/jobs';
+import type Router from '@koa/router';
+import { healthRoutes } from './health.js';
+import { createMetrics } from './metrics.js';
+
+/** Whether a service has come up, for its health routes. */
+export interface Readiness {
+  readonly routes: Router;
+  /** From now on `/readyz` asks the storage. */
+  opened(): void;
+}
+
+/** The health routes of a service that works on a storage: not ready until the storage has been opened. */
+export function storageHealth(service: string, storage: JobStorage): Readiness {
+  let open = false;
+  return {
+    routes: healthRoutes({
+      ready: async () => {
+        if (!open) throw new Error('the storage is not open yet');
+        await storage.ping();
+      },
+      metrics: createMetrics(service, storage),
+    }),
+    opened: () => {
+      open = true;
+    },
+  };
+}

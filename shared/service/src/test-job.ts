@@ -1,0 +1,26 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
+import Type from 'typebox';
+
+/** The job of `POST /test`: shows that a request is answered at once and the work is done later. */
+export const testJob = defineJob({
+  name: 'test',
+  args: Type.Object(
+    { waitMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'How long it pretends to work' }) },
+    { additionalProperties: false },
+  ),
+});
+
+/** @param directory where the result files go; made if missing */
+export function testJobHandler(directory: string): JobHandler {
+  return handleJob(testJob, async ({ args, job, signal }) => {
+    await sleep(args.waitMs, undefined, { signal });
+    const file = path.resolve(directory, `test-${job.id}.txt`);
+    await mkdir(path.dirname(file), { recursive: true });
+    // The same file with the same text however often the job runs.
+    await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
+    return { file, waitedMs: args.waitMs };
+  });
+}

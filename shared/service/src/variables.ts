@@ -1,0 +1,39 @@
+import Type from 'typebox';
+
+/** Variables that every service understands. */
+export const serviceVariables = {
+  NODE_ENV: Type.String({ default: 'development' }),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+  /** Where to listen. Containers set 0.0.0.0. */
+  HOST: Type.String({ default: '127.0.0.1' }),
+  /** The module of the application: a package's name, or a path that begins with a dot or a slash. */
+  LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
+};
+
+/** Variables of a service that uses the Postgres job storage. */
+export const databaseVariables = {
+  DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
+  DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
+  COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 300_000 }),
+  USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
+};
+
+/** Variables of a service that runs jobs. */
+export const serverVariables = {
+  WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
+  /** Comma-separated, the first ones first; by default every queue that the application's jobs go to. */
+  WORKER_QUEUES: Type.String({ default: '' }),
+  SERVER_TIMEOUT_MS: Type.Integer({ minimum: 5_000, maximum: 3_600_000, default: 30_000 }),
+  SLIDING_INVISIBILITY_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 86_400_000, default: 300_000 }),
+  QUEUE_POLL_INTERVAL_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 0 }),
+  /** How long running jobs may go on after SIGTERM. */
+  STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 25_000 }),
+  /** Where the jobs of `POST /test` write their result files. */
+  RESULTS_DIR: Type.String({ default: '.data/results' }),
+};
+
+/** Variables of a service that shows the dashboard. */
+export const dashboardVariables = {
+  DASHBOARD_PATH: Type.String({ pattern: '^/', default: '/job-dashboard' }),
+  DASHBOARD_PASSWORD: Type.String({ default: '' }),
+};
