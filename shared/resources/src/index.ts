@@ -17,5 +17,17 @@ export type {
   ResourceDefinition,
   SortTerm,
 } from './resource/resource.js';
-export type { CallContext, ItemChange, KeyedChange, Page, ResourceStorage } from './resource/storage.js';
+export {
+  withJob,
+  type CallContext,
+  type ItemChange,
+  type KeyedChange,
+  type Page,
+  type ResourceStorage,
+} from './resource/storage.js';
+export type { Database, Enqueue, Queryable } from './table/database.js';
+export type { OperationCall, TableDeclaration } from './table/table.js';
+export type { Platform } from './table/table-storage.js';
+export { tableIndexes } from './table/indexes.js';
+export { inTransaction } from './table/transaction.js';
 export { createResourceApi, type ApiLog, type ResourceApiOptions } from './resource-api.js';

@@ -6,13 +6,12 @@ import { allowedMethods, requireMethod } from './request/method.js';
 import { afterVersion } from './request/path.js';
 import { parsePrefer } from './request/prefer.js';
 import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
-import { findRoute } from './request/route.js';
-import type { Resource } from './resource/resource.js';
+import { type Catalog, findRoute } from './request/route.js';
 import type { CallContext } from './resource/storage.js';
 
 /** What the pipeline serves. */
 export interface Pipeline {
-  readonly resources: ReadonlyMap<string, Resource>;
+  readonly catalog: Catalog;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
   readonly apiUrl: string;
   readonly authenticate: Authenticate | undefined;
@@ -32,7 +31,7 @@ export async function answer(
   segments: readonly string[],
   identified: (principal: Principal | undefined) => void,
 ): Promise<ApiResponse> {
-  const route = findRoute(pipeline.resources, afterVersion(segments));
+  const route = findRoute(pipeline.catalog, afterVersion(segments));
   requireMethod(route, request.method);
   if (request.method === 'OPTIONS')
     return { status: 204, headers: { allow: allowedMethods(route).join(', ') } };

@@ -5,8 +5,9 @@ import { koaAdapter } from './koa-adapter.js';
 import { createResponder } from './responder.js';
 import type { Authenticate } from './request/credentials.js';
 import { supportedVersion } from './request/path.js';
-import { DefinitionError } from './resource/naming.js';
+import { createCatalog } from './resource/catalog.js';
 import type { Resource } from './resource/resource.js';
+import type { Platform } from './table/table-storage.js';
 
 /** What happens in the API that an operator may want to know. */
 export interface ApiLog {
@@ -22,6 +23,8 @@ export interface ApiLog {
 
 export interface ResourceApiOptions {
   readonly resources: readonly Resource[];
+  /** Needed if any resource is a table. */
+  readonly platform?: Platform;
   /** Scheme, host and port that links start with, e.g. `https://example.com`; a trailing slash is dropped. */
   readonly baseUrl: string;
   /** Path before `/api`, e.g. `/shop`; default ''. */
@@ -43,16 +46,12 @@ export interface ResourceApiOptions {
  * @throws DefinitionError if two resources share a name
  */
 export function createResourceApi(options: ResourceApiOptions): Koa.Middleware {
-  const resources = new Map<string, Resource>();
-  for (const resource of options.resources) {
-    if (resources.has(resource.name)) throw new DefinitionError(`two resources are named "${resource.name}"`);
-    resources.set(resource.name, resource);
-  }
+  const catalog = createCatalog(options.resources, options.platform);
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const prefix = (options.prefix ?? '').replace(/\/+$/, '');
   const responder = createResponder({
     pipeline: {
-      resources,
+      catalog,
       apiUrl: `${baseUrl}${prefix}/api/${supportedVersion}`,
       authenticate: options.authenticate,
     },

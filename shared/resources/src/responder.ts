@@ -6,6 +6,7 @@ import { answer, type Pipeline } from './pipeline.js';
 import { isAdmin } from './request/credentials.js';
 import { pathSegments } from './request/path.js';
 import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
+import { classifySqlError } from './table/sql-errors.js';
 import type { ApiLog } from './resource-api.js';
 
 export interface ResponderOptions {
@@ -31,7 +32,10 @@ export function createResponder(options: ResponderOptions): Responder {
   const { pipeline, baseUrl, prefix } = options;
 
   const failed = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
-    const known = error instanceof ApiError ? error : options.classifyError(error);
+    const known =
+      error instanceof ApiError
+        ? error
+        : (options.classifyError(error) ?? classifySqlError(error, changes(request)));
     return errorResponse(known ?? unexpected(request, error, principal), baseUrl, request.headers['accept']);
   };
 
@@ -60,6 +64,10 @@ export function createResponder(options: ResponderOptions): Responder {
     failed(request, apiError(40401, `There is no path ${request.path.slice(0, 200)}`));
 
   return { respond, notFound, failed };
+}
+
+function changes(request: ApiRequest): boolean {
+  return request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
 }
 
 /** The error pages are found with and without the prefix, since `more info` goes without it. */

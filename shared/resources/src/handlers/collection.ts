@@ -1,9 +1,14 @@
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
-import { parseCollectionQuery, parseSelectionQuery, requireNoParameters } from '../query/collection-query.js';
+import {
+  type CollectionQuery,
+  parseCollectionQuery,
+  parseSelectionQuery,
+  requireNoParameters,
+} from '../query/collection-query.js';
 import type { Filter } from '../query/filter-value.js';
 import { pageLinks } from '../query/page-links.js';
 import type { ItemRecord } from '../resource/resource.js';
-import type { CallContext } from '../resource/storage.js';
+import type { CallContext, Page } from '../resource/storage.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { served } from './served.js';
@@ -12,47 +17,49 @@ import { itemResponse, represent } from './representation.js';
 
 /** GET on a collection, and on `/search/{keyword}`. */
 export function listItems(call: Call<'collection' | 'search'>): Action {
-  const { resource } = call.route;
+  const { resource, storage } = call.route;
   const keyword = call.route.kind === 'search' ? call.route.keyword : undefined;
   const parsed = parseCollectionQuery(resource, call.request.query, call.preferences.count, keyword);
   const query = { ...parsed, filters: [...parsed.filters, ...scopeFilters(call.context.scope)] };
   return async () => {
-    const page = await served(resource.storage.list?.(query, call.context));
-    const position = {
-      limit: query.limit,
-      offset: query.offset,
-      count: page.items.length,
-      total: page.total,
-    };
-    const path = keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`;
+    const page = await served(storage.list?.(query, call.context));
+    const url = collectionUrl(call) + (keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`);
     return {
       status: 200,
       headers: {
-        link: pageLinks(collectionUrl(call) + path, call.request.query, position),
+        link: pageLinks(url, call.request.query, query, page, storage.seeks ?? false),
         ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
-        ...(page.estimated === true ? { 'preference-applied': 'count=estimated' } : {}),
+        ...countPreference(query.count, page),
       },
       body: page.items.map((item) => represent(resource, item, query.fields)),
     };
   };
 }
 
+function countPreference(
+  asked: CollectionQuery['count'],
+  { estimated }: Page<ItemRecord>,
+): Record<string, string> {
+  const applied = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
+  return applied === undefined ? {} : { 'preference-applied': `count=${applied}` };
+}
+
 /** POST on a collection: one item, or an array where the storage creates many in one transaction. */
 export function createItem(call: Call<'collection'>): Action {
-  const { resource, serves } = call.route;
+  const { resource, storage, serves } = call.route;
   requireNoParameters(call.request.query);
   const { body: given } = call;
   if (isArray(given) && serves('createMany')) return createItems(call, given);
   const body = newItem(call, given);
   return async () => {
-    const item = await served(resource.storage.create?.(body, call.context));
+    const item = await served(storage.create?.(body, call.context));
     const location = `${collectionUrl(call)}/${encodeURIComponent(String(item[resource.key]))}`;
     return itemResponse(resource, item, 201, { location });
   };
 }
 
 function createItems(call: Call<'collection'>, elements: readonly unknown[]): Action {
-  const { resource } = call.route;
+  const { resource, storage } = call.route;
   const problems = new ProblemList();
   const bodies = elements.flatMap((element, index) => {
     const body = problems.collect(() => newItem(call, element, `[${index}]`));
@@ -60,7 +67,7 @@ function createItems(call: Call<'collection'>, elements: readonly unknown[]): Ac
   });
   problems.throwIfAny();
   return async () => {
-    const items = await served(resource.storage.createMany?.(bodies, call.context));
+    const items = await served(storage.createMany?.(bodies, call.context));
     const headers = { location: collectionUrl(call) };
     return { status: 201, headers, body: items.map((item) => represent(resource, item)) };
   };
@@ -68,7 +75,7 @@ function createItems(call: Call<'collection'>, elements: readonly unknown[]): Ac
 
 /** PUT on a collection: changes of listed items, all or none. */
 export function replaceItems(call: Call<'collection'>): Action {
-  const { resource } = call.route;
+  const { resource, storage } = call.route;
   requireNoParameters(call.request.query);
   const elements = call.body;
   if (!isArray(elements)) throw apiError(42202, 'the body must be an array of items');
@@ -84,18 +91,18 @@ export function replaceItems(call: Call<'collection'>): Action {
     return { id, change: itemChange(call, body, { merges: resource.partialBulk, at: `[${index}]` }) };
   });
   return async () => {
-    const items = await served(resource.storage.replaceMany?.(changes, call.context));
+    const items = await served(storage.replaceMany?.(changes, call.context));
     return { status: 200, headers: {}, body: items.map((item) => represent(resource, item)) };
   };
 }
 
 /** DELETE on a collection: the items that the filters leave. */
 export function deleteItems(call: Call<'collection'>): Action {
-  const { resource } = call.route;
+  const { resource, storage } = call.route;
   const selection = parseSelectionQuery(resource, call.request.query);
   const filters = [...selection.filters, ...scopeFilters(call.context.scope)];
   return async () => {
-    await resource.storage.deleteMany?.({ ...selection, filters }, call.context);
+    await storage.deleteMany?.({ ...selection, filters }, call.context);
     return { status: 204, headers: {} };
   };
 }

@@ -1,7 +1,8 @@
 import type { Route } from '../request/route.js';
 import type { Action, Call, Handler } from './call.js';
 import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
-import { deleteItem, operate, patchItem, readItem, replaceItem } from './item.js';
+import { deleteItem, patchItem, readItem, replaceItem } from './item.js';
+import { operate } from './operation.js';
 
 type Methods<Kind extends Route['kind']> = Readonly<Record<string, Handler<Kind>>>;
 

@@ -1,7 +1,7 @@
 import { apiError, ApiError } from '../errors/api-error.js';
 import { parseValue } from '../query/filter-value.js';
 import type { Parent } from '../request/route.js';
-import type { ItemRecord, Resource } from '../resource/resource.js';
+import type { AnyStorage, ItemRecord, Resource } from '../resource/resource.js';
 import type { CallContext } from '../resource/storage.js';
 
 /** The typed key that an id in a path stands for; undefined if no item can have it. */
@@ -22,17 +22,21 @@ export function scopeOf(parents: readonly Parent[]): CallContext['scope'] {
 }
 
 /** The item with this id within the scope of the call. Throws 40402 that names it. */
-export async function requireItem(resource: Resource, id: string, context: CallContext): Promise<ItemRecord> {
+export async function requireItem(
+  { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
+  id: string,
+  context: CallContext,
+): Promise<ItemRecord> {
   const known = keyValue(resource, id) !== undefined;
-  const item = known ? await resource.storage.get?.(id, context) : undefined;
+  const item = known ? await storage.get?.(id, context) : undefined;
   return present(resource, id, inScope(item, context.scope));
 }
 
 /** Checks that every parent exists, each within its own. Throws 40402 that names the first missing one. */
 export async function requireParents(parents: readonly Parent[], context: CallContext): Promise<void> {
-  for (const [depth, { resource, id }] of parents.entries()) {
+  for (const [depth, parent] of parents.entries()) {
     const above = parents.slice(0, depth);
-    await requireItem(resource, id, {
+    await requireItem(parent, parent.id, {
       ...context,
       parents: context.parents.slice(0, depth),
       scope: scopeOf(above),
@@ -44,6 +48,11 @@ export async function requireParents(parents: readonly Parent[], context: CallCo
 export function present<Item>(resource: Resource, id: string, item: Item | undefined): Item {
   if (item === undefined) throw noSuchItem(resource, id);
   return item;
+}
+
+/** Throws 40402 for an id that no key can have, which needs no look-up. */
+export function requirePossible(resource: Resource, id: string): void {
+  if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }
 
 export function noSuchItem(resource: Resource, id: string): ApiError {

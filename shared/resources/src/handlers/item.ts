@@ -7,7 +7,7 @@ import type { JsonSchema } from '../resource/json-schema.js';
 import type { ItemRecord } from '../resource/resource.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
-import { keyValue, noSuchItem, present, requireItem } from './existence.js';
+import { keyValue, noSuchItem, present, requireItem, requirePossible } from './existence.js';
 import { itemChange } from './item-change.js';
 import { checkPrecondition } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
@@ -19,7 +19,7 @@ export function readItem(call: Call<'item'>): Action {
   const fields = parseItemQuery(resource, call.request.query);
   const headers = serves('patch') ? { 'accept-patch': patchTypes } : {};
   return async () => {
-    const item = await requireItem(resource, id, call.context);
+    const item = await requireItem(call.route, id, call.context);
     const etag = entityTag(represent(resource, item));
     const known = call.request.headers['if-none-match'];
     if (known !== undefined && listsTag(known, etag)) return { status: 304, headers: { etag } };
@@ -29,59 +29,42 @@ export function readItem(call: Call<'item'>): Action {
 
 /** PUT on an item: full replacement. */
 export function replaceItem(call: Call<'item'>): Action {
-  const { resource, id } = call.route;
+  const { resource, storage, id } = call.route;
   const body = checkedBody(call, resource.bodies.replace);
   requireSameKey(call, body);
   return async () => {
-    requirePossible(call);
+    requirePossible(resource, id);
     const change = itemChange(call, body, { merges: false });
-    const item = await served(resource.storage.replace?.(id, change, call.context));
+    const item = await served(storage.replace?.(id, change, call.context));
     return itemResponse(resource, present(resource, id, item), 200);
   };
 }
 
 /** PATCH on an item: JSON merge patch. */
 export function patchItem(call: Call<'item'>): Action {
-  const { resource, id } = call.route;
+  const { resource, storage, id } = call.route;
   const body = checkedBody(call, resource.bodies.patch);
   requireSameKey(call, body);
   return async () => {
-    requirePossible(call);
+    requirePossible(resource, id);
     const change = itemChange(call, body, { merges: true });
-    const item = await served(resource.storage.patch?.(id, change, call.context));
+    const item = await served(storage.patch?.(id, change, call.context));
     return itemResponse(resource, present(resource, id, item), 200);
   };
 }
 
 /** DELETE on an item. */
 export function deleteItem(call: Call<'item'>): Action {
-  const { resource, id } = call.route;
+  const { resource, storage, id } = call.route;
   requireNoParameters(call.request.query);
   return async () => {
-    requirePossible(call);
+    requirePossible(resource, id);
     const check = (current: ItemRecord): void => checkPrecondition(resource, call.request, current);
-    const existed = await served(resource.storage.delete?.(id, check, call.context));
+    const existed = await served(storage.delete?.(id, check, call.context));
     if (!existed) throw noSuchItem(resource, id);
     return { status: 204, headers: {} };
   };
 }
-
-/** PUT on `item/{verb}`: a special operation. */
-export function operate(call: Call<'operation'>): Action {
-  const { resource, id, operation } = call.route;
-  requireNoParameters(call.request.query);
-  const body = call.body ?? {};
-  const problems = new ProblemList();
-  problems.add(...validatorFor(operation.body ?? emptyObject).check(body));
-  problems.throwIfAny();
-  return async () => {
-    requirePossible(call);
-    const item = await operation.run(id, body, call.context);
-    return itemResponse(resource, present(resource, id, item), 200);
-  };
-}
-
-const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
 function checkedBody(call: Call<'item'>, schema: JsonSchema): ItemRecord {
   requireNoParameters(call.request.query);
@@ -96,10 +79,4 @@ function requireSameKey(call: Call<'item'>, body: ItemRecord): void {
   if (body[key] !== undefined && body[key] !== keyValue(call.route.resource, call.route.id)) {
     throw apiError(42202, `${key} must be "${call.route.id}", as the path says`);
   }
-}
-
-/** An id that no key can have needs no look-up. */
-function requirePossible(call: Call<'item' | 'operation'>): void {
-  const { resource, id } = call.route;
-  if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }

@@ -2,6 +2,7 @@ import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
 import { reservedParameters } from '../resource/naming.js';
 import type { Resource, SortTerm } from '../resource/resource.js';
 import { type Filter, findFilter, parseFilter } from './filter-value.js';
+import { decodeCursor } from './cursor.js';
 import { parseQueryString } from './query-string.js';
 import { parseFields, parseSort } from './term-list.js';
 
@@ -20,10 +21,19 @@ export interface CollectionQuery extends Selection {
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
+  /** A page by cursor instead of offset: only items after or before these values of `sort`'s fields. */
+  readonly seek: Seek | undefined;
   /** The fields asked for; undefined for all. The toolkit trims the items, a storage may read less. */
   readonly fields: readonly string[] | undefined;
   /** `Prefer: count=`; `default`: exact where that is cheap, otherwise an estimate. */
   readonly count: 'default' | 'exact' | 'none';
+}
+
+/** A place in the order of a collection. */
+export interface Seek {
+  readonly direction: 'after' | 'before';
+  /** One value for each sort term. */
+  readonly values: readonly unknown[];
 }
 
 type Parameters = ReadonlyMap<string, readonly string[]>;
@@ -46,14 +56,18 @@ export function parseCollectionQuery(
   const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
   const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
   const offset = problems.collect(() => integer(parameters, 'offset', Number.MAX_SAFE_INTEGER));
+  const order = withKey(sort ?? resource.defaultSort, resource.key);
+  const byRelevance = selection.search !== undefined && sort === undefined;
+  const seek = problems.collect(() => parseSeek(resource, parameters, order, byRelevance));
   problems.throwIfAny();
   return {
     ...selection,
-    sort: withKey(sort ?? resource.defaultSort, resource.key),
-    byRelevance: selection.search !== undefined && sort === undefined,
+    sort: order,
+    byRelevance,
     fields,
     limit: limit ?? resource.limits.default,
     offset: offset ?? 0,
+    seek,
     count,
   };
 }
@@ -117,6 +131,24 @@ function parseFieldsParameter(resource: Resource, parameters: Parameters): reado
   return text === undefined ? undefined : parseFields(text, resource.fields);
 }
 
+function parseSeek(
+  resource: Resource,
+  parameters: Parameters,
+  sort: readonly SortTerm[],
+  byRelevance: boolean,
+): Seek | undefined {
+  const after = single(parameters, 'after');
+  const before = single(parameters, 'before');
+  const cursor = after ?? before;
+  if (cursor === undefined) return undefined;
+  if (after !== undefined && before !== undefined)
+    throw apiError(40003, 'after and before exclude each other');
+  if (parameters.has('offset')) throw apiError(40003, 'a cursor and offset exclude each other');
+  if (byRelevance) throw apiError(40003, 'a cursor needs sort if there is a search');
+  const direction = after === undefined ? 'before' : 'after';
+  return { direction, values: decodeCursor(resource, sort, direction, cursor) };
+}
+
 function integer(parameters: Parameters, name: string, maximum: number): number | undefined {
   const text = single(parameters, name);
   if (text === undefined) return undefined;
@@ -132,8 +164,10 @@ function single(parameters: Parameters, name: string): string | undefined {
   return values?.[0];
 }
 
+/** The key follows the direction of the last term, so that one index serves the whole order. */
 function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
-  return sort.some(({ field }) => field === key) ? sort : [...sort, { field: key, direction: 'asc' }];
+  if (sort.some(({ field }) => field === key)) return sort;
+  return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];
 }
 
 function unknownParameter(name: string, known: readonly string[]): Problem {

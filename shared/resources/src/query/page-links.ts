@@ -1,33 +1,73 @@
-/** What the links of a page follow from. */
-export interface PagePosition {
-  readonly limit: number;
-  readonly offset: number;
-  /** Items on this page. */
-  readonly count: number;
-  /** Items of the whole collection; undefined if they were not counted. */
-  readonly total: number | undefined;
-}
+import type { Page } from '../resource/storage.js';
+import type { ItemRecord } from '../resource/resource.js';
+import type { CollectionQuery } from './collection-query.js';
+import { encodeCursor } from './cursor.js';
+
+/** Collections with more items than this are linked by cursors, if their storage seeks. */
+const large = 10_000;
 
 /**
  * The `Link` header of a page (RFC 8288): first, prev, next, last as far as they exist.
  * @param url the collection's URL without a query
- * @param query the raw query of the request; all parameters but limit and offset are kept as they are
+ * @param rawQuery the query of the request; all parameters but those that choose the page are kept as they are
+ * @param seeks whether the storage serves cursors
  */
-export function pageLinks(url: string, query: string, position: PagePosition): string {
-  const { limit, offset, count, total } = position;
-  const kept = query
+export function pageLinks(
+  url: string,
+  rawQuery: string,
+  query: CollectionQuery,
+  page: Page<ItemRecord>,
+  seeks: boolean,
+): string {
+  const kept = rawQuery
     .split('&')
     .filter((pair) => pair !== '' && !/^(?:limit|offset|after|before)(?:=|$)/.test(pair));
-  const link = (relation: string, target: number): string =>
-    `<${url}?${[...kept, `limit=${limit}`, `offset=${target}`].join('&')}>; rel="${relation}"`;
+  const byCursor =
+    seeks && !query.byRelevance && (query.seek !== undefined || (page.total ?? Infinity) > large);
+  const targets = query.limit === 0 ? {} : byCursor ? cursorTargets(query, page) : offsetTargets(query, page);
+  return Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page) })
+    .map(
+      ([relation, target]) =>
+        `<${url}?${[...kept, `limit=${query.limit}`, target].join('&')}>; rel="${relation}"`,
+    )
+    .join(', ');
+}
 
-  const links = [link('first', 0)];
-  if (limit > 0) {
-    const lastOffset = total === undefined ? undefined : Math.max(0, Math.ceil(total / limit) - 1) * limit;
-    if (offset > 0) links.push(link('prev', Math.max(0, Math.min(offset - limit, lastOffset ?? offset))));
-    if (total === undefined ? count === limit : offset + limit < total)
-      links.push(link('next', offset + limit));
-    if (lastOffset !== undefined) links.push(link('last', lastOffset));
-  }
-  return links.join(', ');
+function offsetTargets(
+  { limit, offset }: CollectionQuery,
+  { items, total }: Page<ItemRecord>,
+): Record<string, string> {
+  const last = lastOffset(limit, total) ?? offset;
+  const hasNext = total === undefined ? items.length === limit : offset + limit < total;
+  return {
+    ...(offset > 0 ? { prev: `offset=${Math.max(0, Math.min(offset - limit, last))}` } : {}),
+    ...(hasNext ? { next: `offset=${offset + limit}` } : {}),
+  };
+}
+
+/** On a page by cursor there are items behind where it came from, and ahead if the storage found more. */
+function cursorTargets(
+  { sort, offset, seek }: CollectionQuery,
+  { items, more }: Page<ItemRecord>,
+): Record<string, string> {
+  const [first, last] = [items.at(0), items.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  const hasPrevious = seek === undefined ? offset > 0 : seek.direction === 'after' || more === true;
+  const hasNext = seek?.direction === 'before' || more === true;
+  return {
+    ...(hasPrevious ? { prev: `before=${encodeCursor(sort, first)}` } : {}),
+    ...(hasNext ? { next: `after=${encodeCursor(sort, last)}` } : {}),
+  };
+}
+
+function lastTarget(
+  { limit }: CollectionQuery,
+  { total, estimated }: Page<ItemRecord>,
+): Record<string, string> {
+  const last = estimated === true ? undefined : lastOffset(limit, total);
+  return last === undefined ? {} : { last: `offset=${last}` };
+}
+
+function lastOffset(limit: number, total: number | undefined): number | undefined {
+  return total === undefined || limit === 0 ? undefined : Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

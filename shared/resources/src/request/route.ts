@@ -1,15 +1,24 @@
 import { apiError } from '../errors/api-error.js';
-import type { Child, Operation, Resource, StorageFunction } from '../resource/resource.js';
+import type { AnyStorage, Child, Operation, Resource, StorageFunction } from '../resource/resource.js';
 
 /** An item above the one that a path names. */
 export interface Parent {
   readonly resource: Resource;
+  readonly storage: AnyStorage;
   readonly id: string;
   readonly child: Child;
 }
 
+/** The resources of an API with their storages. */
+export interface Catalog {
+  /** Those at the top, by name. */
+  readonly roots: ReadonlyMap<string, Resource>;
+  readonly storageOf: (resource: Resource) => AnyStorage;
+}
+
 interface Place {
   readonly resource: Resource;
+  readonly storage: AnyStorage;
   /** Outermost first. */
   readonly parents: readonly Parent[];
   /** The collection's path in its canonical form, encoded, from the resource's name on. */
@@ -29,47 +38,43 @@ export type Route =
  * Names are matched without regard to case, ids keep theirs.
  * Throws 40401.
  */
-export function findRoute(resources: ReadonlyMap<string, Resource>, segments: readonly string[]): Route {
+export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
   const [name = '', ...rest] = segments;
-  const resource = resources.get(name.toLowerCase());
-  const route = resource && walk(resource, rest, [], resource.name, servesOf(resource, undefined));
+  const resource = catalog.roots.get(name.toLowerCase());
+  const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
   if (route === undefined) throw noSuchPath(segments);
   return route;
 }
 
-function walk(
-  resource: Resource,
-  rest: readonly string[],
-  parents: readonly Parent[],
-  path: string,
-  serves: Place['serves'],
-): Route | undefined {
-  const place: Place = { resource, parents, path, serves };
+function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | undefined {
+  const { resource, parents, path, serves } = place;
   const [id, name, ...deeper] = rest;
   if (id === undefined) return { kind: 'collection', ...place };
-  if (
-    name !== undefined &&
-    id.toLowerCase() === 'search' &&
-    resource.search.length > 0 &&
-    deeper.length === 0
-  ) {
+  if (name !== undefined && isSearch(place, id) && deeper.length === 0)
     return { kind: 'search', keyword: name, ...place };
-  }
   if (id === '' || !servesItems(serves)) return undefined;
   if (name === undefined) return { kind: 'item', id, ...place };
   const child = resource.children.get(name.toLowerCase());
   if (child !== undefined) {
     const childPath = `${path}/${encodeURIComponent(id)}/${child.resource.name}`;
-    const below = [...parents, { resource, id, child }];
-    return walk(child.resource, deeper, below, childPath, servesOf(child.resource, child));
+    const below = [...parents, { resource, storage: place.storage, id, child }];
+    return walk(catalog, deeper, placeOf(catalog, child.resource, below, childPath));
   }
   const operation = resource.operations.get(name.toLowerCase());
   if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
   return { kind: 'operation', id, operation, ...place };
 }
 
-function servesOf(resource: Resource, child: Child | undefined): Place['serves'] {
-  return (name) => resource.storage[name] !== undefined && (child?.serves?.has(name) ?? true);
+function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[], path: string): Place {
+  const storage = catalog.storageOf(resource);
+  const served = parents.at(-1)?.child.serves;
+  const serves = (name: StorageFunction): boolean =>
+    storage[name] !== undefined && (served?.has(name) ?? true);
+  return { resource, storage, parents, path, serves };
+}
+
+function isSearch({ resource, serves }: Place, segment: string): boolean {
+  return resource.search.length > 0 && segment.toLowerCase() === 'search' && serves('list');
 }
 
 function servesItems(serves: Place['serves']): boolean {

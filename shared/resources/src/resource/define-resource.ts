@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox';
 import { bodySchemas } from './body-schemas.js';
 import { compileFilter } from './filter.js';
 import type { JsonSchema } from './json-schema.js';
+import { type AnyTable, type Platform, tableStorage } from '../table/table-storage.js';
 import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
 import type {
   AnyStorage,
@@ -9,7 +10,6 @@ import type {
   ChildDeclaration,
   FieldOf,
   Operation,
-  OperationDeclaration,
   OperationDeclarations,
   Resource,
   ResourceDefinition,
@@ -59,11 +59,12 @@ function compile<
   const search = definition.search ?? [];
   for (const field of search) requireField(field, 'search');
 
-  // The pipeline hands a storage only what has passed the schemas that its types come from.
-  const storage = definition.storage as AnyStorage;
-  const operations = compileOperations(definition.operations ?? {}, storage.operations);
+  const operations = compileOperations(definition.operations ?? {});
+  requirePerformed(operations, (definition.table ?? definition.storage).operations);
   const children = compileChildren(definition.children ?? [], operations);
-  return {
+  const table = definition.table as AnyTable | undefined;
+  const connector = connectorOf(table, definition.storage as AnyStorage | undefined);
+  const resource: Resource = {
     name: definition.name,
     singular,
     description: definition.description ?? '',
@@ -86,8 +87,10 @@ function compile<
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
     children,
-    storage,
+    table,
+    connect: (platform) => connector(resource, platform),
   };
+  return resource;
 }
 
 function sortTerm(text: string, sortable: readonly string[]): SortTerm {
@@ -96,20 +99,32 @@ function sortTerm(text: string, sortable: readonly string[]): SortTerm {
   return { field, direction: text.startsWith('-') ? 'desc' : 'asc' };
 }
 
-function compileOperations(
-  declarations: Readonly<Record<string, OperationDeclaration>>,
-  performed: AnyStorage['operations'] = {},
-): Map<string, Operation> {
-  const operations = new Map<string, Operation>();
-  for (const [verb, { summary, body }] of Object.entries(declarations)) {
-    requireVerb(verb);
-    const run = performed[verb];
-    if (run === undefined) {
-      throw new DefinitionError(`operation "${verb}" is not performed by the storage`);
-    }
-    operations.set(verb, { verb, summary, body, run });
+function compileOperations(declarations: OperationDeclarations): ReadonlyMap<string, Operation> {
+  return new Map(
+    Object.entries(declarations).map(([verb, { summary, body, states, enqueues = false }]) => {
+      requireVerb(verb);
+      return [verb, { verb, summary, body, states, enqueues }];
+    }),
+  );
+}
+
+function requirePerformed(operations: ReadonlyMap<string, Operation>, performed: object = {}): void {
+  for (const verb of operations.keys()) {
+    if (!(verb in performed)) throw new DefinitionError(`operation "${verb}" is declared but not performed`);
   }
-  return operations;
+}
+
+/** Connects the table or hands out the storage, which gets only what has passed the schemas its types come from. */
+function connectorOf(
+  table: AnyTable | undefined,
+  storage: AnyStorage | undefined,
+): (resource: Resource, platform: Platform | undefined) => AnyStorage {
+  return (resource, platform) => {
+    if (table === undefined) return storage ?? {};
+    if (platform === undefined)
+      throw new DefinitionError(`resource "${resource.name}" is a table and needs a database`);
+    return tableStorage(resource, table, platform);
+  };
 }
 
 function compileChildren(

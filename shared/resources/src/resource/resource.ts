@@ -2,7 +2,9 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { BodySchemas } from './body-schemas.js';
 import type { FilterDeclaration, FilterParameter } from './filter.js';
 import type { JsonSchema } from './json-schema.js';
-import type { OperationFunction, ResourceStorage } from './storage.js';
+import type { TableDeclaration } from '../table/table.js';
+import type { AnyTable, Platform } from '../table/table-storage.js';
+import type { ResourceStorage } from './storage.js';
 
 /** The fields of an item's schema. */
 export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
@@ -21,6 +23,18 @@ export interface OperationDeclaration {
   readonly summary: string;
   /** What the body must be; without it only an empty body or `{}` is allowed. An empty body counts as `{}`. */
   readonly body?: TSchema;
+  /** The item's states that matter. A storage of its own keeps to them itself; for a table the toolkit does. */
+  readonly states?: StateChange;
+  /** The operation enqueues a job, so that `Prefer: respond-async` is answered with 202 and the job's location. */
+  readonly enqueues?: boolean;
+}
+
+/** From which states an operation is allowed, and where it leads. */
+export interface StateChange {
+  readonly field: string;
+  readonly from: readonly [string, ...string[]];
+  /** In any of these nothing is left to do. A table's operation leads to the first unless it says otherwise. */
+  readonly to: readonly [string, ...string[]];
 }
 
 /** The bodies of operations, by verb. */
@@ -41,10 +55,32 @@ export interface ChildDeclaration {
   readonly serves?: readonly StorageFunction[];
 }
 
-export type StorageFunction = Exclude<keyof AnyStorage, 'operations'> | 'operations';
+export type StorageFunction = Exclude<keyof AnyStorage, 'seeks'>;
 
-/** A resource as its author writes it. */
-export interface ResourceDefinition<
+/** A resource as its author writes it: described once, and kept by a storage of functions or by a table. */
+export type ResourceDefinition<
+  Item extends TObject,
+  ServerSet extends FieldOf<Item>,
+  Create extends TSchema | undefined,
+  Operations extends OperationDeclarations,
+> = ResourceDescription<Item, ServerSet, Create, Operations> &
+  (
+    | {
+        readonly storage: ResourceStorage<
+          Static<Item>,
+          CreateOf<Item, ServerSet, Create>,
+          WritableOf<Item, ServerSet>,
+          OperationBodies<Operations>
+        >;
+        readonly table?: never;
+      }
+    | {
+        readonly table: TableDeclaration<Static<Item>, OperationBodies<Operations>>;
+        readonly storage?: never;
+      }
+  );
+
+export interface ResourceDescription<
   Item extends TObject,
   ServerSet extends FieldOf<Item>,
   Create extends TSchema | undefined,
@@ -77,12 +113,6 @@ export interface ResourceDefinition<
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
   readonly children?: readonly ChildDeclaration[];
-  readonly storage: ResourceStorage<
-    Static<Item>,
-    CreateOf<Item, ServerSet, Create>,
-    WritableOf<Item, ServerSet>,
-    OperationBodies<Operations>
-  >;
 }
 
 export type ItemRecord = Readonly<Record<string, unknown>>;
@@ -105,7 +135,8 @@ export interface Operation {
   readonly verb: string;
   readonly summary: string;
   readonly body: JsonSchema | undefined;
-  readonly run: OperationFunction<ItemRecord, unknown>;
+  readonly states: StateChange | undefined;
+  readonly enqueues: boolean;
 }
 
 export interface Child {
@@ -135,5 +166,8 @@ export interface Resource {
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;
   readonly children: ReadonlyMap<string, Child>;
-  readonly storage: AnyStorage;
+  /** The table that holds the items; undefined if the resource has a storage of its own. */
+  readonly table: AnyTable | undefined;
+  /** The storage, given what tables need. Throws a DefinitionError if that is missing. */
+  readonly connect: (platform: Platform | undefined) => AnyStorage;
 }

@@ -23,6 +23,8 @@ export interface Page<Item> {
   readonly total: number | undefined;
   /** The total is an estimate. */
   readonly estimated?: boolean;
+  /** There are more items beyond this page in its direction; needed only from storages that seek. */
+  readonly more?: boolean;
 }
 
 /**
@@ -36,12 +38,32 @@ export interface ItemChange<Item, Fields> {
   apply(current: Item): Fields;
 }
 
-/** Performs a special operation; the body has passed its schema. */
+/**
+ * Performs a special operation; the body has passed its schema. A storage that locks the item calls `check` with it,
+ * which throws an ApiError if `If-Match` is stale.
+ */
 export type OperationFunction<Item, Body> = (
   id: string,
   body: Body,
   context: CallContext,
-) => Promise<Item | undefined>;
+  check: (current: Item) => void,
+) => Promise<Item | WithJob<Item> | undefined>;
+
+/** An item after an operation that left the rest of its work to a job; `Prefer: respond-async` points there. */
+export class WithJob<Item> {
+  readonly item: Item;
+  readonly jobId: string;
+
+  constructor(item: Item, jobId: string) {
+    this.item = item;
+    this.jobId = jobId;
+  }
+}
+
+/** The item, with its job if there is one. */
+export function withJob<Item>(item: Item, jobId: string | undefined): Item | WithJob<Item> {
+  return jobId === undefined ? item : new WithJob(item, jobId);
+}
 
 /** One element of a bulk change. */
 export interface KeyedChange<Item, Fields> {
@@ -55,6 +77,8 @@ export interface KeyedChange<Item, Fields> {
  * errors become a 500, or a 503 if `classifyError` of the API says so.
  */
 export interface ResourceStorage<Item, Create, Fields, Operations> {
+  /** `list` honours `query.seek`, so that the links of large collections may carry cursors. */
+  readonly seeks?: true;
   list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
   /** undefined if there is no such item. */
   get?(id: string, context: CallContext): Promise<Item | undefined>;

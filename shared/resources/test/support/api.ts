@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { createResourceApi, type ResourceApiOptions } from '@longshore/resources';
+import { serve as serveOnFreePort } from '@longshore/test-support';
 
 /** A served API; `incidents` holds the unexpected errors. */
 export interface TestApi {
@@ -37,17 +36,13 @@ export async function serve(
     createResourceApi({ baseUrl, log: { incident: ({ error }) => incidents.push(error) }, ...options }),
   );
   extend(app);
-  const server: Server = createServer(app.callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const handle = app.callback();
+  const server = await serveOnFreePort((request, response) => void handle(request, response));
   return {
-    url,
+    url: server.url,
     incidents,
-    call: async (path, init = {}) => toAnswer(await fetch(url + path, withJson(init))),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    call: async (path, init = {}) => toAnswer(await fetch(server.url + path, withJson(init))),
+    close: () => server.close(),
   };
 }
 
@@ -60,7 +55,7 @@ function withJson({ json, ...init }: RequestInit & { json?: unknown }): RequestI
 
 async function toAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  const isJson = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
   const body: unknown = isJson ? JSON.parse(text) : undefined;
   const { errors = [] } = (body ?? {}) as { errors?: readonly { code: number; internalMessage: string }[] };
   return {

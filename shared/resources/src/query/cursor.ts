@@ -1,0 +1,48 @@
+import { apiError } from '../errors/api-error.js';
+import type { ItemRecord, Resource, SortTerm } from '../resource/resource.js';
+import { validatorFor } from '../validation/validator.js';
+
+/** An opaque cursor: the place of an item in a sorted collection. */
+export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): string {
+  const values = sort.map(({ field }) => item[field] ?? null);
+  return Buffer.from(JSON.stringify([sortText(sort), ...values])).toString('base64url');
+}
+
+/** The values of a cursor, one for each sort term. Throws 40003 unless it was made for this order. */
+export function decodeCursor(
+  resource: Resource,
+  sort: readonly SortTerm[],
+  parameter: string,
+  cursor: string,
+): readonly unknown[] {
+  const [made, ...values] = parse(cursor) ?? [];
+  const fits =
+    made === sortText(sort) &&
+    values.length === sort.length &&
+    sort.every(({ field }, index) => admits(resource, field, values[index]));
+  if (!fits)
+    throw apiError(
+      40003,
+      `${parameter} is no cursor of this collection in this order; follow a link of a page`,
+    );
+  return values;
+}
+
+function admits(resource: Resource, field: string, value: unknown): boolean {
+  const schema = resource.item.properties?.[field] ?? {};
+  const optional = !(resource.item.required ?? []).includes(field);
+  return (optional && value === null) || validatorFor(schema).explain(value).length === 0;
+}
+
+function sortText(sort: readonly SortTerm[]): string {
+  return sort.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field)).join(',');
+}
+
+function parse(cursor: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

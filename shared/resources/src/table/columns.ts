@@ -1,0 +1,91 @@
+import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+import { DefinitionError } from '../resource/naming.js';
+import type { ItemRecord } from '../resource/resource.js';
+
+/** A field and the column that holds it. */
+export interface Column {
+  readonly field: string;
+  /** Quoted, with the alias of the table: `t."created_at"`. */
+  readonly sql: string;
+  /** Quoted, without an alias. */
+  readonly name: string;
+  /** How the column is read, so that the result does not depend on how the driver parses types. */
+  readonly read: string;
+  readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
+  /** The item's schema admits null. */
+  readonly nullable: boolean;
+  /** The field may be absent. */
+  readonly optional: boolean;
+}
+
+export type Columns = ReadonlyMap<string, Column>;
+
+export function columnsOf(item: JsonSchema, names: Readonly<Record<string, string | undefined>>): Columns {
+  return new Map(
+    Object.entries(item.properties ?? {}).map(([field, schema]) => {
+      const name = quoted(names[field] ?? snakeCase(field));
+      const type = columnType(schema);
+      const sql = `t.${name}`;
+      const nullable = typesOf(schema).includes('null');
+      const optional = !(item.required ?? []).includes(field);
+      return [
+        field,
+        { field, name, sql, type, nullable, optional, read: `${readAs(type, sql)} as "${field}"` },
+      ];
+    }),
+  );
+}
+
+/** An item from a row read by `Column.read`: an optional field that is null in the row is absent. */
+export function itemFromRow(columns: Columns, row: ItemRecord): ItemRecord {
+  return Object.fromEntries(
+    [...columns.values()]
+      .filter(({ field, nullable, optional }) => row[field] !== null || nullable || !optional)
+      .map(({ field }) => [field, row[field]]),
+  );
+}
+
+export function columnOf(columns: Columns, field: string): Column {
+  const column = columns.get(field);
+  if (column === undefined) throw new Error(`the table has no column for "${field}"`);
+  return column;
+}
+
+/** A table's name, quoted part by part. */
+export function quotedTable(name: string): string {
+  return name.split('.').map(quoted).join('.');
+}
+
+function quoted(name: string): string {
+  if (!/^[a-z_][a-z0-9_]*$/.test(name)) {
+    throw new DefinitionError(
+      `"${name}" must be lower-case letters, digits and underscores to be a name in SQL`,
+    );
+  }
+  return `"${name}"`;
+}
+
+function snakeCase(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function columnType(schema: JsonSchema): Column['type'] {
+  const types = typesOf(schema);
+  if (types.includes('date-time')) return 'time';
+  if (types.includes('number')) return 'number';
+  if (types.includes('integer')) return 'integer';
+  return types.includes('array') ? 'array' : 'other';
+}
+
+function readAs(type: Column['type'], sql: string): string {
+  switch (type) {
+    case 'time':
+      return `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+    case 'number':
+    case 'integer':
+      return `${sql}::float8`;
+    case 'array':
+    case 'other':
+      return sql;
+  }
+}

@@ -1,0 +1,126 @@
+import type { CollectionQuery, Selection } from '../query/collection-query.js';
+import type { Filter } from '../query/filter-value.js';
+import type { SortTerm } from '../resource/resource.js';
+import { type Column, columnOf, type Columns } from './columns.js';
+
+/** The values of a statement; the only way for a value into SQL. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** Adds a value and returns its placeholder. */
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+/** The text that `q` searches, as an expression that an index can hold. */
+export function searchExpression(columns: Columns, fields: readonly string[], alias = 't.'): string {
+  const texts = fields.map((field) => `coalesce(${alias}${columnOf(columns, field).name}, '')`);
+  return `(${texts.join(" || ' ' || ")})`;
+}
+
+/** The conditions of filters and search, for a WHERE clause. */
+export function selectionConditions(
+  columns: Columns,
+  searchText: string,
+  selection: Selection,
+  parameters: Parameters,
+): readonly string[] {
+  const conditions = selection.filters.map((filter) => filterCondition(columns, filter, parameters));
+  if (selection.search === undefined) return conditions;
+  const like = parameters.add(containing(selection.search));
+  const text = parameters.add(selection.search);
+  return [...conditions, `(${searchText} ilike ${like} or ${searchText} %> ${text})`];
+}
+
+/** `a = $1 and b > $2`, or `true` without conditions. */
+export function allOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
+
+/** A pattern for LIKE that matches text containing this one, `% _ \` taken literally. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+function filterCondition(columns: Columns, filter: Filter, parameters: Parameters): string {
+  const column = columnOf(columns, filter.field);
+  const [value] = filter.values;
+  switch (filter.match) {
+    case 'exact':
+      if (column.type === 'array')
+        return `to_jsonb(${column.sql}) ?| ${parameters.add(filter.values.map(String))}`;
+      return filter.values.length === 1
+        ? `${column.sql} = ${parameters.add(value)}`
+        : `${column.sql} = any(${parameters.add(filter.values)})`;
+    case 'partial':
+      return `${column.sql} ilike ${parameters.add(containing(String(value)))}`;
+    case 'from':
+      return `${column.sql} >= ${parameters.add(bound(column, value, Math.ceil))}`;
+    case 'to':
+      return `${column.sql} <= ${parameters.add(bound(column, value, Math.floor))}`;
+    case 'path':
+      return `${column.sql} #>> ${parameters.add(filter.path)} = any(${parameters.add(filter.values)})`;
+  }
+}
+
+/** A bound that an integer column can be compared with without being cast, so that its index serves. */
+function bound(
+  column: Column,
+  value: Filter['values'][number] | undefined,
+  round: (value: number) => number,
+): unknown {
+  return column.type === 'integer' && typeof value === 'number' ? round(value) : value;
+}
+
+/** The ORDER BY clause; null counts as the largest value, as everywhere in Postgres. */
+export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = false): string {
+  return sort
+    .map(
+      ({ field, direction }) =>
+        `${columnOf(columns, field).sql} ${(direction === 'desc') === reversed ? 'asc' : 'desc'}`,
+    )
+    .join(', ');
+}
+
+/**
+ * The condition for rows beyond a cursor in the order of `sort`. Where all columns run in one direction and none is
+ * null it is one row comparison, which an index answers; otherwise the comparison is spelt out.
+ */
+export function seekCondition(
+  columns: Columns,
+  sort: readonly SortTerm[],
+  seek: NonNullable<CollectionQuery['seek']>,
+  parameters: Parameters,
+): string {
+  const terms = sort.map(({ field, direction }, index) => ({
+    column: columnOf(columns, field),
+    value: seek.values[index] ?? null,
+    operator: (direction === 'asc') === (seek.direction === 'after') ? ('>' as const) : ('<' as const),
+  }));
+  const [first] = terms;
+  const simple = terms.every(
+    ({ column, operator }) => operator === first?.operator && !column.nullable && !column.optional,
+  );
+  if (simple && first !== undefined) {
+    const left = terms.map(({ column }) => column.sql).join(', ');
+    const right = terms.map(({ value }) => parameters.add(value)).join(', ');
+    return `(${left}) ${first.operator} (${right})`;
+  }
+  const alternatives = terms.map((term, index) => {
+    const equal = terms
+      .slice(0, index)
+      .map(({ column, value }) =>
+        value === null ? `${column.sql} is null` : `${column.sql} = ${parameters.add(value)}`,
+      );
+    return allOf([...equal, beyond(term.column.sql, term.operator, term.value, parameters)]);
+  });
+  return `(${alternatives.join(' or ')})`;
+}
+
+function beyond(sql: string, operator: '<' | '>', value: unknown, parameters: Parameters): string {
+  if (value === null) return operator === '>' ? 'false' : `${sql} is not null`;
+  const compared = `${sql} ${operator} ${parameters.add(value)}`;
+  return operator === '>' ? `(${compared} or ${sql} is null)` : compared;
+}

@@ -1,0 +1,36 @@
+import type { Queryable } from './database.js';
+
+/** Counting reads at most this many rows unless an exact count is asked for. */
+export const countedExactly = 10_000;
+
+/**
+ * Counts rows: exactly up to 10 000, beyond that by the planner's estimate.
+ * @param source what follows FROM, with its WHERE clause
+ * @param atLeast rows that are known to exist; an estimate below is raised to it
+ */
+export async function countItems(
+  connection: Queryable,
+  source: string,
+  values: readonly unknown[],
+  { exact, atLeast }: { readonly exact: boolean; readonly atLeast: number },
+): Promise<{ total: number; estimated: boolean }> {
+  const bound = exact ? '' : `limit ${countedExactly + 1}`;
+  const counted = await connection.query(
+    `select count(*)::float8 as total from (select from ${source} ${bound}) counted`,
+    [...values],
+  );
+  const total = Number(counted.rows[0]?.['total']);
+  if (exact || total <= countedExactly) return { total, estimated: false };
+  const estimate = await plannedRows(connection, source, values);
+  return { total: Math.max(estimate, atLeast, countedExactly + 1), estimated: true };
+}
+
+async function plannedRows(
+  connection: Queryable,
+  source: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const { rows } = await connection.query(`explain (format json) select from ${source}`, [...values]);
+  const plan = rows[0]?.['QUERY PLAN'] as readonly [{ readonly Plan: { readonly 'Plan Rows': number } }];
+  return plan[0].Plan['Plan Rows'];
+}

@@ -1,0 +1,27 @@
+/** Something that runs one SQL statement: a pool or a client of `pg`, by shape. */
+export interface Queryable {
+  query(text: string, values?: unknown[]): Promise<QueryResult>;
+}
+
+export interface QueryResult {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Rows that the statement read or changed. */
+  readonly rowCount: number | null;
+}
+
+/** A connection taken from a pool. */
+export interface PooledConnection extends Queryable {
+  /** Gives the connection back; `true` or an error closes it instead. */
+  release(broken?: Error | boolean): void;
+}
+
+/** A pool of connections: `pg.Pool`, by shape. */
+export interface Database extends Queryable {
+  connect(): Promise<PooledConnection>;
+}
+
+/**
+ * Enqueues a job within a transaction: it exists if and only if the transaction commits.
+ * @returns the job's id
+ */
+export type Enqueue = (transaction: Queryable, job: string, args: unknown) => Promise<string>;

@@ -1,0 +1,65 @@
+import type { Resource } from '../resource/resource.js';
+import { columnOf, type Columns, columnsOf, quotedTable } from './columns.js';
+import { searchExpression } from './conditions.js';
+
+/**
+ * The CREATE INDEX statements that the definitions call for: one for every sort, filter, child and search, so that no
+ * query that the API allows has to read a whole table. They need the extension `pg_trgm`. For use in a migration.
+ */
+export function tableIndexes(resources: readonly Resource[]): readonly string[] {
+  return [...new Set(resources.flatMap((resource) => [...ownIndexes(resource), ...childIndexes(resource)]))];
+}
+
+function ownIndexes(resource: Resource): readonly string[] {
+  const columns = columnsOf(resource.item, resource.table?.columns ?? {});
+  const sorted = resource.sort.filter((field) => field !== resource.key);
+  const compared = [...resource.filters.values()].filter(
+    ({ field, match }) =>
+      match !== 'partial' && match !== 'path' && field !== resource.key && !sorted.includes(field),
+  );
+  const partial = [...resource.filters.values()].filter(({ match }) => match === 'partial');
+  return [
+    ...sorted.map((field) =>
+      index(resource, columns, field, `(${name(columns, field)}, ${name(columns, resource.key)})`),
+    ),
+    ...compared.map(({ field }) => index(resource, columns, field, `(${name(columns, field)})`)),
+    ...partial.map(({ field }) =>
+      index(resource, columns, `${field}Partial`, `using gin (${name(columns, field)} gin_trgm_ops)`),
+    ),
+    ...(resource.search.length === 0
+      ? []
+      : [
+          index(
+            resource,
+            columns,
+            'search',
+            `using gin (${searchExpression(columns, resource.search, '')} gin_trgm_ops)`,
+          ),
+        ]),
+  ].filter((statement) => statement !== '');
+}
+
+function childIndexes(resource: Resource): readonly string[] {
+  return [...resource.children.values()].flatMap(({ resource: child, by }) => {
+    const columns = columnsOf(child.item, child.table?.columns ?? {});
+    const own =
+      by === undefined
+        ? []
+        : [index(child, columns, by, `(${name(columns, by)}, ${name(columns, child.key)})`)];
+    return [...own, ...childIndexes(child)].filter((statement) => statement !== '');
+  });
+}
+
+/** Empty for a view, which cannot have an index. */
+function index(resource: Resource, columns: Columns, field: string, on: string): string {
+  const table = resource.table;
+  if (table === undefined || table.view === true) return '';
+  const column =
+    columns.get(field)?.name.slice(1, -1) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const indexName = `${table.name.split('.').at(-1) ?? table.name}_${column}_idx`;
+  return `create index if not exists "${indexName}" on ${quotedTable(table.name)} ${on}`;
+}
+
+function name(columns: Columns, field: string): string {
+  return columnOf(columns, field).name;
+}

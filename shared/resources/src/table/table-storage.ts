@@ -1,0 +1,181 @@
+import { apiError } from '../errors/api-error.js';
+import { applyAll } from '../handlers/item-change.js';
+import type { AnyStorage, ItemRecord, Operation, Resource } from '../resource/resource.js';
+import { type CallContext, type ItemChange, withJob } from '../resource/storage.js';
+import { columnOf, columnsOf } from './columns.js';
+import { allOf, Parameters } from './conditions.js';
+import type { Database, Enqueue, Queryable } from './database.js';
+import type { OperationCall, TableDeclaration } from './table.js';
+import { TableReader } from './table-reader.js';
+import { TableWriter } from './table-writer.js';
+import { inTransaction } from './transaction.js';
+
+/** What tables need from the process that serves them. */
+export interface Platform {
+  readonly database: Database;
+  readonly enqueue: Enqueue;
+}
+
+export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
+
+type Performs = (call: OperationCall<ItemRecord, unknown>) => Promise<Partial<ItemRecord> | undefined>;
+
+/** The storage of a resource whose items are rows; all SQL follows from the definition. */
+export function tableStorage(
+  resource: Resource,
+  table: AnyTable,
+  { database, enqueue }: Platform,
+): AnyStorage {
+  const columns = columnsOf(resource.item, table.columns ?? {});
+  const reader = new TableReader(database, resource, table.name, columns);
+  const writer = new TableWriter(resource, table.name, columns);
+  const key = columnOf(columns, resource.key);
+  const writable = resource.fields.filter(
+    (field) => !resource.serverSet.includes(field) && field !== resource.key,
+  );
+
+  const read = async (connection: Queryable, ids: readonly string[]): Promise<readonly ItemRecord[]> => {
+    const parameters = new Parameters();
+    const items = await reader.select(
+      connection,
+      [`${key.sql} = any(${parameters.add(ids)})`],
+      parameters,
+      '',
+    );
+    const byId = new Map(items.map((item) => [String(item[resource.key]), item]));
+    return ids.map((id) => byId.get(id)).filter((item) => item !== undefined);
+  };
+
+  const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
+    const [item] = await read(connection, [id]);
+    if (item === undefined) throw new Error(`${resource.singular} ${id} vanished within its transaction`);
+    return item;
+  };
+
+  const createMany = (
+    bodies: readonly ItemRecord[],
+    { scope }: CallContext,
+  ): Promise<readonly ItemRecord[]> =>
+    inTransaction(database, async (transaction) =>
+      read(transaction, await writer.insert(transaction, bodies, scope)),
+    );
+
+  const change = (
+    id: string,
+    itemChange: ItemChange<ItemRecord, ItemRecord>,
+    { scope }: CallContext,
+  ): Promise<ItemRecord | undefined> =>
+    inTransaction(database, async (transaction) => {
+      const current = await reader.get(transaction, id, scope, 'for update');
+      if (current === undefined) return undefined;
+      const fields = itemChange.apply(current);
+      await writer.update(transaction, [{ ...fields, [resource.key]: current[resource.key] }], writable);
+      return readOne(transaction, id);
+    });
+
+  const operation =
+    ({ verb, states }: Operation, performs: Performs): NonNullable<AnyStorage['operations']>[string] =>
+    (id, body, context, check) =>
+      inTransaction(database, async (transaction) => {
+        const item = await reader.get(transaction, id, context.scope, 'for update');
+        if (item === undefined) return undefined;
+        check(item);
+        if (states !== undefined && states.to.includes(String(item[states.field]))) return item;
+        if (states !== undefined && !states.from.includes(String(item[states.field]))) {
+          throw illegalState(resource, id, verb, String(item[states.field]), states.from);
+        }
+        const jobs: string[] = [];
+        const enqueueHere = async (job: string, args: unknown): Promise<string> => {
+          const jobId = await enqueue(transaction, job, args);
+          jobs.push(jobId);
+          return jobId;
+        };
+        const reached = states === undefined ? {} : { [states.field]: states.to[0] };
+        const changes = {
+          ...reached,
+          ...(await performs({ item, body, transaction, enqueue: enqueueHere, context })),
+        };
+        await writer.update(
+          transaction,
+          [{ ...changes, [resource.key]: item[resource.key] }],
+          Object.keys(changes),
+        );
+        return withJob(await readOne(transaction, id), jobs.at(-1));
+      });
+
+  const all: AnyStorage = {
+    seeks: true,
+    list: (query) => reader.list(query),
+    get: (id, { scope }) => reader.get(database, id, scope, ''),
+    create: async (body, context) => {
+      const [item] = await createMany([body], context);
+      if (item === undefined) throw new Error(`an inserted ${resource.singular} was not found`);
+      return item;
+    },
+    createMany,
+    replace: change,
+    patch: change,
+    replaceMany: (changes, { scope }) =>
+      inTransaction(database, async (transaction) => {
+        const ids = changes.map(({ id }) => id);
+        const locked = new Map<string, ItemRecord>();
+        // Locks are taken in the order of the keys, so that two bulk changes cannot wait for each other.
+        for (const id of ids.toSorted()) {
+          const item = await reader.get(transaction, id, scope, 'for update');
+          if (item !== undefined) locked.set(id, item);
+        }
+        const results = applyAll(resource, changes, locked);
+        const items = results.map((fields, index) => ({
+          ...fields,
+          [resource.key]: locked.get(ids[index] ?? '')?.[resource.key],
+        }));
+        await writer.update(transaction, items, writable);
+        return read(transaction, ids);
+      }),
+    delete: (id, check, { scope }) =>
+      inTransaction(database, async (transaction) => {
+        const current = await reader.get(transaction, id, scope, 'for update');
+        if (current === undefined) return false;
+        check(current);
+        await transaction.query(`delete from ${reader.from} where ${key.sql} = $1`, [id]);
+        return true;
+      }),
+    deleteMany: (selection) =>
+      reader.searching(selection, async (connection) => {
+        const parameters = new Parameters();
+        const where = allOf(reader.conditions(selection, parameters));
+        const { rowCount } = await connection.query(
+          `delete from ${reader.from} where ${where}`,
+          parameters.values,
+        );
+        return rowCount ?? 0;
+      }),
+    operations: Object.fromEntries(
+      [...resource.operations.values()].flatMap((declared) => {
+        const performs = table.operations?.[declared.verb];
+        return performs === undefined ? [] : [[declared.verb, operation(declared, performs)]];
+      }),
+    ),
+  };
+  const serves = table.serves ?? (table.view === true ? ['list', 'get'] : undefined);
+  return serves === undefined ? all : pickServed(all, serves);
+}
+
+function pickServed(storage: AnyStorage, serves: readonly string[]): AnyStorage {
+  return Object.fromEntries(
+    Object.entries(storage).filter(([name]) => name === 'seeks' || serves.includes(name)),
+  );
+}
+
+function illegalState(
+  resource: Resource,
+  id: string,
+  verb: string,
+  state: string,
+  from: readonly string[],
+): Error {
+  return apiError(
+    40902,
+    `${resource.singular} "${id}" is ${state}; ${verb} is possible from ${from.join(', ')}`,
+  );
+}

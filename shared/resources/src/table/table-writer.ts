@@ -1,0 +1,64 @@
+import type { ItemRecord, Resource } from '../resource/resource.js';
+import { type Columns, columnOf, quotedTable } from './columns.js';
+import type { Queryable } from './database.js';
+
+/**
+ * The INSERT and UPDATE side of a table. Values travel as one JSON document, which the table's own row type turns into
+ * columns: the statements are the same for one row and for many, and every type of Postgres is served.
+ */
+export class TableWriter {
+  readonly #resource: Resource;
+  readonly #columns: Columns;
+  readonly #table: string;
+
+  constructor(resource: Resource, table: string, columns: Columns) {
+    this.#resource = resource;
+    this.#columns = columns;
+    this.#table = quotedTable(table);
+  }
+
+  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a field keep their default. */
+  async insert(
+    transaction: Queryable,
+    bodies: readonly ItemRecord[],
+    scope: ItemRecord,
+  ): Promise<readonly string[]> {
+    const rows = bodies.map((body) => ({ ...body, ...scope }));
+    const fields = this.#resource.fields.filter((field) => rows.some((row) => row[field] !== undefined));
+    const names = fields.map((field) => columnOf(this.#columns, field).name).join(', ');
+    const key = columnOf(this.#columns, this.#resource.key).name;
+    const { rows: inserted } = await transaction.query(
+      fields.length === 0
+        ? `insert into ${this.#table} default values returning ${key}::text as key`
+        : `insert into ${this.#table} (${names})
+           select ${names} from jsonb_populate_recordset(null::${this.#table}, $1::jsonb)
+           returning ${key}::text as key`,
+      fields.length === 0 ? [] : [JSON.stringify(rows.map((row) => this.#toRow(row)))],
+    );
+    return inserted.map((row) => String(row['key']));
+  }
+
+  /** Sets the same fields of each item; a field that an item lacks becomes null. */
+  async update(
+    transaction: Queryable,
+    items: readonly ItemRecord[],
+    fields: readonly string[],
+  ): Promise<void> {
+    if (items.length === 0 || fields.length === 0) return;
+    const key = columnOf(this.#columns, this.#resource.key).name;
+    const assignments = fields
+      .map((field) => columnOf(this.#columns, field).name)
+      .map((name) => `${name} = v.${name}`);
+    await transaction.query(
+      `update ${this.#table} t set ${assignments.join(', ')}
+       from jsonb_populate_recordset(null::${this.#table}, $1::jsonb) v where t.${key} = v.${key}`,
+      [JSON.stringify(items.map((item) => this.#toRow(item)))],
+    );
+  }
+
+  #toRow(item: ItemRecord): ItemRecord {
+    return Object.fromEntries(
+      Object.entries(item).map(([field, value]) => [columnOf(this.#columns, field).name.slice(1, -1), value]),
+    );
+  }
+}

@@ -1,0 +1,164 @@
+import pg from 'pg';
+import Type from 'typebox';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { defineResource, type Resource, type ResourceApiOptions, tableIndexes } from '@longshore/resources';
+import { serve, type TestApi } from './api.js';
+
+const Author = Type.Object({
+  id: Type.String({ pattern: '^[a-z]+$', maxLength: 20 }),
+  name: Type.String({ minLength: 1, maxLength: 40 }),
+  email: Type.Union([Type.String({ format: 'email' }), Type.Null()]),
+});
+
+const Book = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  title: Type.String({ minLength: 1, maxLength: 100 }),
+  authorId: Type.String(),
+  status: Type.Enum(['available', 'lent', 'lost', 'sold']),
+  price: Type.Number({ minimum: 0, maximum: 10_000 }),
+  pages: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+  tags: Type.Array(Type.String(), { default: [], maxItems: 10 }),
+  details: Type.Optional(
+    Type.Object({ isbn: Type.Optional(Type.String()), colour: Type.Optional(Type.String()) }),
+  ),
+  createdAt: Type.String({ format: 'date-time' }),
+});
+
+const chapters = defineResource({
+  name: 'chapters',
+  item: Type.Object({
+    id: Type.Integer({ minimum: 1 }),
+    bookId: Type.String({ format: 'uuid' }),
+    heading: Type.String(),
+  }),
+  serverSet: ['id'],
+  sort: ['heading'],
+  table: { name: 'library.chapter' },
+});
+
+export const books = defineResource({
+  name: 'books',
+  description: 'Books that can be lent and sold.',
+  item: Book,
+  serverSet: ['id', 'status', 'createdAt'],
+  filters: {
+    title: 'partial',
+    status: 'exact',
+    authorId: 'exact',
+    tag: { field: 'tags', match: 'exact' },
+    details: 'path',
+    minPages: { field: 'pages', match: 'from' },
+    maxPages: { field: 'pages', match: 'to' },
+    minPrice: { field: 'price', match: 'from' },
+    createdAfter: { field: 'createdAt', match: 'from' },
+    createdBefore: { field: 'createdAt', match: 'to' },
+  },
+  sort: ['title', 'pages', 'price', 'createdAt'],
+  search: ['title'],
+  operations: {
+    lend: {
+      summary: 'Lend a book',
+      body: Type.Object({ days: Type.Integer({ minimum: 1, default: 14 }) }, { additionalProperties: false }),
+      states: { field: 'status', from: ['available'], to: ['lent'] },
+      enqueues: true,
+    },
+    lose: {
+      summary: 'Note the loss',
+      states: { field: 'status', from: ['available', 'lent'], to: ['lost'] },
+    },
+  },
+  children: [{ resource: chapters, by: 'bookId' }],
+  table: {
+    name: 'library.book',
+    operations: {
+      lend: async ({ item, body, enqueue }) => {
+        await enqueue('remind', { book: item.id, days: body.days });
+        return { pages: (item.pages ?? 0) + body.days };
+      },
+      lose: async () => undefined,
+    },
+  },
+});
+
+export const authors = defineResource({
+  name: 'authors',
+  item: Author,
+  filters: { name: 'partial', email: 'exact' },
+  sort: ['name'],
+  ifMatch: 'required',
+  children: [{ resource: books, by: 'authorId' }],
+  table: { name: 'library.author' },
+});
+
+export const library: readonly Resource[] = [authors, books];
+
+const tables = `
+  create extension pg_trgm;
+  create schema library;
+  create table library.author (id text primary key, name varchar(20) not null, email text unique);
+  create table library.book (
+    id uuid primary key default gen_random_uuid(),
+    title text not null,
+    author_id text not null references library.author,
+    status text not null default 'available',
+    price numeric(8,2) not null check (price <> 13),
+    pages int,
+    tags text[] not null default '{}',
+    details jsonb,
+    created_at timestamptz not null default now()
+  );
+  create table library.chapter (
+    id int generated always as identity primary key,
+    book_id uuid not null references library.book on delete cascade,
+    heading text not null
+  );
+  create table library.reminder (id uuid primary key default gen_random_uuid(), args jsonb not null);
+`;
+
+async function migrate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`${tables}; ${tableIndexes(library).join(';')}`);
+  await client.end();
+}
+
+export interface Library extends TestApi {
+  readonly database: TestDatabase;
+  readonly pool: pg.Pool;
+}
+
+/** The library on a database of its own, with two authors. */
+export async function serveLibrary(
+  options: Omit<ResourceApiOptions, 'baseUrl' | 'log' | 'resources' | 'platform'> = {},
+): Promise<Library> {
+  const database = await createTestDatabase(migrate);
+  await database.query(
+    `insert into library.author values ('austen', 'Jane Austen', 'jane@example.com'), ('eliot', 'George Eliot', null)`,
+  );
+  const pool = new pg.Pool({ connectionString: database.url, max: 5 });
+  const api = await serve({
+    resources: library,
+    platform: {
+      database: pool,
+      enqueue: async (transaction, _job, args) => {
+        const { rows } = await transaction.query(
+          'insert into library.reminder (args) values ($1) returning id',
+          [args],
+        );
+        return String(rows[0]?.['id']);
+      },
+    },
+    ...options,
+  });
+  const close = async (): Promise<void> => {
+    await api.close();
+    await pool.end();
+    await database.drop();
+  };
+  return { ...api, close, database, pool };
+}
+
+/** The body of a valid new book. */
+export function newBook(fields: object = {}): object {
+  return { title: 'Emma', authorId: 'austen', price: 9.5, ...fields };
+}
