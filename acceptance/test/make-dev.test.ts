@@ -16,9 +16,11 @@ describe('make dev', function () {
   this.timeout(60_000);
   let data: string;
   let dev: Dev;
+  const started: Running[] = [];
 
   const start = async (env: Readonly<Record<string, string>> = {}): Promise<Dev> => {
     const running = run('dev/dist/main.js', [], { DATA_DIR: data, TEST_JOB_MS: '100', ...env });
+    started.push(running);
     const hint = await eventually(async () => {
       if (running.ending() !== null) return running.lines.join('\n');
       return Promise.resolve(running.lines.find((line) => line.includes('curl -X POST')));
@@ -37,7 +39,7 @@ describe('make dev', function () {
   before(async () => {
     data = await mkdtemp(path.join(tmpdir(), 'longshore-dev-'));
   });
-  afterEach(() => dev.end('SIGKILL'));
+  afterEach(() => Promise.all(started.splice(0).map((running) => running.end('SIGKILL'))));
   after(() => rm(data, { recursive: true, force: true }));
 
   it('prints addresses that answer, and its first curl works', async () => {

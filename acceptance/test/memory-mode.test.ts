@@ -15,7 +15,7 @@ describe('memory mode', () => {
     api = await startService('api', { STORAGE: 'memory', RESULTS_DIR: results, TEST_JOB_MS: '10' });
   });
   after(async () => {
-    await api.end('SIGKILL');
+    await api?.end('SIGKILL');
     await rm(results, { recursive: true, force: true });
   });
 
