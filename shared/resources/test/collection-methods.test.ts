@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import type { Answer } from './support/api.js';
+import { type Library, newBook, serveLibrary } from './support/library.js';
+
+interface Book {
+  readonly id: string;
+  readonly title: string;
+  readonly pages?: number;
+  readonly [field: string]: unknown;
+}
+
+describe('Methods of collections', () => {
+  let api: Library;
+  before(async () => (api = await serveLibrary()));
+  after(() => api.close());
+
+  const send = (
+    method: string,
+    path: string,
+    json?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => api.call(`/api/v1${path}`, { method, headers, json });
+  const created = async (fields: object = {}): Promise<Book> => {
+    const { status, body } = await send('POST', '/books', newBook(fields));
+    expect(status).to.equal(201);
+    return body as Book;
+  };
+
+  describe('GET collection', () => {
+    it('answers a bare array with X-Total-Count and links that keep all other parameters', async () => {
+      for (const title of ['P1', 'P2', 'P3']) await created({ title });
+      const { status, body, headers } = await send('GET', '/books?title=P&sort=title&limit=1&offset=1');
+      expect(status).to.equal(200);
+      expect(body).to.have.lengthOf(1).and.have.nested.property('[0].title', 'P2');
+      expect(headers.get('x-total-count')).to.equal('3');
+      const url = 'https://api.example.com/api/v1/books?title=P&sort=title&limit=1&offset=';
+      expect(headers.get('link')).to.equal(
+        `<${url}0>; rel="first", <${url}0>; rel="prev", <${url}2>; rel="next", <${url}2>; rel="last"`,
+      );
+    });
+  });
+
+  describe('POST collection', () => {
+    it('answers 201 with Location, ETag and the full item', async () => {
+      const { status, headers, body } = await send('POST', '/books', newBook({ tags: ['novel'] }));
+      const { id } = body as Book;
+      expect(status).to.equal(201);
+      expect(headers.get('location')).to.equal(`https://api.example.com/api/v1/books/${id}`);
+      expect(headers.get('etag')).to.match(/^"[^"]+"$/);
+      expect(body)
+        .to.include({ title: 'Emma', price: 9.5, status: 'available' })
+        .and.deep.include({ tags: ['novel'] });
+    });
+
+    it('refuses an unknown field with 422', async () => {
+      const { status, codes } = await send('POST', '/books', newBook({ colour: 'red' }));
+      expect([status, ...codes]).to.deep.equal([422, 42203]);
+    });
+
+    it('creates all items of an array or none', async () => {
+      const good = await send('POST', '/books', [newBook({ title: 'A1' }), newBook({ title: 'A2' })]);
+      const bad = await send('POST', '/books', [newBook({ title: 'A3' }), newBook({ authorId: 'nobody' })]);
+      expect(good.body).to.have.nested.property('[1].title', 'A2');
+      expect(bad.codes).to.deep.equal([42202]);
+      expect((await send('GET', '/books?title=A3')).body).to.deep.equal([]);
+    });
+  });
+
+  describe('PUT collection', () => {
+    it('updates the listed items in request order and leaves the others', async () => {
+      const [one, two, three] = [await created(), await created(), await created()];
+      const { status, body } = await send('PUT', '/books', [
+        { ...two, title: 'Two' },
+        { ...one, title: 'One' },
+      ]);
+      expect(status).to.equal(200);
+      expect((body as Book[]).map(({ title }) => title)).to.deep.equal(['Two', 'One']);
+      expect((await send('GET', `/books/${three.id}`)).body).to.deep.equal(three);
+    });
+
+    it('writes nothing on any failure and reports every bad element', async () => {
+      const good = await created();
+      const unknown = { ...good, id: '00000000-0000-4000-8000-000000000000' };
+      const other = await created();
+      const { status, messages } = await send('PUT', '/books', [
+        { ...good, title: 'Changed' },
+        unknown,
+        { ...other, createdAt: '2000-01-01T00:00:00Z' },
+      ]);
+      expect(status).to.equal(404);
+      expect(messages).to.match(/\[1\].*\n\[2\]\.createdAt/s);
+      expect((await send('GET', `/books/${good.id}`)).body).to.deep.equal(good);
+    });
+
+    it('refuses a duplicate id with 422', async () => {
+      const book = await created();
+      const { codes, messages } = await send('PUT', '/books', [book, book]);
+      expect(codes).to.deep.equal([42202]);
+      expect(messages).to.contain('[1].id');
+    });
+  });
+
+  describe('DELETE collection', () => {
+    it('deletes what the filters leave', async () => {
+      await created({ title: 'Doomed by name' });
+      await created({ title: 'Spared by name' });
+      const { status, text } = await send('DELETE', '/books?title=doomed%20BY');
+      expect([status, text]).to.deep.equal([204, '']);
+      expect((await send('GET', '/books?title=by%20name')).body).to.have.lengthOf(1);
+    });
+
+    it('deletes nothing if a parameter is unknown', async () => {
+      const { status, codes } = await send('DELETE', '/books?colour=red');
+      expect([status, ...codes]).to.deep.equal([400, 40002]);
+      expect((await send('GET', '/books')).body).to.have.length.above(0);
+    });
+
+    for (const parameter of ['limit=1', 'offset=1', 'sort=title', 'fields=title']) {
+      it(`refuses ${parameter} with 400`, async () => {
+        expect((await send('DELETE', `/books?${parameter}`)).codes).to.deep.equal([40002]);
+      });
+    }
+  });
+
+  describe('HEAD, OPTIONS', () => {
+    it('HEAD answers as GET without a body', async () => {
+      const get = await send('GET', '/books?limit=2');
+      const head = await send('HEAD', '/books?limit=2');
+      expect([head.status, head.text]).to.deep.equal([200, '']);
+      for (const name of ['x-total-count', 'link', 'content-type', 'content-length']) {
+        expect(head.headers.get(name), name).to.equal(get.headers.get(name));
+      }
+    });
+
+    it('OPTIONS answers 204 with Allow', async () => {
+      const { status, headers } = await send('OPTIONS', '/books');
+      expect(status).to.equal(204);
+      expect(headers.get('allow')).to.equal('GET, HEAD, POST, PUT, DELETE, OPTIONS');
+    });
+  });
+
+  describe('paths', () => {
+    it('are matched without regard to case while the id keeps its case', async () => {
+      expect((await send('GET', '/AUTHORS/austen')).status).to.equal(200);
+      expect((await send('GET', '/authors/AUSTEN')).status).to.equal(404);
+    });
+
+    it('are the same with a trailing slash', async () => {
+      expect((await send('GET', '/authors/austen/')).status).to.equal(200);
+    });
+
+    for (const path of ['/books/%zz', '/books/%00', '/books?title=%zz', '/books?title=%00', '/books/%ff']) {
+      it(`answers 400 to ${path}`, async () => {
+        expect((await send('GET', path)).codes).to.deep.equal([40003]);
+      });
+    }
+  });
+});
