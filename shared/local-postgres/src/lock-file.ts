@@ -3,19 +3,28 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
+/** How long a Postgres whose starter was killed may take to shut down. */
+const shutdownMs = 3_000;
+
 /**
- * Clears the way after a crash: removes a `postmaster.pid` whose process is gone, or whose number now belongs to another
- * program (frequent in containers), which Postgres itself would refuse to start over.
+ * Clears the way after a crash: waits for a Postgres that is shutting down, then removes a `postmaster.pid` whose process
+ * is gone, or whose number now belongs to another program (frequent in containers), which Postgres itself would refuse to
+ * start over.
  *
- * Throws if a Postgres really runs on this data directory.
+ * Throws if a Postgres goes on running on this data directory.
  */
 export async function clearStaleLock(data: string): Promise<void> {
   const file = path.join(data, 'postmaster.pid');
-  const content = await readFile(file, 'utf8').catch(() => null);
-  if (content === null) return;
-  const pid = Number.parseInt(content, 10);
-  const command = await commandLine(pid);
-  if (command.includes(data)) throw new Error(`A Postgres already runs on ${data} (process ${pid}).`);
+  const deadline = Date.now() + shutdownMs;
+  for (;;) {
+    const content = await readFile(file, 'utf8').catch(() => null);
+    if (content === null) return;
+    const pid = Number.parseInt(content, 10);
+    const command = await commandLine(pid);
+    if (!command.includes(data)) break;
+    if (Date.now() > deadline) throw new Error(`A Postgres already runs on ${data} (process ${pid}).`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
   await rm(file, { force: true });
 }
 
