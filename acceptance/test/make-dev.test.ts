@@ -67,8 +67,9 @@ describe('make dev', function () {
 
   it('names the service that ends by itself, stops the others and fails', async () => {
     dev = await start();
-    const [server] = await getJson<{ pid: number }[]>(`${dev.api}/api/v1/servers`);
-    process.kill(server?.pid ?? 0, 'SIGKILL');
+    const servers = await getJson<{ pid: number; startedAt: string }[]>(`${dev.api}/api/v1/servers`);
+    const newest = servers.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt)).at(-1);
+    process.kill(newest?.pid ?? 0, 'SIGKILL');
     const ending = await eventually(() => Promise.resolve(dev.ending()));
     expect(ending).to.equal('exit 1');
     expect(dev.lines.at(-1)).to.include('worker ended by itself: SIGKILL');
