@@ -3,9 +3,14 @@ export { errorCatalogue, type CatalogueEntry, type ErrorCode } from './errors/er
 export type { ErrorPayload } from './errors/error-payload.js';
 export type { ErrorStackPolicy } from './errors/incident.js';
 export { applyAll } from './handlers/item-change.js';
+export { memoryIdempotencyStore } from './idempotency/memory-store.js';
+export type { IdempotencyStore } from './idempotency/store.js';
+export { idempotencyTable, tableIdempotencyStore } from './idempotency/table-store.js';
+export { answerMalformedHttp } from './malformed-http.js';
 export type { CollectionQuery, Selection } from './query/collection-query.js';
 export type { Filter } from './query/filter-value.js';
 export type { Authenticate } from './request/credentials.js';
+export type { CorsOrigins } from './request/response-headers.js';
 export type { ApiRequest, ApiResponse, Principal } from './request/request.js';
 export { defineResource } from './resource/define-resource.js';
 export type { FilterDeclaration, Match } from './resource/filter.js';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { compress, tagOfEncoded } from './compression.js';
 import { apiError } from './errors/api-error.js';
-import { fromHttpError } from './errors/http-error.js';
+import { fromHttpError, fromStatus } from './errors/http-error.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
 import type { Responder } from './responder.js';
 
@@ -11,7 +12,7 @@ export function koaAdapter(responder: Responder, bodyLimitBytes: number): Koa.Mi
   const readBody = bodyReader(bodyLimitBytes);
   return async (ctx, next) => {
     const request = toApiRequest(ctx, readBody);
-    ctx.set('x-request-id', request.id);
+    ctx.set(responder.commonHeaders(request));
     const response = await responder.respond(request);
     if (response !== undefined) return send(ctx, response);
     try {
@@ -19,8 +20,10 @@ export function koaAdapter(responder: Responder, bodyLimitBytes: number): Koa.Mi
     } catch (error) {
       return send(ctx, responder.failed(request, fromHttpError(error)));
     }
-    if (ctx.status === 404 && ctx.body === undefined) send(ctx, responder.notFound(request));
-    return undefined;
+    if (ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== ''))
+      return undefined;
+    const reason = `${request.method} ${request.path.slice(0, 200)}: ${ctx.message}`;
+    return send(ctx, responder.failed(request, fromStatus(ctx.status, reason)));
   };
 }
 
@@ -36,16 +39,22 @@ function toApiRequest(ctx: Koa.Context, readBody: (ctx: Koa.Context) => Promise<
   };
 }
 
-function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): void {
-  ctx.status = status;
+async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): Promise<void> {
   ctx.set(headers);
   if (body === undefined) {
     ctx.body = null;
     ctx.status = status;
     return;
   }
+  ctx.status = status;
   if (headers['content-type'] === undefined) ctx.type = 'application/json; charset=utf-8';
-  ctx.body = typeof body === 'string' ? body : JSON.stringify(body);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const encoded = await compress(text, ctx.get('accept-encoding'));
+  if (encoded.encoding !== undefined) {
+    ctx.set('content-encoding', encoded.encoding);
+    if (headers['etag'] !== undefined) ctx.set('etag', tagOfEncoded(headers['etag'], encoded.encoding));
+  }
+  ctx.body = encoded.body;
 }
 
 function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
@@ -62,6 +71,7 @@ function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> 
   });
   return async (ctx) => {
     await parse(ctx, async () => {});
-    return ctx.request.rawBody === '' ? undefined : ctx.request.body;
+    // Without a body the parser leaves the raw text undefined or empty, and gives an empty object.
+    return ctx.request.rawBody ? ctx.request.body : undefined;
   };
 }

@@ -1,12 +1,16 @@
+import type { Call } from './handlers/call.js';
 import { prepare } from './handlers/dispatch.js';
 import { requireParents, scopeOf } from './handlers/existence.js';
+import { performOnce } from './idempotency/perform-once.js';
+import type { IdempotencyStore } from './idempotency/store.js';
 import { type Authenticate, authorize } from './request/credentials.js';
 import { requireAcceptable, requireMediaType } from './request/media-type.js';
 import { allowedMethods, requireMethod } from './request/method.js';
 import { afterVersion } from './request/path.js';
 import { parsePrefer } from './request/prefer.js';
 import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
-import { type Catalog, findRoute } from './request/route.js';
+import { preflightHeaders } from './request/response-headers.js';
+import { type Catalog, findRoute, type Route } from './request/route.js';
 import type { CallContext } from './resource/storage.js';
 
 /** What the pipeline serves. */
@@ -15,6 +19,7 @@ export interface Pipeline {
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
   readonly apiUrl: string;
   readonly authenticate: Authenticate | undefined;
+  readonly idempotency: IdempotencyStore;
 }
 
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
@@ -33,8 +38,7 @@ export async function answer(
 ): Promise<ApiResponse> {
   const route = findRoute(pipeline.catalog, afterVersion(segments));
   requireMethod(route, request.method);
-  if (request.method === 'OPTIONS')
-    return { status: 204, headers: { allow: allowedMethods(route).join(', ') } };
+  if (request.method === 'OPTIONS') return optionsResponse(route, request);
 
   const principal = await authorize(pipeline.authenticate, request);
   identified(principal);
@@ -50,7 +54,16 @@ export async function answer(
     scope: scopeOf(route.parents),
   };
   const preferences = parsePrefer(request.headers['prefer']);
-  const act = prepare({ request, route, body, preferences, context, apiUrl: pipeline.apiUrl });
-  await requireParents(route.parents, context);
-  return act();
+  const call: Call = { request, route, body, preferences, context, apiUrl: pipeline.apiUrl };
+  const act = prepare(call);
+  const perform = performOnce(pipeline.idempotency, call, async () => {
+    await requireParents(route.parents, context);
+    return act();
+  });
+  return perform();
+}
+
+function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
+  const allow = allowedMethods(route).join(', ');
+  return { status: 204, headers: { allow, ...preflightHeaders(request, allow) } };
 }

@@ -1,10 +1,13 @@
 import type Koa from 'koa';
 import type { ApiError } from './errors/api-error.js';
 import type { ErrorStackPolicy } from './errors/incident.js';
+import { memoryIdempotencyStore } from './idempotency/memory-store.js';
+import type { IdempotencyStore } from './idempotency/store.js';
 import { koaAdapter } from './koa-adapter.js';
 import { createResponder } from './responder.js';
 import type { Authenticate } from './request/credentials.js';
 import { supportedVersion } from './request/path.js';
+import type { CorsOrigins } from './request/response-headers.js';
 import { createCatalog } from './resource/catalog.js';
 import type { Resource } from './resource/resource.js';
 import type { Platform } from './table/table-storage.js';
@@ -33,6 +36,10 @@ export interface ResourceApiOptions {
   readonly authenticate?: Authenticate;
   /** The answer to an error of a storage's own kind, e.g. 50301 for a lost connection; undefined for a 500. */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
+  /** Where the answers to requests with an Idempotency-Key are kept; default: in this process. */
+  readonly idempotency?: IdempotencyStore;
+  /** Origins whose pages may call; default none. */
+  readonly corsOrigins?: CorsOrigins;
   /** Who sees the stack trace of a 500; default `always`. */
   readonly errorStack?: ErrorStackPolicy;
   readonly log: ApiLog;
@@ -54,11 +61,13 @@ export function createResourceApi(options: ResourceApiOptions): Koa.Middleware {
       catalog,
       apiUrl: `${baseUrl}${prefix}/api/${supportedVersion}`,
       authenticate: options.authenticate,
+      idempotency: options.idempotency ?? memoryIdempotencyStore(),
     },
     baseUrl,
     prefix,
     classifyError: options.classifyError ?? (() => undefined),
     errorStack: options.errorStack ?? 'always',
+    corsOrigins: options.corsOrigins ?? [],
     log: options.log,
   });
   return koaAdapter(responder, options.bodyLimitBytes ?? 1024 * 1024);

@@ -6,6 +6,7 @@ import { answer, type Pipeline } from './pipeline.js';
 import { isAdmin } from './request/credentials.js';
 import { pathSegments } from './request/path.js';
 import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
+import { commonHeaders, type CorsOrigins } from './request/response-headers.js';
 import { classifySqlError } from './table/sql-errors.js';
 import type { ApiLog } from './resource-api.js';
 
@@ -15,15 +16,16 @@ export interface ResponderOptions {
   readonly prefix: string;
   readonly classifyError: (error: unknown) => ApiError | undefined;
   readonly errorStack: ErrorStackPolicy;
+  readonly corsOrigins: CorsOrigins;
   readonly log: ApiLog;
 }
 
 /** Plain requests in, plain answers out: knows no web framework. */
 export interface Responder {
+  /** The headers that every answer has, whoever gives it. */
+  readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
   /** The answer to a request below `{prefix}/api` or `/errors`; undefined for any other path. Never throws. */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
-  /** The answer to a request that nobody else answers. */
-  readonly notFound: (request: ApiRequest) => ApiResponse;
   /** The answer to a request whose handling threw. */
   readonly failed: (request: ApiRequest, error: unknown) => ApiResponse;
 }
@@ -60,10 +62,7 @@ export function createResponder(options: ResponderOptions): Responder {
     }
   };
 
-  const notFound = (request: ApiRequest): ApiResponse =>
-    failed(request, apiError(40401, `There is no path ${request.path.slice(0, 200)}`));
-
-  return { respond, notFound, failed };
+  return { respond, failed, commonHeaders: (request) => commonHeaders(request, options.corsOrigins) };
 }
 
 function changes(request: ApiRequest): boolean {

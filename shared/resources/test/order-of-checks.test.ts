@@ -29,11 +29,9 @@ describe('Order of checks', () => {
       path = '/api/v1/books',
       method = 'POST',
       body = JSON.stringify(newBook()),
-    } = Object.assign({}, ...faults) as Fault;
-    const headers = Object.assign(
-      { 'content-type': 'application/json' },
-      ...faults.map((fault) => fault.headers),
-    );
+    } = Object.fromEntries(faults.flatMap((fault) => Object.entries(fault))) as unknown as Fault;
+    const headers = { 'content-type': 'application/json' };
+    for (const fault of faults) Object.assign(headers, fault.headers);
     return (await api.call(path, { method, headers, body })).status;
   };
 

@@ -13,6 +13,11 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map([
   [429, 42901],
 ]);
 
+/** The catalogue's error for an answer that somebody gave by its status alone. */
+export function fromStatus(status: number, message: string): ApiError {
+  return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);
+}
+
 /** The catalogue's error for one of Koa's (`ctx.throw(404)`); anything else is returned as it is. */
 export function fromHttpError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;

@@ -42,7 +42,7 @@ export function compileFilter(
   if (fieldSchema === undefined)
     throw new DefinitionError(`filter "${parameter}" names no field of the item: "${field}"`);
   const schema = valueSchema(fieldSchema, match);
-  if ((match === 'from' || match === 'to') && !typesOf(schema).some((type) => rangeTypes.has(type))) {
+  if ((match === 'from' || match === 'to') && !typesOf(fieldSchema).some((type) => rangeTypes.has(type))) {
     throw new DefinitionError(`filter "${parameter}": a range needs a field that is a number or a date-time`);
   }
   return { parameter, field, match, schema, description: description ?? describe(field, match) };

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import Type from 'typebox';
+import { DefinitionError, defineResource } from '@longshore/resources';
+import { serve } from './support/api.js';
+
+const item = Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() });
+const storage = { list: async () => ({ items: [], total: 0 }) };
+const define = (name: string): unknown => defineResource({ name, item, storage });
+
+describe('A definition that breaks a rule throws at start-up', () => {
+  for (const name of [
+    'order',
+    'Orders',
+    'order_lines',
+    'orders-',
+    'order--lines',
+    '-orders',
+    '',
+    '1orders',
+    'orders/x',
+  ]) {
+    it(`resource name "${name}"`, () => {
+      expect(() => define(name)).to.throw(DefinitionError, /plural noun|lower-case/);
+    });
+  }
+
+  const cases: Readonly<Record<string, [() => unknown, RegExp]>> = {
+    'an operation that is no lower-case verb': [
+      () =>
+        defineResource({
+          name: 'orders',
+          item,
+          operations: { doIt: { summary: '' } },
+          storage: { operations: { doIt: async () => undefined } },
+        }),
+      /lower-case/,
+    ],
+    'an operation that nothing performs': [
+      () => defineResource({ name: 'orders', item, operations: { cancel: { summary: '' } }, storage }),
+      /"cancel" is declared but not performed/,
+    ],
+    'a filter with the name of a common parameter': [
+      () =>
+        defineResource({
+          name: 'orders',
+          item,
+          filters: { limit: { field: 'size', match: 'exact' } },
+          storage,
+        }),
+      /common parameter/,
+    ],
+    'a range over text': [
+      () =>
+        defineResource({
+          name: 'orders',
+          item,
+          filters: { minName: { field: 'name', match: 'from' } },
+          storage,
+        }),
+      /range/,
+    ],
+    'a field that is not camel case': [
+      () =>
+        defineResource({
+          name: 'orders',
+          item: Type.Object({ id: Type.String(), big_size: Type.String() }),
+          storage,
+        }),
+      /camel case/,
+    ],
+    'an item without its key': [
+      () => defineResource({ name: 'orders', item: Type.Object({ name: Type.String() }), storage: {} }),
+      /key/,
+    ],
+    'a child without the field that holds the parent’s key': [
+      () =>
+        defineResource({
+          name: 'orders',
+          item,
+          children: [{ resource: defineResource({ name: 'lines', item, storage }), by: 'orderId' }],
+          storage,
+        }),
+      /"lines" has no field "orderId"/,
+    ],
+  };
+  for (const [name, [act, message]] of Object.entries(cases)) {
+    it(name, () => expect(act).to.throw(DefinitionError, message));
+  }
+
+  it('two resources of one name', async () => {
+    const resources = [
+      defineResource({ name: 'orders', item, storage }),
+      defineResource({ name: 'orders', item, storage }),
+    ];
+    const error = await serve({ resources }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(DefinitionError);
+  });
+
+  it('a table without a database', async () => {
+    const resources = [defineResource({ name: 'orders', item, table: { name: 'orders' } })];
+    const error = await serve({ resources }).catch((reason: unknown) => reason);
+    expect(error)
+      .to.be.instanceOf(DefinitionError)
+      .with.property('message')
+      .that.contains('needs a database');
+  });
+});
+
+describe('Names', () => {
+  for (const name of ['orders', 'line-items', 'batches', 'cancellations', 'queues', 'k8s-nodes']) {
+    it(`"${name}" is allowed`, () => expect(() => define(name)).to.not.throw());
+  }
+});
