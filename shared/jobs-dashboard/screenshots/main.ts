@@ -4,7 +4,8 @@ import Koa from 'koa';
 import { serve } from '@longshore/test-support';
 import { createDashboard } from '../src/index.js';
 import { launchChromium } from '../test/browser/chromium.js';
-import { seedStory, type Story } from '../test/seeded-storage.js';
+import { listenerOf } from '../test/dashboard-site.js';
+import { seedStory, type Story } from '../test/story.js';
 
 /** Takes pictures of every page: `tsx -C source screenshots/main.ts [folder]`, into docs/images by default. */
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
@@ -37,15 +38,22 @@ function pagesOf(story: Story): Record<string, string> {
 const story = await seedStory(Date.now());
 const open = new Koa().use(createDashboard({ storage: story.storage, now: story.storage.clock.now }));
 const locked = new Koa().use(createDashboard({ storage: story.storage, password: 'secret' }));
-const servers = await Promise.all([serve(open.callback()), serve(locked.callback())]);
+const servers = await Promise.all([serve(listenerOf(open)), serve(listenerOf(locked))]);
 const [{ url }, { url: lockedUrl }] = servers;
 const browser = await launchChromium();
 await mkdir(folder, { recursive: true });
 try {
   for (const { name: look, width, colorScheme } of looks) {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, timezoneId: 'UTC', locale: 'en-GB' });
+    const context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme,
+      timezoneId: 'UTC',
+      locale: 'en-GB',
+    });
     const page = await context.newPage();
-    const pages = Object.entries(pagesOf(story)).map(([name, path]) => [name, `${url}/job-dashboard/${path}`] as const);
+    const pages = Object.entries(pagesOf(story)).map(
+      ([name, path]) => [name, `${url}/job-dashboard/${path}`] as const,
+    );
     for (const [name, address] of [...pages, ['sign-in', `${lockedUrl}/job-dashboard/`] as const]) {
       await page.goto(address);
       await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });

@@ -30,7 +30,11 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const layout = new Layout(basePath, assets, new Renderer(), now);
   const reader = shareReads(options.storage, options.snapshotMs ?? 1_000, now);
   const context = { reader, now, redact: options.redact ?? defaultRedaction };
-  const pages = pageRouter(basePath.path, context, new PageAnswer(layout, options.readTimeoutMs ?? 2_000)).routes();
+  const pages = pageRouter(
+    basePath.path,
+    context,
+    new PageAnswer(layout, options.readTimeoutMs ?? 2_000),
+  ).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
   const answer = async (ctx: RouterContext, inside: string): Promise<void> => {
@@ -39,14 +43,20 @@ export function createDashboard(options: DashboardOptions): Middleware {
     if (isAnswered(ctx)) return;
     const viewer = await gate.identify(ctx);
     if (viewer === null) return refuse(ctx, gate, layout, inside);
-    ctx.state['visit'] = { viewer, signOutToken: gate instanceof PasswordGate ? gate.signOutToken(ctx) : null };
+    ctx.state['visit'] = {
+      viewer,
+      signOutToken: gate instanceof PasswordGate ? gate.signOutToken(ctx) : null,
+    };
     await pages(ctx, nothing);
     if (!isAnswered(ctx)) throw unrouted(ctx);
   };
 
   return async (ctx, next) => {
     const inside = basePath.inside(ctx.path);
-    if (inside === null) return next();
+    if (inside === null) {
+      await next();
+      return;
+    }
     setSecurityHeaders(ctx);
     try {
       await answer(ctx as RouterContext, inside);

@@ -5,14 +5,22 @@ showTimes(document);
 setInterval(tellTimes, 1_000);
 
 const status = document.getElementById('live');
-const regions = [...document.querySelectorAll('[data-region]')];
+/** @type {HTMLElement[]} */
+const regions = [...document.querySelectorAll('[data-region]')].filter(
+  (element) => element instanceof HTMLElement,
+);
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
 document.addEventListener('keydown', (event) => {
   const search = document.getElementById('q');
-  const typing = event.target instanceof Element && event.target.closest('input, textarea, select');
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || typing || !search) return;
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!(search instanceof HTMLInputElement) || isTypedInto(event.target)) return;
   event.preventDefault();
   search.focus();
   search.select();
 });
+
+/** @param {EventTarget | null} target */
+function isTypedInto(target) {
+  return target instanceof Element && target.closest('input, textarea, select') !== null;
+}

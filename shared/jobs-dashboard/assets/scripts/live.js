@@ -12,20 +12,27 @@ export class LivePage {
   #updatedAt = Date.now();
   #failures = 0;
   #paused = false;
+  /** @type {Map<HTMLElement, number>} */
   #timers = new Map();
 
+  /**
+   * @param {readonly HTMLElement[]} regions
+   * @param {HTMLElement} status where to say how old they are
+   */
   constructor(regions, status) {
     this.#regions = regions;
     this.#status = status;
-    this.#said = status.querySelector('.said');
-    this.#button = status.querySelector('.pause');
+    this.#said = part(status, '.said');
+    this.#button = part(status, '.pause');
   }
 
   start() {
-    this.#status.querySelector('.again').hidden = true;
+    part(this.#status, '.again').hidden = true;
     this.#button.hidden = false;
     this.#button.addEventListener('click', () => this.#toggle());
-    document.addEventListener('visibilitychange', () => document.hidden || this.#refreshAll());
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden) this.#refreshAll();
+    });
     setInterval(() => this.#say(), 1_000);
     this.#say();
     for (const region of this.#regions) this.#plan(region);
@@ -39,15 +46,20 @@ export class LivePage {
   }
 
   #refreshAll() {
-    for (const region of this.#regions) this.#refresh(region);
+    for (const region of this.#regions) void this.#refresh(region);
   }
 
+  /** @param {HTMLElement} region */
   #plan(region) {
     clearTimeout(this.#timers.get(region));
-    const everyMs = Math.min(Number(region.dataset.every) * 2 ** this.#failures, LONGEST_PAUSE_MS);
-    this.#timers.set(region, setTimeout(() => this.#refresh(region), everyMs));
+    const everyMs = Math.min(Number(region.dataset['every']) * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    this.#timers.set(
+      region,
+      setTimeout(() => void this.#refresh(region), everyMs),
+    );
   }
 
+  /** @param {HTMLElement} region */
   async #refresh(region) {
     clearTimeout(this.#timers.get(region));
     if (!this.#rests(region)) {
@@ -63,9 +75,13 @@ export class LivePage {
     this.#plan(region);
   }
 
+  /** @param {HTMLElement} region */
   async #load(region) {
     const response = await fetch(location.href, {
-      headers: { 'Longshore-Region': region.dataset.region, 'If-None-Match': region.dataset.etag },
+      headers: {
+        'Longshore-Region': region.dataset['region'] ?? '',
+        'If-None-Match': region.dataset['etag'] ?? '',
+      },
       cache: 'no-store',
       redirect: 'error',
     });
@@ -76,11 +92,15 @@ export class LivePage {
     if (this.#rests(region)) return;
     showTimes(fresh);
     morph(region, fresh);
-    region.dataset.etag = response.headers.get('ETag') ?? '';
+    region.dataset['etag'] = response.headers.get('ETag') ?? '';
     tellTimes();
   }
 
-  /** Nothing moves under a reader who marks something, or out of sight. */
+  /**
+   * Nothing moves under a reader who marks something, or out of sight.
+   *
+   * @param {HTMLElement} region
+   */
   #rests(region) {
     if (this.#paused || document.hidden) return true;
     const selection = document.getSelection();
@@ -89,11 +109,23 @@ export class LivePage {
   }
 
   #say() {
-    const age = duration(Date.now() - this.#updatedAt);
+    const ageMs = Date.now() - this.#updatedAt;
+    const age = ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`;
     const lost = this.#failures > 0;
     this.#status.classList.toggle('on', !lost && !this.#paused);
     this.#status.classList.toggle('lost', lost);
-    if (lost) this.#said.textContent = `No answer. Last updated ${age} ago`;
-    else this.#said.textContent = `${this.#paused ? 'Paused' : 'Live'}, updated ${age} ago`;
+    if (lost) this.#said.textContent = `No answer. Last updated ${age}`;
+    else this.#said.textContent = `${this.#paused ? 'Paused' : 'Live'}, updated ${age}`;
   }
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {string} selector
+ * @returns {HTMLElement}
+ */
+function part(root, selector) {
+  const found = root.querySelector(selector);
+  if (found instanceof HTMLElement) return found;
+  throw new Error(`No ${selector} on this page`);
 }

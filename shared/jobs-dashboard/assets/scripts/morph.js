@@ -1,22 +1,29 @@
 /**
  * Makes the content of `current` like that of `next` and touches only what differs, so that focus, open details, and
  * the reader's place stay.
+ *
+ * @param {Node} current
+ * @param {Node} next
  */
 export function morph(current, next) {
   const before = [...current.childNodes];
   const after = [...next.childNodes];
-  after.forEach((node, index) => {
+  for (const [index, node] of after.entries()) {
     const present = before[index];
-    if (present === undefined) current.append(node);
+    if (present === undefined) current.appendChild(node);
     else if (!alike(present, node)) present.replaceWith(node);
-    else if (node.nodeType === Node.ELEMENT_NODE) morphElement(present, node);
+    else if (present instanceof Element && node instanceof Element) morphElement(present, node);
     else if (present.nodeValue !== node.nodeValue) present.nodeValue = node.nodeValue;
-  });
+  }
   for (const surplus of before.slice(after.length)) surplus.remove();
 }
 
+/**
+ * @param {Element} present
+ * @param {Element} node
+ */
 function morphElement(present, node) {
-  for (const { name } of [...present.attributes]) {
+  for (const name of present.getAttributeNames()) {
     if (!node.hasAttribute(name) && !isReaders(present, name)) present.removeAttribute(name);
   }
   for (const { name, value } of node.attributes) {
@@ -25,11 +32,25 @@ function morphElement(present, node) {
   morph(present, node);
 }
 
+/**
+ * @param {Node} one
+ * @param {Node} other
+ */
 function alike(one, other) {
-  return one.nodeType === other.nodeType && one.nodeName === other.nodeName && one.id === other.id;
+  return one.nodeName === other.nodeName && idOf(one) === idOf(other);
 }
 
-/** What the reader sets, not the server. */
+/** @param {Node} node */
+function idOf(node) {
+  return node instanceof Element ? node.id : '';
+}
+
+/**
+ * What the reader sets, not the server.
+ *
+ * @param {Element} element
+ * @param {string} attribute
+ */
 function isReaders(element, attribute) {
   return attribute === 'open' && element instanceof HTMLDetailsElement;
 }

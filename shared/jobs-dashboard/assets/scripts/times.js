@@ -12,25 +12,28 @@ const zoned = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',
   timeStyle: 'long',
 });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'long' });
 
 let skewMs = 0;
 
-/** Keeps in step with the server, whose `Date` header says its time to the second. */
+/**
+ * Keeps in step with the server, whose `Date` header says its time to the second.
+ *
+ * @param {string | null} date
+ */
 export function learnClock(date) {
   const ms = Date.parse(date ?? '') - Date.now();
   if (Math.abs(ms - skewMs) > 2 * SECOND) skewMs = ms;
 }
 
-export function clockText(at) {
-  return clock.format(at);
-}
-
-/** Once for each part of a page: the exact times in the viewer's zone. */
+/**
+ * Once for each part of a page: the exact times in the viewer's zone.
+ *
+ * @param {ParentNode} root
+ */
 export function showTimes(root) {
-  for (const time of root.querySelectorAll('time[datetime]')) {
+  for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
-    if (time.dataset.exact === undefined) time.title = exact;
+    if (time.dataset['exact'] === undefined) time.title = exact;
     else if (!time.closest('.live')) time.textContent = exact;
   }
 }
@@ -39,19 +42,35 @@ export function showTimes(root) {
 export function tellTimes() {
   if (document.hidden) return;
   const now = Date.now() + skewMs;
-  for (const time of document.querySelectorAll('time[datetime]:not([data-exact])')) {
+  for (const time of timesIn(document)) {
+    if (time.dataset['exact'] !== undefined) continue;
     const agoMs = now - Date.parse(time.dateTime);
-    const text = time.dataset.elapsed === undefined ? relative(agoMs) : duration(agoMs);
+    const text = time.dataset['elapsed'] === undefined ? relative(agoMs) : duration(agoMs);
     if (time.textContent !== text) time.textContent = text;
   }
 }
 
-function relative(agoMs) {
-  if (Math.abs(agoMs) < SECOND) return 'now';
-  return agoMs > 0 ? `${duration(agoMs)} ago` : `in ${duration(-agoMs)}`;
+/**
+ * @param {ParentNode} root
+ * @returns {NodeListOf<HTMLTimeElement>}
+ */
+function timesIn(root) {
+  return root.querySelectorAll('time[datetime]');
 }
 
-/** As the server says it, but in whole seconds. */
+/** @param {number} agoMs */
+function relative(agoMs) {
+  if (Math.abs(agoMs) < SECOND) return 'now';
+  const span = Math.abs(agoMs);
+  const distance = span >= MINUTE && span < HOUR ? `${Math.floor(span / MINUTE)} min` : duration(span);
+  return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
+}
+
+/**
+ * As the server says it, but in whole seconds.
+ *
+ * @param {number} ms
+ */
 export function duration(ms) {
   const span = Math.max(0, ms);
   if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
@@ -60,6 +79,13 @@ export function duration(ms) {
   return pair(span, DAY, 'd', HOUR, 'h');
 }
 
+/**
+ * @param {number} span
+ * @param {number} large
+ * @param {string} largeUnit
+ * @param {number} small
+ * @param {string} smallUnit
+ */
 function pair(span, large, largeUnit, small, smallUnit) {
   const rest = Math.floor((span % large) / small);
   const head = `${Math.floor(span / large)} ${largeUnit}`;

@@ -30,7 +30,9 @@ export function createGate({ authorize, password = '', production, now }: GateOp
   if (password !== '') return new PasswordGate(password, now);
   return {
     identify: ({ app, req }) =>
-      !(production ?? app.env === 'production') && isDirectLoopback(req) ? { name: 'local', role: 'admin' } : null,
+      !(production ?? app.env === 'production') && isDirectLoopback(req)
+        ? { name: 'local', role: 'admin' }
+        : null,
     denial: 'closed',
   };
 }

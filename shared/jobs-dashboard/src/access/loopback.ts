@@ -21,7 +21,9 @@ const forwardingHeaders = new Set([
 export function isDirectLoopback(request: IncomingMessage): boolean {
   return (
     isLoopbackAddress(request.socket.remoteAddress) &&
-    !Object.keys(request.headers).some((name) => forwardingHeaders.has(name) || name.startsWith('x-forwarded')) &&
+    !Object.keys(request.headers).some(
+      (name) => forwardingHeaders.has(name) || name.startsWith('x-forwarded'),
+    ) &&
     isLoopbackName(request.headers.host)
   );
 }

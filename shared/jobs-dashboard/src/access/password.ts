@@ -24,5 +24,10 @@ export class Password {
  * session cookie could otherwise be used to guess the password offline.
  */
 export function sessionKey(password: string): Buffer {
-  return scryptSync(password, 'longshore dashboard session', 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 });
+  return scryptSync(password, 'longshore dashboard session', 32, {
+    N: 2 ** 15,
+    r: 8,
+    p: 1,
+    maxmem: 64 * 1024 * 1024,
+  });
 }

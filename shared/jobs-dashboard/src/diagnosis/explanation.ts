@@ -43,7 +43,11 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
   const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
   if (job.attempt === 0) return withServers(`It waits for its time and becomes ready ${due}.`, job, around);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
-  return withServers(`${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`, job, around);
+  return withServers(
+    `${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`,
+    job,
+    around,
+  );
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
@@ -58,8 +62,12 @@ function explainEnqueued(job: Job, around: Surroundings): Explanation {
   const takers = `${counted(serving.length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
   const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(job, around)}.` : '';
   return busy >= slots
-    ? calm(`It is ready and waits for a free slot: ${takers}, and all ${counted(slots, 'slot')} are busy.${retried}`)
-    : calm(`It is ready: ${takers}, with ${counted(slots - busy, 'slot')} free. It should start soon.${retried}`);
+    ? calm(
+        `It is ready and waits for a free slot: ${takers}, and all ${counted(slots, 'slot')} are busy.${retried}`,
+      )
+    : calm(
+        `It is ready: ${takers}, with ${counted(slots - busy, 'slot')} free. It should start soon.${retried}`,
+      );
 }
 
 function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanation {
@@ -68,7 +76,9 @@ function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanat
   if (server === undefined) {
     return attention(
       `Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ` +
-        (job.attempt < job.maxAttempts ? 'runs again on another server.' : 'fails, as this was its last attempt.'),
+        (job.attempt < job.maxAttempts
+          ? 'runs again on another server.'
+          : 'fails, as this was its last attempt.'),
     );
   }
   const silentMs = nowMs - server.heartbeatAt.getTime();
@@ -80,7 +90,9 @@ function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanat
     );
   }
   const since = job.startedAt === null ? '' : ` for ${formatDuration(nowMs - job.startedAt.getTime())}`;
-  return calm(`It has been running on ${where}${since} (${attempt}). The server is alive and renews its lease.`);
+  return calm(
+    `It has been running on ${where}${since} (${attempt}). The server is alive and renews its lease.`,
+  );
 }
 
 function explainFailure(job: Job, around: Surroundings): string {

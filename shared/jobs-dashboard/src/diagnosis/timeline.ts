@@ -26,7 +26,8 @@ export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
     waitingSince = attempt.finishedAt;
   }
   if (waitingSince === null) return stretches;
-  if (!isFinished(job.state)) stretches.push({ kind: 'wait', attempt: null, from: waitingSince, until: null });
+  if (!isFinished(job.state))
+    stretches.push({ kind: 'wait', attempt: null, from: waitingSince, until: null });
   else if (job.finishedAt !== null && job.finishedAt > waitingSince) {
     stretches.push({ kind: 'wait', attempt: null, from: waitingSince, until: job.finishedAt });
   }

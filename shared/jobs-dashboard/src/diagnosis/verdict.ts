@@ -12,7 +12,11 @@ export interface Verdict {
 export function overallState(situation: Situation, counts: StateCounts): Verdict {
   const warnings = findWarnings(situation);
   if (warnings.length > 0) {
-    return { tone: 'attention', headline: counted(warnings.length, 'thing needs', 'things need') + ' a look', warnings };
+    return {
+      tone: 'attention',
+      headline: counted(warnings.length, 'thing needs', 'things need') + ' a look',
+      warnings,
+    };
   }
   return { tone: 'calm', headline: calmHeadline(counts), warnings };
 }

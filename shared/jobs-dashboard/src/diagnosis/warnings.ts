@@ -40,7 +40,13 @@ export function findWarnings(situation: Situation): Warning[] {
 
 function idleHouse({ servers }: Situation): Warning[] {
   if (servers.length > 0) return [];
-  return [{ text: 'No server is running.', advice: 'Jobs are accepted, but none is run until one starts.', link: 'servers' }];
+  return [
+    {
+      text: 'No server is running.',
+      advice: 'Jobs are accepted, but none is run until one starts.',
+      link: 'servers',
+    },
+  ];
 }
 
 /** Without any server at all, one warning is enough. */

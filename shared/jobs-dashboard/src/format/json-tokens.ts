@@ -39,7 +39,10 @@ function* walk(value: Shown, indent: string): Generator<JsonToken> {
 }
 
 function* walkArray(elements: readonly Shown[], indent: string): Generator<JsonToken> {
-  if (elements.length === 0) return yield { kind: 'mark', text: '[]' };
+  if (elements.length === 0) {
+    yield { kind: 'mark', text: '[]' };
+    return;
+  }
   let mark = '[';
   for (const element of elements) {
     yield { kind: 'mark', text: `${mark}\n${indent}  ` };
@@ -51,7 +54,10 @@ function* walkArray(elements: readonly Shown[], indent: string): Generator<JsonT
 
 function* walkObject(members: { readonly [key: string]: Shown }, indent: string): Generator<JsonToken> {
   const entries = Object.entries(members);
-  if (entries.length === 0) return yield { kind: 'mark', text: '{}' };
+  if (entries.length === 0) {
+    yield { kind: 'mark', text: '{}' };
+    return;
+  }
   let mark = '{';
   for (const [key, member] of entries) {
     yield { kind: 'mark', text: `${mark}\n${indent}  ` };

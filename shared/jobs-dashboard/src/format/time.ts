@@ -18,11 +18,12 @@ export function timeText(at: Date, nowMs: number): TimeText {
 function relativeText(at: Date, nowMs: number): string {
   const agoMs = nowMs - at.getTime();
   if (Math.abs(agoMs) < 1_000) return 'now';
-  const whole = formatDuration(wholeSeconds(Math.abs(agoMs)));
-  return agoMs > 0 ? `${whole} ago` : `in ${whole}`;
+  const distance = roughDuration(Math.abs(agoMs));
+  return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }
 
-/** A running text that changes each tenth of a second is noise. */
-function wholeSeconds(ms: number): number {
-  return ms < 10_000 ? Math.floor(ms / 1_000) * 1_000 : ms;
+/** In whole seconds or minutes: a distance that changes all the time is noise. */
+function roughDuration(ms: number): string {
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
+  return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : formatDuration(ms);
 }

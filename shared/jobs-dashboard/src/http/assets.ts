@@ -30,7 +30,10 @@ export class Assets {
     const sources = new Map<string, Buffer>([
       ['dashboard.css', Buffer.concat(filesOf('styles/'))],
       ['icon.svg', readFileSync(new URL('icon.svg', folder))],
-      ...namesIn('scripts/').map((name): [string, Buffer] => [name, readFileSync(new URL(`scripts/${name}`, folder))]),
+      ...namesIn('scripts/').map((name): [string, Buffer] => [
+        name,
+        readFileSync(new URL(`scripts/${name}`, folder)),
+      ]),
     ]);
     const hash = createHash('sha256');
     for (const [name, content] of sources) hash.update(name).update(content);

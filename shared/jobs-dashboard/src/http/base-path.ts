@@ -12,7 +12,8 @@ export class BasePath {
   /** Throws a TypeError if the path is none: segments of letters, digits, `-`, `_`, `.` and `~`. */
   constructor(path: string) {
     const trimmed = path.replace(/\/+$/, '');
-    if (!/^(\/[\w~-][\w.~-]*)*$/.test(trimmed)) throw new TypeError(`Not a path to mount the dashboard at: ${path}`);
+    if (!/^(\/[\w~-][\w.~-]*)*$/.test(trimmed))
+      throw new TypeError(`Not a path to mount the dashboard at: ${path}`);
     this.path = trimmed;
   }
 

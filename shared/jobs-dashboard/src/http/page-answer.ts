@@ -50,7 +50,8 @@ export class PageAnswer {
 
   async #sendRegion(ctx: Context, visit: Visit, page: Page, name: string): Promise<void> {
     const region = page.regions.find((candidate) => candidate.name === name);
-    if (region === undefined) throw badRequest('There is no such region', 'This page has no part of that name.');
+    if (region === undefined)
+      throw badRequest('There is no such region', 'This page has no part of that name.');
     const loaded = await this.#load(region);
     ctx.status = 200;
     ctx.set('ETag', loaded.etag);

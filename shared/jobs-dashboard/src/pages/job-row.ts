@@ -19,7 +19,8 @@ export interface JobRow {
 const MAX_ERROR = 200;
 
 export function jobRow(job: Job): JobRow {
-  const { id, name, queue, state, attempt, maxAttempts, createdAt, runAt, startedAt, finishedAt, error } = job;
+  const { id, name, queue, state, attempt, maxAttempts, createdAt, runAt, startedAt, finishedAt, error } =
+    job;
   return {
     id,
     name,

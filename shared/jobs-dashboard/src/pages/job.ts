@@ -46,7 +46,10 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     server: servers.find((server) => server.id === job.serverId) ?? null,
     explanation: explain(job, { attempts, servers, queue, nowMs }),
     stretches: timeline(job, attempts).map(storyOf),
-    attempts: attempts.toReversed().slice(0, MAX_ATTEMPTS).map((attempt) => attemptRow(attempt, servers)),
+    attempts: attempts
+      .toReversed()
+      .slice(0, MAX_ATTEMPTS)
+      .map((attempt) => attemptRow(attempt, servers)),
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
@@ -64,7 +67,10 @@ async function find(id: string, { reader }: PageContext): Promise<Job> {
 }
 
 function noSuchJob(id: string): Error {
-  return notFound('There is no such job', `No job has the id “${id}”. Finished jobs are removed after their retention time.`);
+  return notFound(
+    'There is no such job',
+    `No job has the id “${id}”. Finished jobs are removed after their retention time.`,
+  );
 }
 
 function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job): object {

@@ -48,10 +48,18 @@ async function loadTabs(filters: Filters, { reader }: PageContext): Promise<obje
   const narrowed = filters.queue.length > 0 || filters.name.length > 0;
   const counts = narrowed ? await countEach(filters, reader) : await reader.stateCounts().then(asExact);
   const all = jobStates.map((state) => counts[state]);
-  const total = { count: all.reduce((sum, { count }) => sum + count, 0), exact: all.every(({ exact }) => exact) };
+  const total = {
+    count: all.reduce((sum, { count }) => sum + count, 0),
+    exact: all.every(({ exact }) => exact),
+  };
   return {
     tabs: [
-      { state: null, count: total, path: jobsPath({ ...filters, state: null }), current: filters.state === null },
+      {
+        state: null,
+        count: total,
+        path: jobsPath({ ...filters, state: null }),
+        current: filters.state === null,
+      },
       ...jobStates.map((state) => ({
         state,
         count: counts[state],
@@ -65,7 +73,9 @@ async function loadTabs(filters: Filters, { reader }: PageContext): Promise<obje
 type Counts = Record<JobState, JobCount>;
 
 function asExact(counts: Record<JobState, number>): Counts {
-  return Object.fromEntries(jobStates.map((state) => [state, { count: counts[state], exact: true }])) as Counts;
+  return Object.fromEntries(
+    jobStates.map((state) => [state, { count: counts[state], exact: true }]),
+  ) as Counts;
 }
 
 async function countEach(filters: Filters, reader: PageContext['reader']): Promise<Counts> {
@@ -129,7 +139,8 @@ function positionOf(query: URLSearchParams): Position {
 
 function idIn(query: URLSearchParams, key: string): string | null {
   const id = query.get(key);
-  if (id !== null && !isId(id)) throw badRequest('There is no such place in the list', `“${id}” is no job’s id.`);
+  if (id !== null && !isId(id))
+    throw badRequest('There is no such place in the list', `“${id}” is no job’s id.`);
   return id;
 }
 

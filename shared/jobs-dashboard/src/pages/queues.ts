@@ -47,7 +47,9 @@ export async function queuesPage({ query }: PageRequest, { reader }: PageContext
         view: 'queues-list',
         everyMs: 5_000,
         load: async () => {
-          const queues = (await reader.listQueues()).toSorted((a, b) => sorts[sort](a, b) || sorts.name(a, b));
+          const queues = (await reader.listQueues()).toSorted(
+            (a, b) => sorts[sort](a, b) || sorts.name(a, b),
+          );
           return {
             queues: queues.slice((page - 1) * ROWS, page * ROWS).map(queueRow),
             total: queues.length,
@@ -101,7 +103,10 @@ async function loadJobs(name: string, { reader }: PageContext): Promise<object> 
 async function find(name: string, { reader }: PageContext): Promise<Queue> {
   const queue = (await reader.listQueues()).find((candidate) => candidate.name === name);
   if (queue === undefined) {
-    throw notFound('There is no such queue', `No job was ever put into a queue “${name}”, and no server takes jobs from it.`);
+    throw notFound(
+      'There is no such queue',
+      `No job was ever put into a queue “${name}”, and no server takes jobs from it.`,
+    );
   }
   return queue;
 }

@@ -7,7 +7,7 @@ export type Search =
   | { readonly kind: 'misunderstood'; readonly why: string };
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
-const term = /(?:(id|name|queue|state|tag|error|args|before|after)[^:\s"]*:)?(?:"([^"]*)"|(\S+))?/gi;
+const term = /(?:(id|name|queue|state|tag|error|args(?:\.[^:\s"]*)?|before|after):)?(?:"([^"]*)"|(\S+))?/gi;
 
 /**
  * Understands `id: name: queue: state:` with values that are quoted if they have blanks; a word alone is a name. A job's

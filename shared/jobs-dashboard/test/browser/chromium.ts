@@ -15,6 +15,13 @@ export async function launchChromium(): Promise<Browser> {
   if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
   });
 }

@@ -1,0 +1,74 @@
+import type { RequestListener } from 'node:http';
+import { httpClient, type HttpClient, serve } from '@longshore/test-support';
+import type { JobReader } from '@longshore/jobs';
+import Koa from 'koa';
+import { createDashboard, type DashboardOptions } from '../src/index.js';
+import { seedStory, type Story } from './story.js';
+
+export interface Site {
+  readonly story: Story;
+  readonly http: HttpClient;
+  readonly url: string;
+  readonly errors: Error[];
+  close(): Promise<void>;
+}
+
+export interface SiteOptions extends Omit<DashboardOptions, 'storage'> {
+  readonly env?: string;
+  /** Reads in place of the story’s own storage. */
+  readonly read?: (story: Story) => JobReader;
+}
+
+/** The dashboard at `/job-dashboard` of a Koa application that answers everything else with “elsewhere”. */
+export async function openSite({ env = 'test', read, ...options }: SiteOptions = {}): Promise<Site> {
+  const story = await seedStory();
+  const { storage } = story;
+  const app = new Koa({ env });
+  const errors: Error[] = [];
+  app.on('error', (error: Error) => errors.push(error));
+  app.use(
+    createDashboard({ storage: read?.(story) ?? storage, now: storage.clock.now, snapshotMs: 0, ...options }),
+  );
+  app.use((ctx) => {
+    ctx.body = 'elsewhere';
+  });
+  const server = await serve(listenerOf(app));
+  const close = async (): Promise<void> => {
+    await server.close();
+    await storage.close();
+  };
+  return { story, http: httpClient(server.url), url: server.url, errors, close };
+}
+
+export function listenerOf(app: Koa): RequestListener {
+  const handle = app.callback();
+  return (request, response) => void handle(request, response);
+}
+
+/** Every page, by its path inside the dashboard. */
+export function pagePaths(story: Story): string[] {
+  return [
+    '/',
+    '/jobs',
+    '/jobs?state=done',
+    '/jobs?queue=mail&name=send-invoice',
+    '/jobs?q=tag%3A%22',
+    ...[story.doneId, story.failedId, story.processingId, story.retryingId, story.scheduledId].map(
+      (id) => `/jobs/${id}`,
+    ),
+    '/queues',
+    '/queues/images',
+    '/servers',
+    '/help',
+  ];
+}
+
+/** What a reader sees of a page, without markup. */
+export function textOf(html: string): string {
+  return html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#34;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll(/\s+/g, ' ');
+}

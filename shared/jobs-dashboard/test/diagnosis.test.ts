@@ -1,0 +1,245 @@
+import { expect } from 'chai';
+import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
+import { timeline, totalMs } from '../src/diagnosis/timeline.js';
+import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
+const counts = { scheduled: 0, awaiting: 0, enqueued: 0, processing: 0, done: 0, failed: 0, cancelled: 0 };
+
+const job = (own: Partial<Job>): Job => ({
+  id: '019ca000-0000-7000-8000-000000000001',
+  name: 'mail',
+  queue: 'q',
+  state: 'enqueued',
+  priority: 0,
+  args: {},
+  result: null,
+  error: null,
+  attempt: 0,
+  maxAttempts: 3,
+  createdAt: ago(100),
+  runAt: null,
+  startedAt: null,
+  finishedAt: null,
+  serverId: null,
+  ...own,
+});
+const server = (own: Partial<Server> = {}): Server => ({
+  id: 's1',
+  host: 'host',
+  pid: 7,
+  queues: ['q'],
+  concurrency: 2,
+  processing: 1,
+  startedAt: ago(1_000),
+  heartbeatAt: ago(3),
+  timeoutMs: 30_000,
+  ...own,
+});
+const attempt = (own: Partial<Attempt>): Attempt => ({
+  attempt: 1,
+  outcome: 'processing',
+  serverId: 's1',
+  startedAt: ago(90),
+  finishedAt: null,
+  error: null,
+  ...own,
+});
+const queue = (own: Partial<Queue> = {}): Queue => ({
+  name: 'q',
+  counts,
+  oldestEnqueuedAt: null,
+  servers: 1,
+  createdAt: ago(9_999),
+  ...own,
+});
+const failure = { name: 'TypeError', message: 'x', stack: null };
+
+describe('the sentence about a job', () => {
+  const around = (own: Partial<Surroundings> = {}): Surroundings => ({
+    attempts: [],
+    servers: [server()],
+    queue: queue(),
+    nowMs,
+    ...own,
+  });
+
+  for (const [what, subject, surroundings, words] of [
+    [
+      'that no server takes',
+      job({}),
+      around({ servers: [server({ queues: ['other'] })] }),
+      'no running server takes jobs from queue “q”',
+    ],
+    [
+      'that waits for a slot',
+      job({}),
+      around({ servers: [server({ processing: 2 })] }),
+      'all 2 slots are busy',
+    ],
+    ['that could start', job({}), around(), '1 slot free'],
+    ['for later', job({ state: 'scheduled', runAt: ago(-60) }), around(), 'becomes ready in 1 min'],
+    ['that is due', job({ state: 'scheduled', runAt: ago(1) }), around(), 'becomes ready any moment now'],
+    [
+      'for later that no server would take',
+      job({ state: 'scheduled', runAt: ago(-60) }),
+      around({ servers: [] }),
+      'No running server takes jobs from queue “q”',
+    ],
+    [
+      'that will be retried',
+      job({ state: 'scheduled', attempt: 1, runAt: ago(-5) }),
+      around({ attempts: [attempt({ outcome: 'failed', error: failure })] }),
+      'Attempt 1 of 3 ended with TypeError',
+    ],
+    [
+      'that runs',
+      job({ state: 'processing', attempt: 1, serverId: 's1', startedAt: ago(12) }),
+      around(),
+      'running on host, process 7 for 12 s (attempt 1 of 3)',
+    ],
+    [
+      'whose server is gone',
+      job({ state: 'processing', attempt: 1, serverId: 's2' }),
+      around(),
+      'runs again on another server',
+    ],
+    [
+      'whose server is gone for its last attempt',
+      job({ state: 'processing', attempt: 3, serverId: 's2' }),
+      around(),
+      'fails, as this was its last attempt',
+    ],
+    [
+      'whose server is silent',
+      job({ state: 'processing', attempt: 1, serverId: 's1' }),
+      around({ servers: [server({ heartbeatAt: ago(20) })] }),
+      'sent no heartbeat for 20 s',
+    ],
+    [
+      'that is done',
+      job({ state: 'done', attempt: 1, finishedAt: ago(80) }),
+      around({ attempts: [attempt({ outcome: 'done', finishedAt: ago(80) })] }),
+      '10 s of work after 10 s of waiting',
+    ],
+    [
+      'that used up its attempts',
+      job({ state: 'failed', attempt: 3, error: failure }),
+      around(),
+      'All 3 attempts are used up; the last one ended with TypeError',
+    ],
+    [
+      'that gave up',
+      job({ state: 'failed', attempt: 1, error: failure }),
+      around(),
+      'gave up at attempt 1 of 3',
+    ],
+    [
+      'whose last attempt was lost',
+      job({ state: 'failed', attempt: 3 }),
+      around({ attempts: [attempt({ outcome: 'lost', error: failure })] }),
+      'was lost with its server',
+    ],
+    ['that awaits another', job({ state: 'awaiting' }), around(), 'waits for another job'],
+    ['that was cancelled', job({ state: 'cancelled' }), around(), 'was cancelled'],
+  ] as const) {
+    it(`${what} says: ${words}`, () => {
+      expect(explain(subject, surroundings).text).to.include(words);
+    });
+  }
+
+  it('asks for attention only where a job does not go on by itself', () => {
+    expect(explain(job({}), around()).tone).to.equal('calm');
+    expect(explain(job({}), around({ servers: [] })).tone).to.equal('attention');
+    expect(explain(job({ state: 'failed' }), around()).tone).to.equal('attention');
+  });
+});
+
+describe('the timeline', () => {
+  it('has no gaps from creation to the end', () => {
+    const attempts = [
+      attempt({ outcome: 'failed', startedAt: ago(90), finishedAt: ago(80) }),
+      attempt({ attempt: 2, outcome: 'done', startedAt: ago(50), finishedAt: ago(45) }),
+    ];
+    const stretches = timeline(job({ state: 'done', finishedAt: ago(45) }), attempts);
+    expect(stretches.map(({ kind }) => kind)).to.deep.equal(['wait', 'run', 'wait', 'run']);
+    expect([totalMs(stretches, 'wait', nowMs), totalMs(stretches, 'run', nowMs)]).to.deep.equal([
+      40_000, 15_000,
+    ]);
+  });
+
+  it('of a job that waits goes on until now', () => {
+    expect(totalMs(timeline(job({}), []), 'wait', nowMs)).to.equal(100_000);
+  });
+
+  it('of a job that runs goes on until now', () => {
+    expect(totalMs(timeline(job({ state: 'processing' }), [attempt({})]), 'run', nowMs)).to.equal(90_000);
+  });
+
+  it('of a cancelled job ends when it was cancelled', () => {
+    expect(totalMs(timeline(job({ state: 'cancelled', finishedAt: ago(70) }), []), 'wait', nowMs)).to.equal(
+      30_000,
+    );
+  });
+});
+
+describe('the warnings', () => {
+  const situation = (own: Partial<Situation>): Situation => ({
+    queues: [queue()],
+    servers: [server()],
+    longestRunning: [],
+    nowMs,
+    ...own,
+  });
+  const waiting = { ...counts, enqueued: 2 };
+
+  for (const [what, given, words] of [
+    ['no server', situation({ servers: [] }), 'No server is running'],
+    [
+      'a queue without a server',
+      situation({ queues: [queue({ servers: 0, counts: waiting })] }),
+      'No server takes jobs from queue “q”',
+    ],
+    [
+      'a queue without a server for its scheduled jobs',
+      situation({ queues: [queue({ servers: 0, counts: { ...counts, scheduled: 1 } })] }),
+      'No server takes jobs',
+    ],
+    ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
+    [
+      'a job without its server',
+      situation({ longestRunning: [job({ state: 'processing', serverId: 'gone', startedAt: ago(60) })] }),
+      'on a server that is gone',
+    ],
+    [
+      'a long wait',
+      situation({ queues: [queue({ oldestEnqueuedAt: ago(301), counts: waiting })] }),
+      'Queue “q” lags',
+    ],
+    ['clocks that differ', situation({ servers: [server({ heartbeatAt: ago(-9) })] }), 'differ by 9.0 s'],
+  ] as const) {
+    it(`tell of ${what}`, () => {
+      const texts = findWarnings(given).map(({ text }) => text);
+      expect(texts).to.have.lengthOf(1);
+      expect(texts[0]).to.include(words);
+    });
+  }
+
+  for (const [what, given] of [
+    ['an ordinary day', situation({ queues: [queue({ oldestEnqueuedAt: ago(2), counts: waiting })] })],
+    [
+      'a queue without a server and without jobs',
+      situation({ queues: [queue({ servers: 0, counts: { ...counts, done: 9 } })] }),
+    ],
+    [
+      'a job that has just been claimed',
+      situation({ longestRunning: [job({ state: 'processing', serverId: 'new', startedAt: ago(1) })] }),
+    ],
+  ] as const) {
+    it(`are silent about ${what}`, () => {
+      expect(findWarnings(given)).to.deep.equal([]);
+    });
+  }
+});

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { counted, formatCount } from '../src/format/count.js';
+import { formatDuration } from '../src/format/duration.js';
+import { jsonTokens } from '../src/format/json-tokens.js';
+import { defaultRedaction, redact } from '../src/format/redaction.js';
+import { timeText } from '../src/format/time.js';
+
+describe('a duration', () => {
+  for (const [ms, text] of [
+    [-5, '0 ms'],
+    [0, '0 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.0 s'],
+    [9_949, '9.9 s'],
+    [9_951, '10 s'],
+    [59_400, '59 s'],
+    [59_600, '1 min'],
+    [61_000, '1 min 1 s'],
+    [3_599_600, '1 h'],
+    [3_660_000, '1 h 1 min'],
+    [86_399_000, '1 d'],
+    [93_600_000, '1 d 2 h'],
+  ] as const) {
+    it(`of ${ms} ms reads ${text}`, () => {
+      expect(formatDuration(ms)).to.equal(text);
+    });
+  }
+});
+
+describe('a time', () => {
+  const now = Date.parse('2026-03-01T14:05:09.123Z');
+  for (const [agoMs, text] of [
+    [0, 'now'],
+    [-999, 'now'],
+    [1_999, '1 s ago'],
+    [119_999, '1 min ago'],
+    [-90_000, 'in 1 min'],
+    [5_400_000, '1 h 30 min ago'],
+  ] as const) {
+    it(`${agoMs} ms ago reads ${text}`, () => {
+      expect(timeText(new Date(now - agoMs), now).relative).to.equal(text);
+    });
+  }
+
+  it('has its zone', () => {
+    expect(timeText(new Date(now), now)).to.include({
+      iso: '2026-03-01T14:05:09.123Z',
+      exact: '2026-03-01 14:05:09.123 UTC',
+    });
+  });
+});
+
+describe('a count', () => {
+  it('that is not exact says that there are more', () => {
+    expect(formatCount({ count: 10_000, exact: false })).to.equal('10,000+');
+  });
+
+  it('agrees with its noun', () => {
+    expect([counted(1, 'job'), counted(2_000, 'job'), counted(0, 'is', 'are')]).to.deep.equal([
+      '1 job',
+      '2,000 jobs',
+      '0 are',
+    ]);
+  });
+});
+
+describe('a document', () => {
+  const printed = (value: Parameters<typeof redact>[0], max?: number): string =>
+    jsonTokens(redact(value, defaultRedaction), max)
+      .tokens.map(({ text }) => text)
+      .join('');
+
+  it('is printed as JSON, two spaces a level', () => {
+    const value = { a: [1, -0.5, 1e300, 'x"\n', null, true, [], {}], '': { b: [[2]] }, __proto__x: 1 };
+    expect(printed(value)).to.equal(JSON.stringify(value, null, 2));
+  });
+
+  it('is cut where it is too long', () => {
+    const { tokens, cut } = jsonTokens(redact({ long: 'x'.repeat(1_000) }, defaultRedaction), 100);
+    expect(cut).to.equal(true);
+    expect(tokens.map(({ text }) => text).join('')).to.have.lengthOf(101);
+  });
+
+  for (const key of [
+    'password',
+    'userPassword',
+    'api_key',
+    'API-KEY',
+    'accessToken',
+    'Authorization',
+    'clientSecret',
+    'pin',
+    'card_number',
+  ]) {
+    it(`does not show what is under ${key}, at any depth`, () => {
+      expect(printed({ a: [{ [key]: { deep: 'hunter2' } }] }))
+        .to.include('redacted')
+        .and.not.include('hunter2');
+    });
+  }
+
+  for (const key of ['spinner', 'shipping', 'name', 'pinned']) {
+    it(`shows what is under ${key}`, () => {
+      expect(printed({ [key]: 'seen' })).to.include('seen');
+    });
+  }
+
+  it('is redacted alike each time by a global pattern', () => {
+    expect(redact([{ key: 1 }, { key: 2 }], /key/g)).to.deep.equal(redact([{ key: 1 }, { key: 2 }], /key/));
+  });
+
+  it('never takes text of its own for a redaction', () => {
+    expect(jsonTokens(redact(['redacted'], defaultRedaction)).tokens.map(({ kind }) => kind)).not.to.include(
+      'redacted',
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import type { Attempt, Job, JobReader, JsonValue, Queue, Server } from '@longshore/jobs';
+import { readerWith } from './reader-with.js';
+
+/** Each contains something that must not stand in a page as it is. */
+export const hostileTexts = [
+  '<script>alert(1)</script>',
+  '"><img src=x7 onerror=alert(1)>',
+  "'><svg onload=alert(1)>",
+  '</code></pre><x7>',
+  '" autofocus onfocus="alert(1)',
+  '&<x7 a=\u0000>\u202e\u2028',
+  '<%= 7 * 7 %><x7>',
+  '</title><x7>',
+  '<!--<x7',
+  '${alert(1)}<x7>{{7*7}}',
+  '//example.com/"<x7>',
+  'javascript:alert(1)//"<x7>',
+  '\r\nSet-Cookie: a=b\r\n\r\n<x7>',
+  '<x7>'.repeat(300),
+];
+
+/** Reads from the given reader, but wherever it has text of other people’s, there is this one. */
+export function hostileReader(reader: JobReader, text: string): JobReader {
+  const error = { name: text, message: text, stack: text };
+  const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
+  const hostileJob = (job: Job): Job => ({ ...job, name: text, queue: text, args, result: args, error });
+  const hostileQueue = (queue: Queue): Queue => ({ ...queue, name: text });
+  const hostileServer = (server: Server): Server => ({ ...server, host: text, queues: [text] });
+  const hostileAttempt = (attempt: Attempt): Attempt => ({ ...attempt, error });
+  return readerWith(reader, {
+    findJob: async (id) => {
+      const job = await reader.findJob(id);
+      return job === null ? null : hostileJob(job);
+    },
+    listJobs: async ({ filter: _filter, ...query }) => (await reader.listJobs(query)).map(hostileJob),
+    countJobs: () => reader.countJobs(),
+    listAttempts: async (id) => (await reader.listAttempts(id)).map(hostileAttempt),
+    listQueues: async () => [
+      ...(await reader.listQueues()),
+      ...(await reader.listQueues()).map(hostileQueue),
+    ],
+    listServers: async () => (await reader.listServers()).map(hostileServer),
+  });
+}

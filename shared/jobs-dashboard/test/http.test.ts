@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { StorageUnavailableError } from '@longshore/jobs';
+import { openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
+
+const csp =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+describe('every answer', () => {
+  let site: Site;
+  before(async () => {
+    site = await openSite();
+  });
+  after(() => site.close());
+
+  it('has the content security policy, nosniff and no-store', async () => {
+    const paths = [
+      ...pagePaths(site.story),
+      '',
+      '/nowhere',
+      '/jobs/none',
+      '/jobs?state=x',
+      '/jobs?q=a',
+      '/%zz',
+    ];
+    for (const path of paths) {
+      const { headers } = await site.http.get(`/job-dashboard${path}`);
+      expect(headers, path).to.include({
+        'content-security-policy': csp,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
+    }
+  });
+
+  it('has them when it is a refusal, an error, a 304 or another method', async () => {
+    const refused = await openSite({ authorize: () => null });
+    const broken = await openSite({
+      authorize: () => {
+        throw new Error('broken');
+      },
+    });
+    const asking = await openSite({ password: 'x' });
+    try {
+      const fresh = await site.http.get('/job-dashboard/', { headers: { 'longshore-region': 'flow' } });
+      const answers = [
+        await refused.http.get('/job-dashboard/'),
+        await broken.http.get('/job-dashboard/'),
+        await asking.http.get('/job-dashboard/'),
+        await asking.http.post('/job-dashboard/sign-in'),
+        await site.http.get('/job-dashboard/', {
+          headers: { 'longshore-region': 'flow', 'if-none-match': fresh.headers.etag ?? '' },
+        }),
+        await site.http.request('OPTIONS', '/job-dashboard/'),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([403, 500, 401, 403, 304, 405]);
+      for (const { headers } of answers) {
+        expect(headers).to.include({ 'content-security-policy': csp, 'cache-control': 'no-store' });
+      }
+    } finally {
+      await Promise.all([refused.close(), broken.close(), asking.close()]);
+    }
+  });
+});
+
+describe('links', () => {
+  const cases = [
+    { asked: '/job-dashboard', from: 'https://ops.test/job-dashboard' },
+    { asked: '/job-dashboard/', from: 'https://ops.test/job-dashboard/' },
+    { asked: '/job-dashboard/jobs', from: 'https://ops.test/stripped/prefix/job-dashboard/jobs' },
+    { asked: '/job-dashboard/jobs/', from: 'https://ops.test/stripped/job-dashboard/jobs/' },
+    { asked: '/job-dashboard/queues/images', from: 'https://ops.test/stripped/job-dashboard/queues/images' },
+    { asked: '/job-dashboard/no/such/page', from: 'https://ops.test/stripped/job-dashboard/no/such/page' },
+  ];
+  for (const { asked, from } of cases) {
+    it(`of ${asked} stay inside the dashboard for a browser at ${from}`, async () => {
+      const site = await openSite();
+      try {
+        const { text } = await site.http.get(asked);
+        const root = from.slice(0, from.indexOf('/job-dashboard') + '/job-dashboard'.length);
+        const links = Array.from(
+          text.matchAll(/(?:href|src|action)="([^"#]+)"/g),
+          (match) => new URL(match[1] ?? '', from).href,
+        );
+        expect(links).to.include(`${root}/queues`).and.include(`${root}/`);
+        expect(links.filter((link) => !link.startsWith(`${root}/`))).to.deep.equal([]);
+      } finally {
+        await site.close();
+      }
+    });
+  }
+});
+
+describe('the files of the pages', () => {
+  let site: Site;
+  before(async () => {
+    site = await openSite({ authorize: () => null });
+  });
+  after(() => site.close());
+
+  it('are there for everyone, hashed, for good', async () => {
+    const { text } = await site.http.get('/job-dashboard/');
+    const files = Array.from(
+      text.matchAll(/(?:href|src)="\.\/(assets\/[\da-f]{16}\/[^"]+)"/g),
+      (match) => match[1] ?? '',
+    );
+    expect(files.map((file) => file.split('/').at(-1))).to.deep.equal([
+      'icon.svg',
+      'dashboard.css',
+      'dashboard.js',
+    ]);
+    for (const file of files) {
+      const { status, headers } = await site.http.get(`/job-dashboard/${file}`);
+      expect([file, status, headers['cache-control']]).to.deep.equal([
+        file,
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+      expect(headers['x-content-type-options']).to.equal('nosniff');
+    }
+  });
+});
+
+describe('a storage that is out of reach', () => {
+  it('gives a page that says so, 503', async () => {
+    const fail = () =>
+      Promise.reject(new StorageUnavailableError('connect ECONNREFUSED postgres://user:secret@db'));
+    const out = { stateCounts: fail, listJobs: fail, findJob: fail, listQueues: fail, listServers: fail };
+    const site = await openSite({ read: ({ storage }) => readerWith(storage, out) });
+    try {
+      for (const path of ['/', '/jobs', `/jobs/${site.story.doneId}`, '/queues', '/servers']) {
+        const { status, headers, text } = await site.http.get(`/job-dashboard${path}`);
+        expect([path, status, headers['retry-after']]).to.deep.equal([path, 503, '5']);
+        expect(text).to.include('The storage is out of reach').and.not.include('secret');
+      }
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('an unforeseen error', () => {
+  it('shows its incident only, and tells the application the cause', async () => {
+    const cause = new Error('password is hunter2');
+    const site = await openSite({
+      read: ({ storage }) => readerWith(storage, { listServers: () => Promise.reject(cause) }),
+    });
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/servers');
+      const incident = /incident ([\da-f]{8})/.exec(textOf(text))?.[1] ?? 'none';
+      expect(status).to.equal(500);
+      expect(text).not.to.include('hunter2');
+      expect(site.errors.map((error) => [error.message, error.cause])).to.deep.equal([
+        [`Dashboard, incident ${incident}`, cause],
+      ]);
+    } finally {
+      await site.close();
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { openSite, type Site } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
+
+describe('a live page', () => {
+  let site: Site;
+  beforeEach(async () => {
+    site = await openSite();
+  });
+  afterEach(() => site.close());
+
+  const region = (path: string, name: string, etag = '') =>
+    site.http.get(`/job-dashboard${path}`, { headers: { 'longshore-region': name, 'if-none-match': etag } });
+
+  it('names its regions with the version that it shows', async () => {
+    const { text } = await site.http.get('/job-dashboard/');
+    const [, etag = ''] = /data-region="flow" data-every="2000" data-etag="([^"]+)"/.exec(text) ?? [];
+    const { status } = await region('/', 'flow', etag.replaceAll('&#34;', '"'));
+    expect(status).to.equal(304);
+  });
+
+  it('gives one region as a fragment', async () => {
+    const { status, text } = await region('/jobs', 'list');
+    expect(status).to.equal(200);
+    expect(text).to.include('<table').and.not.include('<html').and.not.include('data-region');
+  });
+
+  it('gives the region again after something has changed, and not after mere time', async () => {
+    const { headers } = await region('/', 'flow');
+    site.story.storage.clock.advance(1_000);
+    expect((await region('/', 'flow', headers.etag)).status).to.equal(304);
+    await site.story.storage.add({ name: 'new' });
+    expect((await region('/', 'flow', headers.etag)).status).to.equal(200);
+  });
+
+  it('has no region of another name', async () => {
+    expect((await region('/jobs', 'flow')).status).to.equal(400);
+  });
+
+  it('answers a region of a page that is gone with 404', async () => {
+    expect((await region('/queues/none', 'queue')).status).to.equal(404);
+  });
+});
+
+describe('the snapshot', () => {
+  it('reads the storage once for all viewers within its time', async () => {
+    let reads = 0;
+    const site = await openSite({
+      snapshotMs: 1_000,
+      read: ({ storage }) =>
+        readerWith(storage, {
+          stateCounts: () => {
+            reads += 1;
+            return storage.stateCounts();
+          },
+        }),
+    });
+    try {
+      await Promise.all(Array.from({ length: 20 }, () => site.http.get('/job-dashboard/')));
+      expect(reads).to.equal(1);
+      site.story.storage.clock.advance(1_000);
+      await site.http.get('/job-dashboard/');
+      expect(reads).to.equal(2);
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('a slow storage', () => {
+  it('gets a page without the part that is late, which says so', async () => {
+    const never = new Promise<never>(() => {});
+    const site = await openSite({
+      readTimeoutMs: 30,
+      read: ({ storage }) => readerWith(storage, { listJobs: () => never }),
+    });
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/jobs');
+      expect(status).to.equal(200);
+      expect(text).to.include('The storage took too long to answer').and.include('62');
+    } finally {
+      await site.close();
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { newId } from '@longshore/jobs';
+import { openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
+
+describe('the pages', () => {
+  let site: Site;
+  const page = async (path: string): Promise<string> => {
+    const { status, text } = await site.http.get(`/job-dashboard${path}`);
+    expect(status, path).to.equal(200);
+    return textOf(text);
+  };
+
+  before(async () => {
+    site = await openSite();
+  });
+  after(() => site.close());
+
+  it('all answer as HTML', async () => {
+    for (const path of pagePaths(site.story)) {
+      const { status, headers } = await site.http.get(`/job-dashboard${path}`);
+      expect([path, status, headers['content-type']]).to.deep.equal([path, 200, 'text/html; charset=utf-8']);
+    }
+  });
+
+  it('leave everything outside their path to the application', async () => {
+    expect((await site.http.get('/')).text).to.equal('elsewhere');
+    expect((await site.http.get('/job-dashboards')).text).to.equal('elsewhere');
+  });
+
+  it('answer HEAD without a body', async () => {
+    const { status, text } = await site.http.request('HEAD', '/job-dashboard/jobs');
+    expect([status, text]).to.deep.equal([200, '']);
+  });
+
+  it('say on the overview how many servers run and how many jobs are in each state', async () => {
+    const text = await page('/');
+    expect(text)
+      .to.include('2 Servers')
+      .and.include('62 Done')
+      .and.include('1 Failed')
+      .and.include('6 Processing');
+    expect(text).to.include('6 of 12 slots in use');
+  });
+
+  it('warn on the overview of a queue that no server takes', async () => {
+    expect(await page('/')).to.include('No server takes jobs from queue “search”.');
+  });
+
+  it('list the jobs of one state', async () => {
+    const text = await page('/jobs?state=failed');
+    expect(text).to.include('charge-card').and.include('CardDeclinedError');
+    expect(text).not.to.include('resize-image');
+  });
+
+  it('list the jobs of one queue and count their states', async () => {
+    const text = await page('/jobs?queue=mail');
+    expect(text).to.include('All 3').and.include('Done 2').and.include('Scheduled 1');
+    expect(text).not.to.include('charge-card');
+  });
+
+  it('tell a job’s attempts, arguments and result', async () => {
+    const text = await page(`/jobs/${site.story.retriedId}`);
+    expect(text).to.include('Attempt 3 Done').and.include('Attempt 1 Failed');
+    expect(text).to.include('smtp.example.com did not answer');
+    expect(text).to.include('"invoiceId" : 5512').and.include('"messageId"');
+  });
+
+  it('show a stack', async () => {
+    expect(await page(`/jobs/${site.story.failedId}`)).to.include(
+      'at charge (file:///app/billing/charge-card.js:42:11)',
+    );
+  });
+
+  it('find a job by its id in capitals', async () => {
+    expect(await page(`/jobs/${site.story.doneId.toUpperCase()}`)).to.include('send-receipt');
+  });
+
+  it('never show values under keys that look like secrets', async () => {
+    const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
+    expect(text).to.include('cardToken').and.include('redacted');
+    expect(text).not.to.include('tok_visa_4242');
+  });
+
+  it('name the queues and the servers that take them', async () => {
+    expect(await page('/queues'))
+      .to.include('images 5')
+      .and.include('search 1');
+    expect(await page('/queues/mail'))
+      .to.include('worker-1, process 4127')
+      .and.include('worker-2, process 4310');
+  });
+
+  it('name the running servers with their heartbeats', async () => {
+    expect(await page('/servers'))
+      .to.include('worker-2, process 4310')
+      .and.include('3 s ago')
+      .and.include('1 of 4');
+  });
+
+  for (const [path, title] of [
+    ['/jobs/none', 'There is no such job'],
+    [`/jobs/${newId()}`, 'There is no such job'],
+    ['/queues/none', 'There is no such queue'],
+    ['/nowhere', 'There is no such page'],
+    ['/assets/0/dashboard.css', 'There is no such page'],
+  ] as const) {
+    it(`answer ${path.replace(/[\da-f-]{36}/, '{unknown id}')} with 404: ${title}`, async () => {
+      const { status, text } = await site.http.get(`/job-dashboard${path}`);
+      expect([status, textOf(text).includes(title)]).to.deep.equal([404, true]);
+    });
+  }
+
+  for (const path of ['/jobs?state=lost', '/jobs?after=1', '/jobs?before=%27', '/jobs/%zz', '/jobs/%00']) {
+    it(`answer ${path} with a page of their own`, async () => {
+      const { status, text } = await site.http.get(`/job-dashboard${path}`);
+      expect(status).to.be.within(400, 404);
+      expect(text).to.include('<!doctype html>');
+    });
+  }
+
+  it('answer other methods with 405 and Allow', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const { status, headers } = await site.http.request(method, '/job-dashboard/jobs');
+      expect([method, status, headers.allow]).to.deep.equal([method, 405, 'HEAD, GET']);
+    }
+  });
+});

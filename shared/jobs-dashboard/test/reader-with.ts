@@ -1,0 +1,16 @@
+import type { JobReader } from '@longshore/jobs';
+
+/** Reads from the given reader, except for what is given besides. */
+export function readerWith(reader: JobReader, own: Partial<JobReader>): JobReader {
+  return {
+    findJob: (id) => reader.findJob(id),
+    listJobs: (query) => reader.listJobs(query),
+    countJobs: (filter) => reader.countJobs(filter),
+    stateCounts: () => reader.stateCounts(),
+    listAttempts: (id) => reader.listAttempts(id),
+    listQueues: () => reader.listQueues(),
+    listServers: () => reader.listServers(),
+    ping: () => reader.ping(),
+    ...own,
+  };
+}

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import type { HttpResponse } from '@longshore/test-support';
+import { openSite, pagePaths, type Site } from './dashboard-site.js';
+
+const password = 'correct horse';
+
+describe('a dashboard with a password', () => {
+  let site: Site;
+  beforeEach(async () => {
+    site = await openSite({ production: true, password });
+  });
+  afterEach(() => site.close());
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    site.http.get(`/job-dashboard${path}`, { headers });
+  const field = (page: HttpResponse, name: string): string =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? '';
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    site.http.post(`/job-dashboard${path}`, new URLSearchParams(form).toString(), {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    });
+  const signIn = async (given = password, next = ''): Promise<HttpResponse> =>
+    post('/sign-in', { password: given, next, token: field(await get('/'), 'token') });
+  const cookieOf = ({ headers }: HttpResponse): string => headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+
+  it('asks for it on every page', async () => {
+    for (const path of pagePaths(site.story)) {
+      const answer = await get(path);
+      expect([path, answer.status, field(answer, 'token') !== '']).to.deep.equal([path, 401, true]);
+      expect(answer.headers['www-authenticate']).to.match(/^Session /);
+      expect(answer.text).not.to.include('charge-card');
+    }
+  });
+
+  it('starts a session and goes on to the page that was asked for', async () => {
+    const asked = await get('/jobs?state=failed');
+    const answer = await post('/sign-in', {
+      password,
+      next: field(asked, 'next'),
+      token: field(asked, 'token'),
+    });
+    expect([answer.status, answer.headers.location]).to.deep.equal([303, './jobs?state=failed']);
+    expect((await get('/', { cookie: cookieOf(answer) })).status).to.equal(200);
+  });
+
+  it('keeps the session in a cookie for itself only, without a path, so that a gateway’s prefix does not matter', async () => {
+    const cookie = (await signIn()).headers['set-cookie']?.[0] ?? '';
+    expect(cookie)
+      .to.match(/^longshore_dashboard=/)
+      .and.match(/httponly/i)
+      .and.match(/samesite=lax/i);
+    expect(cookie)
+      .not.to.match(/path=/i)
+      .and.not.match(/domain=/i);
+  });
+
+  it('refuses a wrong password', async () => {
+    const answer = await signIn('correct hors');
+    expect([answer.status, answer.headers['set-cookie']]).to.deep.equal([401, undefined]);
+    expect(answer.text).to.include('That password is wrong.');
+  });
+
+  for (const next of [
+    'https://example.com/',
+    '//example.com',
+    '/\\example.com',
+    'javascript:alert(1)',
+    '../../elsewhere',
+    'http://',
+    '\r\nX-Evil: 1',
+  ]) {
+    it(`never goes on to another site: ${JSON.stringify(next)}`, async () => {
+      const { status, headers } = await signIn(password, next);
+      expect(status).to.equal(303);
+      const target = new URL(headers.location ?? '', 'http://dashboard.test/job-dashboard/sign-in');
+      expect(target.href).to.match(/^http:\/\/dashboard\.test\/job-dashboard\//);
+    });
+  }
+
+  for (const [what, form, headers] of [
+    ['without its token', { password, token: '' }, {}],
+    ['with a forged token', { password, token: `00.9999999999999.${'A'.repeat(43)}` }, {}],
+  ] as const) {
+    it(`refuses the form ${what}`, async () => {
+      expect((await post('/sign-in', form, headers)).status).to.equal(403);
+    });
+  }
+
+  for (const [what, headers] of [
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
+    ['another origin, told by an old browser', { origin: 'https://example.com' }],
+    ['an opaque origin', { origin: 'null' }],
+  ] as const) {
+    it(`refuses the form when sent from ${what}`, async () => {
+      const token = field(await get('/'), 'token');
+      expect((await post('/sign-in', { password, token }, headers)).status).to.equal(403);
+    });
+  }
+
+  it('takes the form from its own origin', async () => {
+    const token = field(await get('/'), 'token');
+    const answer = await post('/sign-in', { password, token }, { origin: site.url });
+    expect(answer.status).to.equal(303);
+  });
+
+  it('takes no other session than its own', async () => {
+    const cookie = cookieOf(await signIn());
+    const forged = [
+      cookie.slice(0, -1) + (cookie.endsWith('A') ? 'B' : 'A'),
+      `longshore_dashboard=`,
+      cookie.replace(/\.\d+\./, '.9999999999999.'),
+    ];
+    for (const candidate of forged)
+      expect((await get('/', { cookie: candidate })).status, candidate).to.equal(401);
+  });
+
+  it('takes a form token for no session', async () => {
+    const cookie = `longshore_dashboard=${field(await get('/'), 'token')}`;
+    expect((await get('/', { cookie })).status).to.equal(401);
+  });
+
+  it('ends a session after 12 hours', async () => {
+    const cookie = cookieOf(await signIn());
+    site.story.storage.clock.advance(12 * 3_600_000 - 1);
+    expect((await get('/', { cookie })).status).to.equal(200);
+    site.story.storage.clock.advance(1);
+    expect((await get('/', { cookie })).status).to.equal(401);
+  });
+
+  it('shares its sessions with other processes that have the same password, and with no others', async () => {
+    const cookie = cookieOf(await signIn());
+    for (const [given, status] of [
+      [password, 200],
+      ['another', 401],
+    ] as const) {
+      const twin = await openSite({ production: true, password: given });
+      try {
+        expect((await twin.http.get('/job-dashboard/', { headers: { cookie } })).status).to.equal(status);
+      } finally {
+        await twin.close();
+      }
+    }
+  });
+
+  it('signs out with the session’s own token only', async () => {
+    const cookie = cookieOf(await signIn());
+    const token = field(await get('/', { cookie }), 'token');
+    const foreign = field(await get('/', { cookie: cookieOf(await signIn()) }), 'token');
+    expect((await post('/sign-out', { token: foreign }, { cookie })).status).to.equal(403);
+    const answer = await post('/sign-out', { token }, { cookie });
+    expect([answer.status, cookieOf(answer)]).to.deep.equal([303, 'longshore_dashboard=']);
+  });
+
+  it('takes the password by HTTP Basic authentication, with the user name as the viewer’s', async () => {
+    const answer = await get('/', basic(`ada:${password}`));
+    expect(answer.status).to.equal(200);
+    expect(answer.text).to.include('<b>ada</b>');
+  });
+
+  for (const given of ['ada:wrong', password, ':', `ada:${password} `]) {
+    it(`refuses ${JSON.stringify(given)} by HTTP Basic authentication`, async () => {
+      expect((await get('/', basic(given))).status).to.equal(401);
+    });
+  }
+
+  it('looks at no password for the rest of a minute after ten wrong ones', async () => {
+    for (let tried = 0; tried < 10; tried += 1) expect((await signIn('wrong')).status).to.equal(401);
+    const answer = await signIn();
+    expect([answer.status, answer.headers['retry-after']]).to.deep.equal([429, '60']);
+    expect((await get('/', basic(`ada:${password}`))).status).to.equal(401);
+    site.story.storage.clock.advance(60_000);
+    expect((await signIn()).status).to.equal(303);
+  });
+
+  it('reads no form of more than 8 kB', async () => {
+    expect((await post('/sign-in', { password: 'x'.repeat(9_000) })).status).to.equal(413);
+  });
+
+  it('sends those who ask for the sign-in page itself to the start', async () => {
+    const { status, headers } = await get('/sign-in');
+    expect([status, headers.location]).to.deep.equal([303, './']);
+  });
+});

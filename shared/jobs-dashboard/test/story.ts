@@ -1,0 +1,207 @@
+import type { JsonValue, Outcome } from '@longshore/jobs';
+import { ManualClock } from '@longshore/test-support';
+import { NEVER_MS, SeededStorage } from './seeded-storage.js';
+
+const MINUTE = 60_000;
+
+const cardError = {
+  name: 'CardDeclinedError',
+  message: 'The bank said no: insufficient funds (card ending in 4242)',
+  stack: [
+    'CardDeclinedError: The bank said no: insufficient funds (card ending in 4242)',
+    '    at charge (file:///app/billing/charge-card.js:42:11)',
+    '    at async JobServer.run (file:///app/server/runner.js:88:5)',
+  ].join('\n'),
+};
+
+const timeoutError = {
+  name: 'TimeoutError',
+  message: 'smtp.example.com did not answer within 10000 ms',
+  stack: null,
+};
+
+const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
+
+/** Ids of jobs that tell a story each. */
+export interface Story {
+  storage: SeededStorage;
+  /** Done at once. */
+  doneId: string;
+  /** Failed twice, then done. */
+  retriedId: string;
+  /** All attempts used up. */
+  failedId: string;
+  /** Its first server was lost; runs again. */
+  processingId: string;
+  /** Waits for its next attempt. */
+  retryingId: string;
+  /** Due in an hour. */
+  scheduledId: string;
+  enqueuedId: string;
+  /** Waits in a queue that no server takes. */
+  unservedId: string;
+}
+
+/** An hour and a half in the life of a small shop; the clock ends at `endMs`. */
+export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z')): Promise<Story> {
+  const clock = new ManualClock(new Date(endMs - 90 * MINUTE));
+  const storage = new SeededStorage(clock);
+  const at = (minutesBeforeEnd: number): void =>
+    clock.advance(endMs - minutesBeforeEnd * MINUTE - clock.now());
+  const queues = ['billing', 'default', 'images', 'mail'];
+  const first = await storage.registerServer({
+    host: 'worker-1',
+    pid: 4127,
+    queues,
+    concurrency: 8,
+    timeoutMs: NEVER_MS,
+  });
+  const gone = await storage.registerServer({
+    host: 'worker-0',
+    pid: 812,
+    queues,
+    concurrency: 8,
+    timeoutMs: NEVER_MS,
+  });
+
+  const ordinary = ['resize-image', 'generate-thumbnail'];
+  for (let index = 0; index < 60; index += 1) {
+    await storage.add({
+      name: ordinary[index % 2] ?? '',
+      queue: 'images',
+      args: { imageId: 8_000 + index, width: 320 },
+    });
+    const claimed = await storage.start(first.id, 'images');
+    clock.advance(400 + 137 * (index % 7));
+    await storage.end(claimed, done({ bytes: 18_000 + 91 * index }));
+    clock.advance(20_000);
+  }
+
+  at(58);
+  const failedId = await storage.add({
+    name: 'charge-card',
+    queue: 'billing',
+    maxAttempts: 3,
+    args: {
+      orderId: 90_071,
+      cents: 12_950,
+      currency: 'EUR',
+      cardToken: 'tok_visa_4242',
+      customer: { id: 77, email: 'ada@example.com' },
+    },
+  });
+  for (const [index, kind] of (['retry', 'retry', 'failed'] as const).entries()) {
+    const claimed = await storage.start(first.id, 'billing');
+    clock.advance(1_240 + 300 * index);
+    await storage.end(
+      claimed,
+      kind === 'retry'
+        ? { kind, error: cardError, delayMs: 45_000 * (index + 1) }
+        : { kind, error: cardError },
+    );
+    clock.advance(45_000 * (index + 1));
+    await storage.promoteDue(10);
+  }
+
+  at(40);
+  const retriedId = await storage.add({
+    name: 'send-invoice',
+    queue: 'mail',
+    args: { invoiceId: 5_512, to: 'ada@example.com' },
+  });
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const claimed = await storage.start(first.id, 'mail');
+    clock.advance(attempt === 3 ? 800 : 10_000);
+    await storage.end(
+      claimed,
+      attempt === 3
+        ? done({ messageId: '<5512@mail.example.com>' })
+        : { kind: 'retry', error: timeoutError, delayMs: 16_000 },
+    );
+    clock.advance(16_400);
+    await storage.promoteDue(10);
+  }
+
+  at(12);
+  const doneId = await storage.add({
+    name: 'send-receipt',
+    queue: 'mail',
+    args: {
+      orderId: 90_080,
+      lines: [
+        { sku: 'A-1', amount: 2 },
+        { sku: 'B-7', amount: 1 },
+      ],
+      gift: false,
+      note: null,
+    },
+  });
+  clock.advance(140);
+  const receipt = await storage.start(first.id, 'mail');
+  clock.advance(2_310);
+  await storage.end(receipt, done({ messageId: '<90080@mail.example.com>', bytes: 20_481 }));
+
+  at(9);
+  const processingId = await storage.add({
+    name: 'import-catalogue',
+    args: { supplier: 'northern-lights', pages: 214 },
+  });
+  await storage.start(gone.id, 'default');
+  clock.advance(40_000);
+  await gone.unregister();
+
+  const second = await storage.registerServer({
+    host: 'worker-2',
+    pid: 4310,
+    queues: ['default', 'mail'],
+    concurrency: 4,
+    timeoutMs: NEVER_MS,
+  });
+  at(7);
+  await storage.start(second.id, 'default');
+  second.report(1);
+
+  at(3);
+  const retryingId = await storage.add({
+    name: 'send-invoice',
+    queue: 'mail',
+    args: { invoiceId: 5_530, to: 'grace@example.com' },
+  });
+  const retrying = await storage.start(second.id, 'mail');
+  clock.advance(10_000);
+  await storage.end(retrying, { kind: 'retry', error: timeoutError, delayMs: 4 * MINUTE });
+  const scheduledId = await storage.add({
+    name: 'nightly-report',
+    args: { day: '2026-03-01' },
+    inMs: 60 * MINUTE,
+  });
+  const unservedId = await storage.add({
+    name: 'rebuild-search-index',
+    queue: 'search',
+    args: { full: true },
+  });
+
+  at(0.5);
+  for (let index = 0; index < 9; index += 1) {
+    await storage.add({
+      name: 'resize-image',
+      queue: 'images',
+      args: { imageId: 8_100 + index, width: 1_280 },
+    });
+  }
+  for (let index = 0; index < 5; index += 1) await storage.start(first.id, 'images');
+  first.report(5);
+  const enqueuedId = await storage.add({ name: 'sync-inventory', queue: 'images', args: { warehouse: 3 } });
+  at(0);
+  return {
+    storage,
+    doneId,
+    retriedId,
+    failedId,
+    processingId,
+    retryingId,
+    scheduledId,
+    enqueuedId,
+    unservedId,
+  };
+}
