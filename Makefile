@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-browser lint format build bench bench-smoke up down clean node
+.PHONY: help dev test test-browser test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -7,7 +7,7 @@ installed := node_modules/.package-lock.json
 tests := '{shared,services}/*/test/**/*.test.ts' '{dev,acceptance}/test/**/*.test.ts'
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: build ## Run everything here, without Docker: a local Postgres, api, worker and dashboard
 	@node dev/dist/main.js
@@ -15,8 +15,11 @@ dev: build ## Run everything here, without Docker: a local Postgres, api, worker
 test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL names another)
 	$(bin)/c8 $(bin)/mocha $(tests)
 
-test-browser: build ## Look at the dashboard with a real browser (CHROMIUM names its program)
-	$(bin)/mocha 'acceptance/browser/**/*.test.ts'
+test-browser: build ## Look at the dashboard with a real browser (needs Chromium)
+	@npm run --silent --workspaces --if-present test:browser
+
+test-containers: $(installed) ## Build the containers and try them (needs Docker)
+	@npm run --silent --workspaces --if-present test:containers
 
 lint: $(installed) ## Check rules, import directions and format
 	$(bin)/oxlint --type-aware --deny-warnings
@@ -39,7 +42,7 @@ up: ## Run everything in containers
 	docker compose up --build --wait
 	@echo
 	@echo '  API         http://localhost:8080'
-	@echo '  Dashboard   http://localhost:8081/job-dashboard'
+	@echo '  Dashboard   http://localhost:8081/job-dashboard   password: longshore, unless DASHBOARD_PASSWORD is set'
 	@echo
 	@echo '  Your first job:  curl -X POST http://localhost:8080/test'
 
