@@ -20,6 +20,7 @@ const stopMs = 1_000;
 /** A server's heartbeat, sent from a thread of its own so that a handler that blocks the event loop does not stop it. */
 export class Heartbeat {
   readonly #worker: Worker;
+  readonly #exited: Promise<void>;
   readonly #processing = new Int32Array(new SharedArrayBuffer(4));
   readonly #lost = new AbortController();
 
@@ -34,9 +35,10 @@ export class Heartbeat {
       name: 'longshore-heartbeat',
       workerData: data,
     });
-    this.#worker.on('message', () => this.#lost.abort());
+    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.on('message', () => this.#lost.abort(new Error('The server was silent for too long')));
     // A thread that cannot go on leaves a server that will be declared dead: the same as being so.
-    this.#worker.on('error', () => this.#lost.abort());
+    this.#worker.on('error', (error) => this.#lost.abort(error));
   }
 
   get lost(): AbortSignal {
@@ -48,10 +50,9 @@ export class Heartbeat {
   }
 
   async stop(): Promise<void> {
-    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
     const timer = setTimeout(() => void this.#worker.terminate(), stopMs);
     this.#worker.postMessage('stop');
-    await exited;
+    await this.#exited;
     clearTimeout(timer);
   }
 }

@@ -53,7 +53,8 @@ export class PostgresClaims {
 
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     const stale = await this.#eachQueue(claims, releaseClaims, () => []);
-    for (const queue of new Set(claims.map((claim) => claim.queue))) this.#wakeUps.announce(queue);
+    for (const queue of new Set(claims.map((claim) => claim.queue)))
+      await this.#cameBack(await this.#queues.idOf(queue));
     return stale;
   }
 
@@ -102,9 +103,15 @@ export class PostgresClaims {
       const [row] = await this.#database.query<{ released: number; failed: number }>(rescueJobs, [id]);
       report.released += row?.released ?? 0;
       report.failed += row?.failed ?? 0;
-      if (row !== undefined && row.released > 0) this.#wakeUps.announce(await this.#queues.nameOf(id));
+      if (row !== undefined && row.released > 0) await this.#cameBack(id);
     }
     return report;
+  }
+
+  /** Jobs stand in the line where they stood before they were claimed: behind the cursor. */
+  async #cameBack(queueId: number): Promise<void> {
+    this.#cursors.delete(queueId);
+    this.#wakeUps.announce(await this.#queues.nameOf(queueId));
   }
 
   async #claim(
@@ -140,14 +147,13 @@ export class PostgresClaims {
   ): Promise<Claim[]> {
     const stale: Claim[] = [];
     for (const [queue, group] of byQueue(claims)) {
-      const rows = await this.#database.query<{ id: string }>(statement, [
+      const rows = await this.#database.query<TouchedRow>(statement, [
         await this.#queues.idOf(queue),
         ...claimArrays(group),
         ...rest(group),
       ]);
       if (rows.length === group.length) continue;
-      const touched = new Set(rows.map(({ id }) => id));
-      stale.push(...group.filter(({ jobId }) => !touched.has(jobId)));
+      stale.push(...without(group, rows));
     }
     return stale;
   }
@@ -155,10 +161,19 @@ export class PostgresClaims {
   /** A write whose answer was lost is repeated and then finds its jobs gone: they were finished, not lost. */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];
-    const rows = await this.#database.query<{ id: string }>(alreadyFinished, claimArrays(claims));
-    const finished = new Set(rows.map(({ id }) => id));
-    return claims.filter(({ jobId }) => !finished.has(jobId));
+    return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
   }
+}
+
+/** Which attempt of which job a statement has touched. */
+interface TouchedRow {
+  id: string;
+  attempt: number;
+}
+
+function without(claims: readonly Claim[], rows: readonly TouchedRow[]): Claim[] {
+  const touched = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`));
+  return claims.filter(({ jobId, attempt }) => !touched.has(`${jobId} ${attempt}`));
 }
 
 /** Ids, servers and attempts, as parallel arrays. */

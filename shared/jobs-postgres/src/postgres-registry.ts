@@ -1,22 +1,26 @@
 import { newId, type ServerDescription, type ServerRegistration, type ServerRegistry } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { Heartbeat } from './heartbeat.js';
+import type { QueueDirectory } from './queue-directory.js';
 import { deleteServer, insertServer } from './sql/servers.js';
 
 /** The list of running servers. */
 export class PostgresRegistry implements ServerRegistry {
   readonly #database: Database;
+  readonly #queues: QueueDirectory;
   readonly #rescue: () => Promise<unknown>;
 
   /** @param rescue takes back the claims of servers that are not on the list */
-  constructor(database: Database, rescue: () => Promise<unknown>) {
+  constructor(database: Database, queues: QueueDirectory, rescue: () => Promise<unknown>) {
     this.#database = database;
+    this.#queues = queues;
     this.#rescue = rescue;
   }
 
   async registerServer(description: ServerDescription): Promise<ServerRegistration> {
     const { host, pid, queues, concurrency, timeoutMs } = description;
     const id = newId();
+    for (const queue of queues) await this.#queues.idOf(queue);
     await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs]);
     const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs);
     return {

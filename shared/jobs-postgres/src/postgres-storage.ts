@@ -68,7 +68,7 @@ export class PostgresStorage implements JobStorage {
     const queues = new QueueDirectory(this.#database);
     this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
     this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps);
-    this.#registry = new PostgresRegistry(this.#database, () => this.#claims.rescue());
+    this.#registry = new PostgresRegistry(this.#database, queues, () => this.#claims.rescue());
     this.#reader = new PostgresReader(this.#database, queues);
     this.#housekeeping = new Housekeeping(this.#database);
   }

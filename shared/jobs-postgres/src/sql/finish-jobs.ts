@@ -36,7 +36,7 @@ export const finishDone: Statement = {
     history as (
       insert into longshore.job_done_done (${kept}, state, result) select ${kept}, 'done', result from removed
     ), ${counted('done')}
-    select id from removed`,
+    select id, attempt from removed`,
 };
 
 /** $5 errors. */
@@ -46,7 +46,7 @@ export const finishFailed: Statement = {
     history as (
       insert into longshore.job_done_failed (${kept}, state, error) select ${kept}, 'failed', error from removed
     ), ${counted('failed')}
-    select id from removed`,
+    select id, attempt from removed`,
 };
 
 /** $5 errors, $6 milliseconds to wait. */
@@ -61,14 +61,14 @@ export const finishRetry: Statement = {
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error)
       from removed
     ), ${counted('scheduled')}
-    select id from removed`,
+    select id, attempt from removed`,
 };
 
 /** Which of the ids $1 these servers $2 have already finished in these attempts $3: a write whose answer was lost. */
 export const alreadyFinished: Statement = {
   name: 'longshore-already-finished',
   text: `
-    select claim.id
+    select claim.id, claim.attempt
     from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
     where exists (
         select from longshore.job_done as job

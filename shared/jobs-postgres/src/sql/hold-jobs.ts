@@ -17,7 +17,7 @@ export const renewClaims: Statement = {
     )
     update longshore.job set lease_until = now() + $5::float8 * interval '1 millisecond'
     from held where job.queue_id = $1 and job.id = held.id
-    returning job.id`,
+    returning job.id, job.attempt`,
 };
 
 /** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not begun, or is not to count. */
@@ -30,7 +30,7 @@ export const releaseClaims: Statement = {
       from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as held (id, server_id, attempt)
       where job.queue_id = $1 and job.id = held.id
         and job.server_id = held.server_id and job.attempt = held.attempt
-      returning job.id
+      returning job.id, held.attempt
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -39,5 +39,5 @@ export const releaseClaims: Statement = {
         (values ('processing'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
       where total.jobs > 0
     )
-    select id from released`,
+    select id, attempt from released`,
 };

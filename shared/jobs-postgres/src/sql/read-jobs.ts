@@ -60,7 +60,10 @@ export function listJobs(request: ListRequest): Query {
     .filter((state) => state !== 'awaiting') // nothing awaits another job yet
     .map((state) => `(${stage(state, conditions, queues, first)})`);
   if (parts.length === 0) return { text: 'select where false', values: [] };
-  return { text: `${parts.join(' union all ')} ${order} limit ${limit} offset ${offset}`, values };
+  return {
+    text: `select * from (${parts.join(' union all ')}) as listed ${order} limit ${limit} offset ${offset}`,
+    values,
+  };
 }
 
 /** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
@@ -79,7 +82,7 @@ export function countJobs(
     offset: 0,
     after: undefined,
   });
-  return { text: `select count(*)::integer as jobs from (${list.text}) as some`, values: list.values };
+  return { text: `select count(*)::integer as jobs from (${list.text}) as counted`, values: list.values };
 }
 
 export function statesOf(filter: JobFilter): readonly JobState[] {

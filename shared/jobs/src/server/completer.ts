@@ -17,10 +17,10 @@ export class Completer {
   readonly #logger: Logger;
   readonly #writing = new Set<Promise<void>>();
   #gathered: Completion[] = [];
-  #pending = new Map<string, Claim>();
+  readonly #pending = new Set<Completion>();
   #retryMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
-  #idle: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
 
   constructor(store: ClaimStore, logger: Logger) {
     this.#store = store;
@@ -28,24 +28,20 @@ export class Completer {
   }
 
   /** Claims whose outcome is not written yet; their leases must go on being renewed. */
-  get claims(): Iterable<Claim> {
-    return this.#pending.values();
-  }
-
-  get size(): number {
-    return this.#pending.size;
+  get claims(): Claim[] {
+    return [...this.#pending].map(({ claim }) => claim);
   }
 
   add(completion: Completion): void {
     this.#gathered.push(completion);
-    this.#pending.set(completion.claim.jobId, completion.claim);
+    this.#pending.add(completion);
     if (this.#gathered.length === 1) setImmediate(() => this.#write());
   }
 
   /** Resolves when every outcome has been written. */
   async drained(): Promise<void> {
     if (this.#pending.size === 0) return;
-    await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** Forgets what could not be written; for a server that gives up. Its claims will be rescued. */
@@ -53,7 +49,7 @@ export class Completer {
     clearTimeout(this.#retryTimer);
     this.#gathered = [];
     this.#pending.clear();
-    this.#settle();
+    this.#wakeWaiters();
   }
 
   #write(): void {
@@ -71,14 +67,14 @@ export class Completer {
     try {
       const stale = await this.#store.complete(batch);
       this.#retryMs = 0;
-      for (const { claim } of batch) this.#pending.delete(claim.jobId);
+      for (const completion of batch) this.#pending.delete(completion);
       for (const claim of stale) {
         this.#logger.warn(
           { claim },
           'the claim was lost before its outcome could be written; nothing was changed',
         );
       }
-      this.#settle();
+      this.#wakeWaiters();
     } catch (error) {
       this.#gathered.unshift(...batch);
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
@@ -93,8 +89,8 @@ export class Completer {
     }
   }
 
-  #settle(): void {
+  #wakeWaiters(): void {
     if (this.#pending.size > 0) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
+    for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }

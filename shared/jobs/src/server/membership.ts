@@ -15,6 +15,7 @@ export class Membership {
   readonly #options: MembershipOptions;
   readonly #rejoining: Loop;
   #registration: ServerRegistration | null = null;
+  #former: ServerRegistration | null = null;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -22,7 +23,7 @@ export class Membership {
       task: 'registering the server',
       logger: options.logger,
       runOnce: async () => {
-        if (this.#registration === null) await this.join();
+        if (this.#registration === null) await this.#rejoin();
         return 60_000;
       },
     });
@@ -46,9 +47,11 @@ export class Membership {
     registration.lost.addEventListener('abort', () => {
       if (this.#registration !== registration) return;
       this.#registration = null;
+      this.#former = registration;
+      const { id: serverId, lost } = registration;
       logger.error(
-        { serverId: registration.id },
-        'this server was declared dead; it drops its jobs and registers anew',
+        { serverId, err: lost.reason as unknown },
+        'this server counts as dead; it drops its jobs and registers anew',
       );
       onLost();
       this.#rejoining.start();
@@ -60,5 +63,12 @@ export class Membership {
     const registration = this.#registration;
     this.#registration = null;
     await registration?.unregister();
+  }
+
+  /** What is left of the former registration goes first, so that the jobs it held come back at once. */
+  async #rejoin(): Promise<void> {
+    await this.#former?.unregister();
+    this.#former = null;
+    await this.join();
   }
 }

@@ -52,7 +52,9 @@ export class MemoryReader implements JobReader {
       .map(([name, createdAt]) => {
         const records = this.#matching({ queue: [name] });
         const ready = records.filter(({ state }) => state === 'enqueued');
-        const next = ready.toSorted((left, right) => left.priority - right.priority || left.seq - right.seq)[0];
+        const next = ready.toSorted(
+          (left, right) => left.priority - right.priority || left.seq - right.seq,
+        )[0];
         return {
           name,
           counts: countStates(records),

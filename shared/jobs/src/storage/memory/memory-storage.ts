@@ -57,8 +57,11 @@ export class MemoryStorage extends MemoryReader implements JobStorage {
   }
 
   async enqueueMany(jobs: readonly NewJob[]): Promise<void> {
-    const known = jobs.find(({ id }) => this.#jobs.has(id));
-    if (known !== undefined) throw new Error(`There is a job ${known.id} already`);
+    const ids = new Set<string>();
+    for (const { id } of jobs) {
+      if (this.#jobs.has(id) || ids.has(id)) throw new Error(`There is a job ${id} already`);
+      ids.add(id);
+    }
     const now = this.#clock.now();
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, now);

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { type Bench, newJob } from './storage-under-test.js';
+
+export function enqueuing(bench: Bench): void {
+  it('keeps everything that the job was given', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, {
+      name: 'keep',
+      priority: -3,
+      maxAttempts: 4,
+      args: '{"a":[1,"zwei",null]}',
+    });
+    expect(await bench.storage.findJob(id)).to.include({
+      id,
+      name: 'keep',
+      queue,
+      priority: -3,
+      maxAttempts: 4,
+    });
+    expect((await bench.storage.findJob(id))?.args).to.deep.equal({ a: [1, 'zwei', null] });
+  });
+
+  it('leaves a new job enqueued, with no attempt, result, error or server', async () => {
+    const { id } = await bench.enqueue(bench.newQueue());
+    expect(await bench.storage.findJob(id)).to.include({
+      state: 'enqueued',
+      attempt: 0,
+      result: null,
+      error: null,
+      runAt: null,
+      startedAt: null,
+      finishedAt: null,
+      serverId: null,
+    });
+  });
+
+  it('keeps text of every script, and quotes, backslashes and commas', async () => {
+    const text = 'Ünïcödé 漢字 🚢 "quoted" \\ back, {brace} \u2028 %_';
+    const { id } = await bench.enqueue(bench.newQueue(), { args: JSON.stringify({ text }) });
+    expect((await bench.storage.findJob(id))?.args).to.deep.equal({ text });
+  });
+
+  it('refuses a second job with the same id and keeps the first', async () => {
+    const queue = bench.newQueue();
+    const first = await bench.enqueue(queue, { args: '{"n":1}' });
+    const refusal = await bench.storage
+      .enqueue({ ...first, args: '{"n":2}' })
+      .catch((error: unknown) => error);
+    expect(refusal).to.be.an('error');
+    expect((await bench.storage.findJob(first.id))?.args).to.deep.equal({ n: 1 });
+  });
+
+  it('takes all jobs of a bulk, in the order given', async () => {
+    const queue = bench.newQueue();
+    const jobs = Array.from({ length: 25 }, () => newJob(queue));
+    await bench.storage.enqueueMany(jobs);
+    const { id } = await bench.register(queue);
+    const claimed = await bench.claim(id, queue, 25);
+    expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal(jobs.map((job) => job.id));
+  });
+
+  it('takes a bulk for several queues', async () => {
+    const queues = [bench.newQueue(), bench.newQueue()];
+    await bench.storage.enqueueMany(queues.map(newJob));
+    expect(await bench.storage.countJobs({ queue: queues, state: ['enqueued'] })).to.deep.equal({
+      count: 2,
+      exact: true,
+    });
+  });
+
+  it('takes none of a bulk if one of its jobs is refused', async () => {
+    const queue = bench.newQueue();
+    const job = newJob(queue);
+    const refusal = await bench.storage
+      .enqueueMany([newJob(queue), job, job])
+      .catch((error: unknown) => error);
+    expect(refusal).to.be.an('error');
+    expect((await bench.storage.countJobs({ queue: [queue] })).count).to.equal(0);
+  });
+
+  it('lets a refused job fail alone when many are enqueued at once', async () => {
+    const queue = bench.newQueue();
+    const taken = await bench.enqueue(queue);
+    const jobs = [newJob(queue), taken, newJob(queue), newJob(queue)];
+    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueue(job)));
+    expect(results.map(({ status }) => status)).to.deep.equal([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+  });
+
+  it('wakes those who wait for the queue', async () => {
+    const queue = bench.newQueue();
+    const woken = new Promise<string>((resolve) => {
+      const unsubscribe = bench.storage.onWakeUp((name) => {
+        if (name !== queue) return;
+        unsubscribe();
+        resolve(name);
+      });
+    });
+    await bench.enqueue(queue);
+    expect(await woken).to.equal(queue);
+  });
+}

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { type Bench, until } from './storage-under-test.js';
+
+export function holding(bench: Bench): void {
+  it('keeps a job with its server as long as the claim is renewed', async () => {
+    const { claim } = await bench.claimOne({}, 1_000);
+    expect(await bench.storage.renew([claim], 60_000)).to.deep.equal([]);
+    await bench.storage.rescue();
+    expect((await bench.storage.findJob(claim.jobId))?.serverId).to.equal(claim.serverId);
+  });
+
+  it('names the claims that no longer hold when it is asked to renew them', async () => {
+    const { claim } = await bench.claimOne();
+    const stale = { ...claim, attempt: claim.attempt + 1 };
+    expect(await bench.storage.renew([claim, stale], 60_000)).to.deep.equal([stale]);
+  });
+
+  it('gives a released job to the next server, its attempt not counted', async () => {
+    const { queue, claim } = await bench.claimOne();
+    expect(await bench.storage.release([claim])).to.deep.equal([]);
+    expect(await bench.storage.findJob(claim.jobId)).to.include({
+      state: 'enqueued',
+      attempt: 0,
+      serverId: null,
+    });
+    const { id } = await bench.register(queue);
+    const [again] = await until(async () => {
+      const jobs = await bench.claim(id, queue);
+      return jobs.length > 0 ? jobs : undefined;
+    });
+    expect(again?.claim).to.include({ jobId: claim.jobId, attempt: 1 });
+  });
+
+  it('does not release a job that another server holds', async () => {
+    const { claim } = await bench.claimOne();
+    const foreign = { ...claim, serverId: (await bench.register(claim.queue)).id };
+    expect(await bench.storage.release([foreign])).to.deep.equal([foreign]);
+    expect((await bench.storage.findJob(claim.jobId))?.state).to.equal('processing');
+  });
+}

@@ -1,0 +1,31 @@
+import { describe } from 'mocha';
+import { claiming } from './claiming.js';
+import { completing } from './completing.js';
+import { enqueuing } from './enqueuing.js';
+import { holding } from './holding.js';
+import { reading } from './reading.js';
+import { rescuing } from './rescuing.js';
+import { scheduling } from './scheduling.js';
+import { serving } from './serving.js';
+import { Bench, type StorageUnderTest } from './storage-under-test.js';
+
+export type { StorageUnderTest } from './storage-under-test.js';
+
+/**
+ * The properties that every storage has. For mocha: call it at the top of a test file.
+ *
+ * @param open gives an open, empty storage; called once, before the first test
+ */
+export function describeStorage(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`${name} as a job storage`, () => {
+    const bench = new Bench(open);
+    describe('enqueuing', () => enqueuing(bench));
+    describe('claiming', () => claiming(bench));
+    describe('holding claims', () => holding(bench));
+    describe('completing', () => completing(bench));
+    describe('scheduling', () => scheduling(bench));
+    describe('rescuing', () => rescuing(bench));
+    describe('reading', () => reading(bench));
+    describe('under a job server', () => serving(bench));
+  });
+}

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { type Bench, until } from './storage-under-test.js';
+
+export function rescuing(bench: Bench): void {
+  it('gives the jobs of a silent server back at once, with the lost attempt on record', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.silence(claim.serverId);
+    const report = await bench.storage.rescue();
+    expect(report.deadServers).to.include(claim.serverId);
+    expect(await bench.storage.findJob(claim.jobId)).to.include({
+      state: 'enqueued',
+      attempt: 1,
+      serverId: null,
+    });
+    const [lost] = await bench.storage.listAttempts(claim.jobId);
+    expect(lost).to.include({ attempt: 1, outcome: 'lost', serverId: claim.serverId });
+  });
+
+  it('leaves the jobs of a living server alone', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.rescue();
+    expect((await bench.storage.findJob(claim.jobId))?.serverId).to.equal(claim.serverId);
+  });
+
+  it('takes back a claim that is not renewed although its server lives', async () => {
+    const { claim } = await bench.claimOne({}, 1);
+    await until(async () => ((await bench.storage.rescue()).released > 0 ? true : undefined));
+    expect((await bench.storage.findJob(claim.jobId))?.state).to.equal('enqueued');
+    expect((await bench.storage.listServers()).map(({ id }) => id)).to.include(claim.serverId);
+  });
+
+  it('fails a job whose last attempt was lost', async () => {
+    const { claim } = await bench.claimOne({ maxAttempts: 1 });
+    await bench.silence(claim.serverId);
+    await bench.storage.rescue();
+    const job = await bench.storage.findJob(claim.jobId);
+    expect(job?.state).to.equal('failed');
+    expect(job?.error?.name).to.equal('AttemptLost');
+  });
+
+  it('tells a server that it has been declared dead, or lets it find out by claiming', async () => {
+    const queue = bench.newQueue();
+    const registration = await bench.register(queue);
+    await bench.silence(registration.id);
+    await bench.storage.rescue();
+    expect((await bench.storage.listServers()).map(({ id }) => id)).not.to.include(registration.id);
+  });
+
+  it('gives the jobs of a server that leaves back', async () => {
+    const queue = bench.newQueue();
+    const registration = await bench.register(queue);
+    const { id } = await bench.enqueue(queue);
+    await bench.claim(registration.id, queue);
+    await registration.unregister();
+    expect((await bench.storage.findJob(id))?.state).to.equal('enqueued');
+  });
+}

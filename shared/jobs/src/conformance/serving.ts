@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import Type from 'typebox';
+import { JobClient } from '../client/job-client.js';
+import { defineJob } from '../job/definition.js';
+import type { Job } from '../job/job.js';
+import { isFinished, type JobState } from '../job/state.js';
+import { handleJob, type JobHandler } from '../server/handler.js';
+import { JobServer } from '../server/job-server.js';
+import { type Bench, until } from './storage-under-test.js';
+
+export function serving(bench: Bench): void {
+  async function withServer(
+    queue: string,
+    handlers: JobHandler[],
+    work: (server: JobServer) => Promise<void>,
+  ): Promise<void> {
+    const server = new JobServer({
+      storage: bench.storage,
+      handlers,
+      queues: [queue],
+      concurrency: 4,
+      stopTimeoutMs: 100,
+    });
+    await server.start();
+    try {
+      await work(server);
+    } finally {
+      await server.stop();
+    }
+  }
+
+  async function jobIn(id: string, condition: (job: Job) => boolean): Promise<Job> {
+    return until(async () => {
+      const job = await bench.storage.findJob(id);
+      return job !== null && condition(job) ? job : undefined;
+    });
+  }
+
+  const inState =
+    (state: JobState) =>
+    (job: Job): boolean =>
+      job.state === state;
+
+  it('runs a job and keeps what its handler returns', async () => {
+    const queue = bench.newQueue();
+    const add = defineJob({ name: 'add', args: Type.Object({ a: Type.Number(), b: Type.Number() }), queue });
+    await withServer(queue, [handleJob(add, ({ args }) => ({ sum: args.a + args.b }))], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(add, { a: 2, b: 3 });
+      expect((await jobIn(id, ({ state }) => isFinished(state))).result).to.deep.equal({ sum: 5 });
+    });
+  });
+
+  it('tries a job that throws again and ends it done', async () => {
+    const queue = bench.newQueue();
+    const flaky = defineJob({ name: 'flaky', queue, retryDelay: () => 1 });
+    const handler = handleJob(flaky, ({ job }) => {
+      if (job.attempt === 1) throw new RangeError('not yet');
+      return job.attempt;
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(flaky, {});
+      expect(await jobIn(id, inState('done'))).to.include({ result: 2, attempt: 2 });
+    });
+  });
+
+  it('fails a job that threw in its last attempt, with the error', async () => {
+    const queue = bench.newQueue();
+    const broken = defineJob({ name: 'broken', queue, maxAttempts: 1 });
+    const handler = handleJob(broken, () => {
+      throw new RangeError('never');
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(broken, {});
+      expect((await jobIn(id, inState('failed'))).error).to.include({ name: 'RangeError', message: 'never' });
+    });
+  });
+
+  it('fails an attempt whose result cannot be stored and says which part', async () => {
+    const queue = bench.newQueue();
+    const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
+    await withServer(queue, [handleJob(odd, () => ({ when: new Date() }))], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(odd, {});
+      expect((await jobIn(id, inState('failed'))).error?.message).to.contain('result.when is a Date');
+    });
+  });
+
+  it('runs each of many jobs once', async () => {
+    const queue = bench.newQueue();
+    const tick = defineJob({ name: 'tick', queue });
+    const runs = new Map<string, number>();
+    const handler = handleJob(tick, ({ job }) => {
+      runs.set(job.id, (runs.get(job.id) ?? 0) + 1);
+    });
+    const client = new JobClient(bench.storage);
+    await withServer(queue, [handler], async () => {
+      await client.enqueueMany(Array.from({ length: 500 }, () => ({ definition: tick, args: {} })));
+      await until(async () =>
+        (await bench.storage.countJobs({ queue: [queue], state: ['done'] })).count === 500 ? true : undefined,
+      );
+    });
+    expect([...runs.values()].filter((times) => times === 1)).to.have.length(500);
+  });
+
+  it('gives jobs that do not end in time back when it stops, the attempt not counted', async () => {
+    const queue = bench.newQueue();
+    const endless = defineJob({ name: 'endless', queue });
+    const handler = handleJob(endless, async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    let id = '';
+    await withServer(queue, [handler], async () => {
+      ({ id } = await new JobClient(bench.storage).enqueue(endless, {}));
+      await jobIn(id, inState('processing'));
+    });
+    expect(await bench.storage.findJob(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
+  });
+
+  it('lets a running job finish when it stops', async () => {
+    const queue = bench.newQueue();
+    const slow = defineJob({ name: 'slow', queue });
+    let finish: ((result: string) => void) | undefined;
+    const handler = handleJob(slow, async () => new Promise<string>((resolve) => (finish = resolve)));
+    const server = new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue] });
+    await server.start();
+    const { id } = await new JobClient(bench.storage).enqueue(slow, {});
+    const finishJob = await until(async () => finish);
+    const stopped = server.stop();
+    finishJob('finished');
+    await stopped;
+    expect(await bench.storage.findJob(id)).to.include({ state: 'done', result: 'finished' });
+  });
+
+  it('is not on the list of servers after it stopped', async () => {
+    const queue = bench.newQueue();
+    let id: string | null = null;
+    await withServer(queue, [], async (server) => {
+      id = server.id;
+      expect((await bench.storage.listServers()).map((entry) => entry.id)).to.include(id);
+    });
+    expect((await bench.storage.listServers()).map((entry) => entry.id)).not.to.include(id);
+  });
+}

@@ -1,0 +1,95 @@
+import { after, before } from 'mocha';
+import { newId } from '../job/id.js';
+import type { Claim, ClaimedJob, NewJob } from '../job/job.js';
+import type { JobStorage, ServerRegistration } from '../storage/storage.js';
+
+/** What a storage's own tests give to the suite. */
+export interface StorageUnderTest {
+  /** Open. One instance serves the whole suite: each test keeps to queues of its own. */
+  readonly storage: JobStorage;
+  /** Makes the storage believe that a server's last heartbeat lies longer ago than its timeout. */
+  silence(serverId: string): Promise<void>;
+  /** Called after the last test. */
+  close(): Promise<void>;
+}
+
+/** Gives the suite's tests the storage, and the few things that nearly all of them do with it. */
+export class Bench {
+  #subject: StorageUnderTest | undefined;
+  readonly #registrations: ServerRegistration[] = [];
+  #queues = 0;
+
+  constructor(open: () => Promise<StorageUnderTest>) {
+    before(async () => {
+      this.#subject = await open();
+    });
+    after(async () => {
+      await Promise.all(this.#registrations.map((registration) => registration.unregister()));
+      await this.#subject?.close();
+    });
+  }
+
+  get storage(): JobStorage {
+    return this.#opened.storage;
+  }
+
+  async silence(serverId: string): Promise<void> {
+    await this.#opened.silence(serverId);
+  }
+
+  /** A queue that no other test uses. */
+  newQueue(): string {
+    return `queue-${++this.#queues}`;
+  }
+
+  async enqueue(queue: string, job: Partial<NewJob> = {}): Promise<NewJob> {
+    const complete = { ...newJob(queue), ...job };
+    await this.storage.enqueue(complete);
+    return complete;
+  }
+
+  async register(queue: string): Promise<ServerRegistration> {
+    const registration = await this.storage.registerServer({
+      host: 'conformance',
+      pid: process.pid,
+      queues: [queue],
+      concurrency: 5,
+      timeoutMs: 60_000,
+    });
+    this.#registrations.push(registration);
+    return registration;
+  }
+
+  /** Enqueues one job and claims it for a new server. */
+  async claimOne(job: Partial<NewJob> = {}, leaseMs = 60_000): Promise<{ queue: string; claim: Claim }> {
+    const queue = job.queue ?? this.newQueue();
+    await this.enqueue(queue, job);
+    const { id: serverId } = await this.register(queue);
+    const [claimed] = await this.claim(serverId, queue, 1, leaseMs);
+    if (claimed === undefined) throw new Error('The job that was just enqueued could not be claimed');
+    return { queue, claim: claimed.claim };
+  }
+
+  async claim(serverId: string, queue: string, limit = 10, leaseMs = 60_000): Promise<ClaimedJob[]> {
+    return this.storage.claim({ serverId, queue, limit, leaseMs });
+  }
+
+  get #opened(): StorageUnderTest {
+    if (this.#subject === undefined)
+      throw new Error('The storage is opened before the first test, not earlier');
+    return this.#subject;
+  }
+}
+
+export function newJob(queue: string): NewJob {
+  return { id: newId(), name: 'work', queue, priority: 0, args: '{"n":1}', maxAttempts: 10, due: null };
+}
+
+/** Repeats until it gives something other than `undefined`; the test's own timeout ends it. */
+export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
