@@ -20,8 +20,8 @@ describe('a worker that is killed in mid-job', function () {
       const job = await getJob(location);
       return job.state === 'processing' ? job : null;
     });
-    await system().start('worker');
     await doomed.end('SIGKILL');
+    await system().start('worker');
 
     const done = await eventually(async () => {
       const job = await getJob(location);

@@ -24,7 +24,8 @@ export function run(
 ): Running {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: house,
-    env: { ...process.env, ...env },
+    // Not measured for coverage: most of these processes are killed, and the others would take long to end.
+    env: { ...process.env, NODE_V8_COVERAGE: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
