@@ -61,7 +61,6 @@ describe('the sentence about a job', () => {
   const around = (own: Partial<Surroundings> = {}): Surroundings => ({
     attempts: [],
     servers: [server()],
-    queue: queue(),
     nowMs,
     ...own,
   });

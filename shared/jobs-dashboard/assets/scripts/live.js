@@ -88,10 +88,11 @@ export class LivePage {
     learnClock(response.headers.get('Date'));
     if (response.status === 304) return;
     if (!response.ok) throw new Error(String(response.status));
-    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').body;
+    const template = document.createElement('template');
+    template.innerHTML = await response.text();
     if (this.#rests(region)) return;
-    showTimes(fresh);
-    morph(region, fresh);
+    showTimes(template.content);
+    morph(region, template.content);
     region.dataset['etag'] = response.headers.get('ETag') ?? '';
     tellTimes();
   }

@@ -1,16 +1,23 @@
 /**
- * Makes the content of `current` like that of `next` and touches only what differs, so that focus, open details, and
+ * Makes the elements in `current` like those in `next` and touches only what differs, so that focus, open details, and
  * the reader's place stay.
  *
- * @param {Node} current
- * @param {Node} next
+ * @param {Element} current
+ * @param {ParentNode} next
  */
 export function morph(current, next) {
-  const before = [...current.childNodes];
-  const after = [...next.childNodes];
+  morphList(current, [...current.children], [...next.children]);
+}
+
+/**
+ * @param {Element} parent
+ * @param {readonly ChildNode[]} before
+ * @param {readonly ChildNode[]} after
+ */
+function morphList(parent, before, after) {
   for (const [index, node] of after.entries()) {
     const present = before[index];
-    if (present === undefined) current.appendChild(node);
+    if (present === undefined) parent.append(node);
     else if (!alike(present, node)) present.replaceWith(node);
     else if (present instanceof Element && node instanceof Element) morphElement(present, node);
     else if (present.nodeValue !== node.nodeValue) present.nodeValue = node.nodeValue;
@@ -29,7 +36,7 @@ function morphElement(present, node) {
   for (const { name, value } of node.attributes) {
     if (present.getAttribute(name) !== value && !isReaders(present, name)) present.setAttribute(name, value);
   }
-  morph(present, node);
+  morphList(present, [...present.childNodes], [...node.childNodes]);
 }
 
 /**

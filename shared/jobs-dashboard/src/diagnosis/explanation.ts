@@ -1,4 +1,4 @@
-import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+import type { Attempt, Job, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { timeline, totalMs } from './timeline.js';
@@ -8,8 +8,6 @@ export interface Surroundings {
   readonly attempts: readonly Attempt[];
   /** Every running server. */
   readonly servers: readonly Server[];
-  /** The job's queue; `null` if it has never been heard of. */
-  readonly queue: Queue | null;
   readonly nowMs: number;
 }
 
@@ -90,9 +88,7 @@ function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanat
     );
   }
   const since = job.startedAt === null ? '' : ` for ${formatDuration(nowMs - job.startedAt.getTime())}`;
-  return calm(
-    `It has been running on ${where}${since} (${attempt}). The server is alive and renews its lease.`,
-  );
+  return calm(`It has been running on ${where}${since} (${attempt}). The server is alive.`);
 }
 
 function explainFailure(job: Job, around: Surroundings): string {

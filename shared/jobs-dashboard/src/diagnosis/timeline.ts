@@ -35,7 +35,7 @@ export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
 }
 
 /** Milliseconds that a stretch has lasted. */
-export function lengthMs({ from, until }: Stretch, nowMs: number): number {
+function lengthMs({ from, until }: Stretch, nowMs: number): number {
   return Math.max(0, (until?.getTime() ?? nowMs) - from.getTime());
 }
 

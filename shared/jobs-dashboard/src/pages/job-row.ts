@@ -1,4 +1,5 @@
 import type { Job, JobState } from '@longshore/jobs';
+import { excerpt } from '../format/excerpt.js';
 
 /** A job as one line of a list. */
 export interface JobRow {
@@ -37,6 +38,5 @@ export function jobRow(job: Job): JobRow {
 }
 
 function firstLine(text: string): string {
-  const line = text.split(/[\r\n]/, 1)[0] ?? '';
-  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR)}…` : line;
+  return excerpt(text.split(/[\r\n]/, 1)[0] ?? '', MAX_ERROR);
 }

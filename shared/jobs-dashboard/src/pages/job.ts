@@ -1,14 +1,17 @@
-import type { Attempt, Job, Server } from '@longshore/jobs';
-import { isFinished } from '@longshore/jobs';
+import { type Attempt, isFinished, type Job, type JobError, type Server } from '@longshore/jobs';
 import { explain } from '../diagnosis/explanation.js';
-import { lengthMs, timeline, type Stretch } from '../diagnosis/timeline.js';
+import { timeline, type Stretch } from '../diagnosis/timeline.js';
+import { excerpt } from '../format/excerpt.js';
 import { jsonTokens, type JsonText } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { notFound } from '../http/problem.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
-/** Attempts shown in full; the timeline has them all. */
+/** The latest attempts are shown; a page is no place for a thousand. */
 const MAX_ATTEMPTS = 50;
+const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
+const MAX_MESSAGE = 10_000;
+const MAX_STACK = 50_000;
 
 export async function jobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const id = (params['id'] ?? '').toLowerCase();
@@ -33,19 +36,17 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
-  const [job, attempts, servers, queues] = await Promise.all([
+  const [job, attempts, servers] = await Promise.all([
     find(id, context),
     reader.listAttempts(id),
     reader.listServers(),
-    reader.listQueues(),
   ]);
-  const queue = queues.find(({ name }) => name === job.queue) ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
     server: servers.find((server) => server.id === job.serverId) ?? null,
-    explanation: explain(job, { attempts, servers, queue, nowMs }),
-    stretches: timeline(job, attempts).map(storyOf),
+    explanation: explain(job, { attempts, servers, nowMs }),
+    stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attempts
       .toReversed()
       .slice(0, MAX_ATTEMPTS)
@@ -83,14 +84,25 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
     kind,
     attempt: attempt?.attempt ?? null,
     outcome: attempt?.outcome ?? null,
-    error: attempt?.error?.name ?? null,
+    error: attempt?.outcome === 'failed' ? (attempt.error?.name ?? null) : null,
     from,
     until,
-    lastedMs: until === null ? null : lengthMs({ kind, attempt, from, until }, 0),
   };
 }
 
 function attemptRow(attempt: Attempt, servers: readonly Server[]): object {
   const server = servers.find(({ id }) => id === attempt.serverId);
-  return { ...attempt, server: server === undefined ? null : `${server.host}, process ${server.pid}` };
+  return {
+    ...attempt,
+    server: server === undefined ? null : `${server.host}, process ${server.pid}`,
+    error: attempt.error === null ? null : errorExcerpt(attempt.error),
+  };
+}
+
+function errorExcerpt({ name, message, stack }: JobError): JobError {
+  return {
+    name,
+    message: excerpt(message, MAX_MESSAGE),
+    stack: stack === null ? null : excerpt(stack, MAX_STACK),
+  };
 }

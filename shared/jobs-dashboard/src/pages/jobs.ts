@@ -31,7 +31,12 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
       chips: chipsOf(filters),
     },
     regions: [
-      { name: 'tabs', view: 'jobs-tabs', everyMs: 2_000, load: () => loadTabs(filters, context) },
+      {
+        name: 'tabs',
+        view: 'jobs-tabs',
+        everyMs: isNarrowed(filters) ? 5_000 : 2_000,
+        load: () => loadTabs(filters, context),
+      },
       { name: 'list', view: 'jobs-list', everyMs: 5_000, load: () => loadList(filters, position, context) },
     ],
   };
@@ -45,8 +50,9 @@ function answerSearch(text: string, { state }: Filters): Redirect | { misunderst
 }
 
 async function loadTabs(filters: Filters, { reader }: PageContext): Promise<object> {
-  const narrowed = filters.queue.length > 0 || filters.name.length > 0;
-  const counts = narrowed ? await countEach(filters, reader) : await reader.stateCounts().then(asExact);
+  const counts = isNarrowed(filters)
+    ? await countEach(filters, reader)
+    : await reader.stateCounts().then(asExact);
   const all = jobStates.map((state) => counts[state]);
   const total = {
     count: all.reduce((sum, { count }) => sum + count, 0),
@@ -68,6 +74,11 @@ async function loadTabs(filters: Filters, { reader }: PageContext): Promise<obje
       })),
     ],
   };
+}
+
+/** Counts are at hand for all jobs; for some they are counted. */
+function isNarrowed({ queue, name }: Filters): boolean {
+  return queue.length > 0 || name.length > 0;
 }
 
 type Counts = Record<JobState, JobCount>;
@@ -105,7 +116,7 @@ async function loadList(filters: Filters, position: Position, { reader }: PageCo
   return {
     jobs: rows.map(jobRow),
     order,
-    filtered: filters.state !== null || filters.queue.length > 0 || filters.name.length > 0,
+    filtered: filters.state !== null || isNarrowed(filters),
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,

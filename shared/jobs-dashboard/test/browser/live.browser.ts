@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { eventually } from '@longshore/test-support';
+import type { Browser, Page } from 'playwright-core';
+import { openSite, type Site } from '../dashboard-site.js';
+import { launchChromium } from './chromium.js';
+
+describe('a live page in a browser', () => {
+  let browser: Browser;
+  let site: Site;
+  let page: Page;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+  beforeEach(async () => {
+    site = await openSite();
+    page = await browser.newPage();
+  });
+  afterEach(async () => {
+    await page.close();
+    await site.close();
+  });
+
+  const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
+  const figure = (state: string) =>
+    page.locator('.figure', { hasText: state }).locator('.value').textContent();
+  const status = () => page.locator('#live').textContent();
+  const addJob = () => site.story.storage.add({ name: 'brand-new' });
+
+  it('shows a new job without a reload, and keeps the focus where it was', async () => {
+    await open('');
+    const link = page.getByRole('link', { name: 'images' });
+    await link.focus();
+    expect(await figure('Enqueued')).to.equal('6');
+    await addJob();
+    await eventually(async () => (await figure('Enqueued')) === '7', { deadlineMs: 8_000 });
+    expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
+  });
+
+  it('asks for what it has and gets 304 while nothing changes', async () => {
+    const answers: number[] = [];
+    page.on('response', (response) => {
+      if (response.request().headers()['longshore-region'] !== undefined) answers.push(response.status());
+    });
+    await open('');
+    await eventually(() => answers.length >= 6, { deadlineMs: 12_000 });
+    expect(new Set(answers)).to.deep.equal(new Set([304]));
+  });
+
+  it('stands still when paused, and goes on when resumed', async () => {
+    await open('');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    let asked = 0;
+    page.on('request', () => (asked += 1));
+    await addJob();
+    await eventually(async () => /updated [345] s ago/.test((await status()) ?? ''), { deadlineMs: 8_000 });
+    expect([asked, await figure('Enqueued')]).to.deep.equal([0, '6']);
+    expect(await status()).to.include('Paused');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await eventually(async () => (await figure('Enqueued')) === '7');
+  });
+
+  it('does not move under marked text', async () => {
+    await open('');
+    await page.locator('.flow').evaluate((element) => document.getSelection()?.selectAllChildren(element));
+    await addJob();
+    const queues = page.getByRole('row', { name: /^default/ });
+    await eventually(async () => (await queues.textContent())?.includes('1'), { deadlineMs: 8_000 });
+    expect(await figure('Enqueued')).to.equal('6');
+  });
+
+  it('says how old it is when the server is gone, and recovers', async () => {
+    await open('');
+    await page.route('**/*', (route) => route.abort());
+    await eventually(async () => /No answer\. Last updated \d+ s ago/.test((await status()) ?? ''), {
+      deadlineMs: 8_000,
+    });
+    await page.unroute('**/*');
+    await eventually(async () => (await status())?.startsWith('Live'), { deadlineMs: 15_000 });
+  });
+
+  it('keeps an opened stack open', async () => {
+    await open(`jobs/${site.story.failedId}`);
+    const second = page.locator('details').nth(1);
+    await second.locator('summary').click();
+    const answered = page.waitForResponse(
+      (response) => response.request().headers()['longshore-region'] === 'job',
+    );
+    site.story.storage.clock.advance(1);
+    await page
+      .locator('.attempt')
+      .first()
+      .evaluate((element) => element.closest('[data-region]')?.setAttribute('data-etag', ''));
+    expect((await answered).status()).to.equal(200);
+    expect(await second.evaluate((element) => element.hasAttribute('open'))).to.equal(true);
+  });
+
+  it('tells times on, in the viewer’s zone', async () => {
+    const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
+    const tokyo = await context.newPage();
+    await tokyo.goto(`${site.url}/job-dashboard/jobs/${site.story.doneId}`);
+    expect(await tokyo.locator('.facts').textContent())
+      .to.include('1 Mar 2026, 22:53:00')
+      .and.include('9');
+    await context.close();
+  });
+});
