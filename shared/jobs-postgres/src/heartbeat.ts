@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DatabaseOptions } from './database.js';
 
@@ -13,6 +12,9 @@ export interface HeartbeatData {
 
 /** The thread's only message: its server has been declared dead. */
 export const lostMessage = 'lost';
+
+/** The built file, also when this one runs from its source: loaders of TypeScript do not reach into threads. */
+const threadFile = new URL('../dist/heartbeat-thread.js', import.meta.url);
 
 /** How long the thread may take to close its connection. */
 const stopMs = 1_000;
@@ -31,10 +33,7 @@ export class Heartbeat {
       intervalMs: timeoutMs / 3,
       processing: this.#processing.buffer,
     };
-    this.#worker = new Worker(new URL(`heartbeat-thread${extname(import.meta.url)}`, import.meta.url), {
-      name: 'longshore-heartbeat',
-      workerData: data,
-    });
+    this.#worker = new Worker(threadFile, { name: 'longshore-heartbeat', workerData: data, execArgv: [] });
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
     this.#worker.on('message', () => this.#lost.abort(new Error('The server was silent for too long')));
     // A thread that cannot go on leaves a server that will be declared dead: the same as being so.

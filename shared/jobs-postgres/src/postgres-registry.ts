@@ -9,6 +9,7 @@ export class PostgresRegistry implements ServerRegistry {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #rescue: () => Promise<unknown>;
+  readonly #heartbeats = new Set<Heartbeat>();
 
   /** @param rescue takes back the claims of servers that are not on the list */
   constructor(database: Database, queues: QueueDirectory, rescue: () => Promise<unknown>) {
@@ -23,6 +24,7 @@ export class PostgresRegistry implements ServerRegistry {
     for (const queue of queues) await this.#queues.idOf(queue);
     await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs]);
     const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs);
+    this.#heartbeats.add(heartbeat);
     return {
       id,
       lost: heartbeat.lost,
@@ -31,9 +33,15 @@ export class PostgresRegistry implements ServerRegistry {
       },
       unregister: async () => {
         await heartbeat.stop();
+        this.#heartbeats.delete(heartbeat);
         await this.#database.query(deleteServer, [id]);
         await this.#rescue();
       },
     };
+  }
+
+  /** Ends the heartbeats of servers that did not unregister; they will be declared dead. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#heartbeats].map((heartbeat) => heartbeat.stop()));
   }
 }

@@ -80,6 +80,7 @@ export class PostgresStorage implements JobStorage {
 
   async close(): Promise<void> {
     await this.#intake.drained();
+    await this.#registry.close();
     await this.#wakeUps.close();
     await this.#database.close();
   }

@@ -27,9 +27,11 @@ export class Loop {
     this.#options = options;
   }
 
-  start(): void {
+  /** @param afterMs milliseconds until the first round */
+  start(afterMs = 0): void {
     this.#running = true;
-    this.wake();
+    if (afterMs === 0) this.wake();
+    else this.#plan(afterMs);
   }
 
   /** Begins a round now, or another one right after the round under way. */
@@ -66,12 +68,14 @@ export class Loop {
     }
     this.#round = undefined;
     if (!this.#running) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.wake();
-      },
-      this.#wokenMeanwhile ? 0 : pauseMs,
-    );
+    this.#plan(this.#wokenMeanwhile ? 0 : pauseMs);
+  }
+
+  #plan(pauseMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.wake();
+    }, pauseMs);
   }
 }

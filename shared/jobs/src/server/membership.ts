@@ -2,6 +2,9 @@ import type { ServerDescription, ServerRegistration, ServerRegistry } from '../s
 import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
 
+/** A server that is lost as soon as it has registered must not do so in a tight loop. */
+const rejoinMs = 1_000;
+
 export interface MembershipOptions {
   readonly registry: ServerRegistry;
   readonly description: ServerDescription;
@@ -54,7 +57,7 @@ export class Membership {
         'this server counts as dead; it drops its jobs and registers anew',
       );
       onLost();
-      this.#rejoining.start();
+      this.#rejoining.start(rejoinMs);
     });
   }
 

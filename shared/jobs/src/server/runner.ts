@@ -4,6 +4,7 @@ import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import { defaultRetryDelay } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
+import { RunningAttempt } from './running-attempt.js';
 
 export interface RunnerOptions {
   readonly handlers: readonly JobHandler[];
@@ -16,7 +17,7 @@ export interface RunnerOptions {
 export class Runner {
   readonly #handlers = new Map<string, JobHandler>();
   readonly #options: RunnerOptions;
-  readonly #running = new Map<string, { claim: Claim; abort: AbortController }>();
+  readonly #running = new Map<string, RunningAttempt>();
   #waiting: ClaimedJob[] = [];
   #idle: (() => void)[] = [];
 
@@ -61,7 +62,7 @@ export class Runner {
     const lost = new Set<string>();
     for (const claim of claims) {
       lost.add(claim.jobId);
-      this.#running.get(claim.jobId)?.abort.abort(reason);
+      this.#running.get(claim.jobId)?.abort(reason);
       this.#running.delete(claim.jobId);
     }
     this.#waiting = this.#waiting.filter(({ claim }) => !lost.has(claim.jobId));
@@ -91,27 +92,21 @@ export class Runner {
   }
 
   async #run(job: ClaimedJob): Promise<void> {
-    const entry = { claim: job.claim, abort: new AbortController() };
-    this.#running.set(job.claim.jobId, entry);
-    const outcome = await this.#attempt(job, entry.abort.signal);
-    // A dropped claim may have come back to this very server meanwhile, as another entry.
-    if (this.#running.get(job.claim.jobId) !== entry) return;
+    const attempt = new RunningAttempt(job);
+    this.#running.set(job.claim.jobId, attempt);
+    const outcome = await this.#outcomeOf(attempt, job);
+    // A dropped claim may have come back to this very server meanwhile, as another attempt.
+    if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
     this.#options.onOutcome(job.claim, outcome);
     this.#startNext();
   }
 
-  async #attempt(job: ClaimedJob, signal: AbortSignal): Promise<Outcome> {
+  async #outcomeOf(attempt: RunningAttempt, job: ClaimedJob): Promise<Outcome> {
     const handler = this.#handlers.get(job.name);
     try {
       if (handler === undefined) throw new UnknownJobError(job.name, [...this.#handlers.keys()]);
-      const { claim, name, args, maxAttempts, createdAt } = job;
-      const { jobId: id, queue, attempt } = claim;
-      const result = await handler.run({
-        args,
-        signal,
-        job: { id, name, queue, attempt, maxAttempts, createdAt },
-      });
+      const result = await handler.run(attempt);
       return { kind: 'done', result: toJsonText(result ?? null, 'result') };
     } catch (error) {
       return failure(job, error, handler);

@@ -1,0 +1,55 @@
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('The heartbeat of a server on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const register = async (timeoutMs: number) =>
+    storage.registerServer({ host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs });
+
+  const heartbeatOf = async (id: string): Promise<number> => {
+    const server = (await storage.listServers()).find((candidate) => candidate.id === id);
+    return server?.heartbeatAt.getTime() ?? Number.NaN;
+  };
+
+  it('goes on while the event loop is blocked', async () => {
+    const registration = await register(600);
+    const first = await heartbeatOf(registration.id);
+    await eventually(async () => (await heartbeatOf(registration.id)) > first); // the thread is up
+    const end = performance.now() + 1_200;
+    while (performance.now() < end); // a handler that computes
+    const silenceMs = Date.now() - (await heartbeatOf(registration.id));
+    await registration.unregister();
+    expect(silenceMs).to.be.lessThan(600);
+  });
+
+  it('tells how many jobs the server runs', async () => {
+    const registration = await register(300);
+    registration.report(7);
+    await eventually(async () => {
+      const server = (await storage.listServers()).find(({ id }) => id === registration.id);
+      return server?.processing === 7;
+    });
+    await registration.unregister();
+  });
+
+  it('finds out that the server has been declared dead', async () => {
+    const registration = await register(300);
+    await database.query('delete from longshore.server where id = $1', [registration.id]);
+    await eventually(() => registration.lost.aborted);
+    await registration.unregister();
+  });
+});

@@ -1,0 +1,58 @@
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { newId, type NewJob } from '@longshore/jobs';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('The hot path on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const newJobs = (count: number): NewJob[] =>
+    Array.from({ length: count }, () => ({
+      id: newId(),
+      name: 'hot',
+      queue: 'default',
+      priority: 0,
+      args: '{}',
+      maxAttempts: 1,
+      due: null,
+    }));
+
+  it('claims by heap-only updates: no index is written', async () => {
+    await storage.enqueueMany(newJobs(1_000));
+    const claimer = new PostgresStorage({ url: database.url });
+    const server = await claimer.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    await claimer.claim({ serverId: server.id, queue: 'default', limit: 1_000, leaseMs: 60_000 });
+    await claimer.close(); // a connection hands in its statistics when it ends
+    const [statistics] = await database.query<{ updated: string; hot: string }>(
+      `select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_all_tables
+       where schemaname = 'longshore' and relname = 'job'`,
+    );
+    expect(statistics).to.deep.equal({ updated: '1000', hot: '1000' });
+  });
+
+  it('writes the jobs of many concurrent enqueuers in few statements', async () => {
+    await Promise.all(newJobs(300).map((job) => storage.enqueue(job)));
+    const [row] = await database.query<{ statements: number }>(
+      'select count(distinct xmin::text)::integer as statements from longshore.job',
+    );
+    expect(row?.statements).to.be.at.most(3);
+  });
+});

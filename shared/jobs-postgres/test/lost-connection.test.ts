@@ -1,0 +1,77 @@
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { freePort } from '@longshore/local-postgres';
+import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('A Postgres storage that loses its connections', () => {
+  const work = defineJob({ name: 'work' });
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  async function cutConnections(): Promise<void> {
+    await database.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+  }
+
+  it('works again at the next call', async () => {
+    await storage.ping();
+    await cutConnections();
+    await eventually(async () => {
+      await storage.ping();
+      return true;
+    });
+  });
+
+  it('goes on running jobs', async () => {
+    const server = new JobServer({ storage, handlers: [handleJob(work, () => 'done')] });
+    await server.start();
+    const client = new JobClient(storage);
+    try {
+      await client.enqueue(work, {});
+      await cutConnections();
+      const { id } = await eventually(() => client.enqueue(work, {}));
+      await eventually(async () => (await storage.findJob(id))?.state === 'done', { deadlineMs: 10_000 });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('hears wake-ups again', async () => {
+    const heard: (string | null)[] = [];
+    const other = new PostgresStorage({ url: database.url });
+    const unsubscribe = storage.onWakeUp((queue) => heard.push(queue));
+    await cutConnections();
+    try {
+      await eventually(
+        async () => {
+          await new JobClient(other).enqueue(work, {});
+          return heard.length > 0;
+        },
+        { deadlineMs: 10_000, everyMs: 50 },
+      );
+    } finally {
+      unsubscribe();
+      await other.close();
+    }
+  });
+
+  it('says that it is unavailable, and what to make of it, when nobody answers', async () => {
+    const nowhere = new PostgresStorage({ url: `postgres://nobody@127.0.0.1:${await freePort()}/none` });
+    const error = await nowhere.open().catch((thrown: unknown) => thrown);
+    await nowhere.close();
+    expect(error).to.be.instanceOf(StorageUnavailableError);
+  });
+});

@@ -1,0 +1,58 @@
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { defineJob, JobClient } from '@longshore/jobs';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('Opening a Postgres storage', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(async () => {
+    await database.drop();
+  });
+
+  it('makes everything in an empty database, twenty times at the same moment', async () => {
+    const storages = Array.from(
+      { length: 20 },
+      () => new PostgresStorage({ url: database.url, poolSize: 2 }),
+    );
+    const results = await Promise.allSettled(storages.map((storage) => storage.open()));
+    await Promise.all(storages.map((storage) => storage.close()));
+    expect(results.filter(({ status }) => status === 'rejected')).to.deep.equal([]);
+  });
+
+  it('applies each migration once', async () => {
+    for (let time = 0; time < 2; time++) {
+      const storage = new PostgresStorage({ url: database.url });
+      await storage.open();
+      await storage.close();
+    }
+    const rows = await database.query<{ name: string }>('select name from longshore.migration');
+    expect(rows).to.deep.equal([{ name: '001_job-store' }]);
+  });
+
+  it('keeps the jobs that are there', async () => {
+    const first = new PostgresStorage({ url: database.url });
+    await first.open();
+    const { id } = await new JobClient(first).enqueue(defineJob({ name: 'stay' }), {});
+    await first.close();
+    const second = new PostgresStorage({ url: database.url });
+    await second.open();
+    const job = await second.findJob(id);
+    await second.close();
+    expect(job?.name).to.equal('stay');
+  });
+
+  it('makes the partitions of the history for the coming week', async () => {
+    const storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    await storage.close();
+    const [row] = await database.query<{ ahead: boolean }>(
+      `select to_regclass('longshore.job_done_failed_' || to_char((now() at time zone 'UTC')::date + 7, 'YYYYMMDD')) is not null as ahead`,
+    );
+    expect(row?.ahead).to.equal(true);
+  });
+});

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { defineJob, isId, JobClient, MemoryStorage } from '../src/index.js';
+
+describe('A job client', () => {
+  const report = defineJob({ name: 'report', queue: 'reports', priority: 5 });
+  let storage: MemoryStorage;
+  let client: JobClient;
+
+  beforeEach(() => {
+    storage = new MemoryStorage();
+    client = new JobClient(storage);
+  });
+
+  it('hands over a job with the defaults of its definition', async () => {
+    const { id } = await client.enqueue(report, {});
+    expect(await storage.findJob(id)).to.include({
+      name: 'report',
+      queue: 'reports',
+      priority: 5,
+      maxAttempts: 10,
+    });
+  });
+
+  it('lets the caller choose queue, priority and attempts', async () => {
+    const { id, queue } = await client.enqueue(report, {}, { queue: 'urgent', priority: -1, maxAttempts: 1 });
+    expect(queue).to.equal('urgent');
+    expect(await storage.findJob(id)).to.include({ queue: 'urgent', priority: -1, maxAttempts: 1 });
+  });
+
+  it('gives each job a version 7 UUID of the present time', async () => {
+    const { id } = await client.enqueue(report, {});
+    expect(isId(id)).to.equal(true);
+    expect(id[14]).to.equal('7');
+    expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).to.be.closeTo(Date.now(), 5_000);
+  });
+
+  it('schedules a job that is delayed', async () => {
+    const { id } = await client.enqueue(report, {}, { delayMs: 60_000 });
+    const job = await storage.findJob(id);
+    expect(job?.state).to.equal('scheduled');
+    expect(job?.runAt?.getTime()).to.be.closeTo(Date.now() + 60_000, 5_000);
+  });
+
+  it('enqueues a job with a delay of nothing at once', async () => {
+    const { id } = await client.enqueue(report, {}, { delayMs: 0 });
+    expect((await storage.findJob(id))?.state).to.equal('enqueued');
+  });
+
+  const refused: [string, object, string][] = [
+    ['a delay and a time', { delayMs: 1, runAt: new Date() }, 'not both'],
+    ['a negative delay', { delayMs: -1 }, 'delayMs'],
+    ['a time that is none', { runAt: new Date(Number.NaN) }, 'not a valid date'],
+    ['a queue with a space', { queue: 'a b' }, 'cannot name a queue'],
+  ];
+  for (const [what, options, message] of refused) {
+    it(`refuses ${what} and stores nothing`, async () => {
+      const error = await client.enqueue(report, {}, options).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(RangeError).with.property('message').that.contains(message);
+      expect((await storage.countJobs()).count).to.equal(0);
+    });
+  }
+
+  it('hands over none of several jobs if the arguments of one are refused', async () => {
+    const orders = [
+      { definition: report, args: {} },
+      { definition: report, args: { n: 1n } },
+    ];
+    expect(await client.enqueueMany(orders).catch((thrown: unknown) => thrown)).to.be.an('error');
+    expect((await storage.countJobs()).count).to.equal(0);
+  });
+});

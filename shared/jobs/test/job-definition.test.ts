@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import Type from 'typebox';
+import { defineJob, InvalidArgumentsError } from '../src/index.js';
+
+describe('A job definition', () => {
+  const ship = defineJob({
+    name: 'ship',
+    args: Type.Object(
+      { orderId: Type.Integer({ minimum: 1 }), lines: Type.Array(Type.Object({ sku: Type.String() })) },
+      { additionalProperties: false },
+    ),
+  });
+
+  it('has defaults for everything but its name', () => {
+    expect(defineJob({ name: 'plain' })).to.include({ queue: 'default', priority: 0, maxAttempts: 10 });
+  });
+
+  it('lets arguments through that fit its schema', () => {
+    expect(ship.serialize({ orderId: 1, lines: [{ sku: 'a' }] })).to.equal(
+      '{"orderId":1,"lines":[{"sku":"a"}]}',
+    );
+  });
+
+  const misfits: [string, unknown, string][] = [
+    ['a missing argument', { lines: [] }, "args must have required property 'orderId'"],
+    ['a wrong type', { orderId: 'one', lines: [] }, 'args.orderId must be integer'],
+    ['a value out of bounds', { orderId: 0, lines: [] }, 'args.orderId must be >= 1'],
+    [
+      'an unknown argument',
+      { orderId: 1, lines: [], rush: true },
+      'args.rush is not an argument of this job',
+    ],
+    ['a wrong element', { orderId: 1, lines: [{ sku: 1 }] }, 'args.lines[0].sku must be string'],
+  ];
+  for (const [what, args, message] of misfits) {
+    it(`refuses ${what} and names its path`, () => {
+      expect(() => ship.serialize(args as never)).to.throw(InvalidArgumentsError, message);
+    });
+  }
+
+  it('takes any object if it states no schema', () => {
+    expect(defineJob({ name: 'any' }).serialize({ whatever: 1 })).to.equal('{"whatever":1}');
+  });
+
+  const outOfBounds: [string, object, string][] = [
+    ['a name with a space', { name: 'two words' }, 'cannot name a job'],
+    ['an empty name', { name: '' }, 'cannot name a job'],
+    ['a queue with a slash', { name: 'a', queue: 'x/y' }, 'cannot name a queue'],
+    ['a fractional priority', { name: 'a', priority: 0.5 }, 'A priority is an integer'],
+    ['a priority beyond 16 bits', { name: 'a', priority: 40_000 }, 'A priority is an integer'],
+    ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts is an integer'],
+  ];
+  for (const [what, options, message] of outOfBounds) {
+    it(`cannot have ${what}`, () => {
+      expect(() => defineJob(options as { name: string })).to.throw(RangeError, message);
+    });
+  }
+});
