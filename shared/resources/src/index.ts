@@ -7,6 +7,8 @@ export { memoryIdempotencyStore } from './idempotency/memory-store.js';
 export type { IdempotencyStore } from './idempotency/store.js';
 export { idempotencyTable, tableIdempotencyStore } from './idempotency/table-store.js';
 export { answerMalformedHttp } from './malformed-http.js';
+export type { ApiInfo } from './openapi/document.js';
+export type { OpenApiDocument } from './openapi/document-types.js';
 export type { CollectionQuery, Selection } from './query/collection-query.js';
 export type { Filter } from './query/filter-value.js';
 export type { Authenticate } from './request/credentials.js';

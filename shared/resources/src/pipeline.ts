@@ -3,6 +3,7 @@ import { prepare } from './handlers/dispatch.js';
 import { requireParents, scopeOf } from './handlers/existence.js';
 import { performOnce } from './idempotency/perform-once.js';
 import type { IdempotencyStore } from './idempotency/store.js';
+import type { Reference } from './openapi/reference.js';
 import { type Authenticate, authorize } from './request/credentials.js';
 import { requireAcceptable, requireMediaType } from './request/media-type.js';
 import { allowedMethods, requireMethod } from './request/method.js';
@@ -20,6 +21,7 @@ export interface Pipeline {
   readonly apiUrl: string;
   readonly authenticate: Authenticate | undefined;
   readonly idempotency: IdempotencyStore;
+  readonly reference: Reference;
 }
 
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
@@ -36,7 +38,10 @@ export async function answer(
   segments: readonly string[],
   identified: (principal: Principal | undefined) => void,
 ): Promise<ApiResponse> {
-  const route = findRoute(pipeline.catalog, afterVersion(segments));
+  const named = afterVersion(segments);
+  const reference = pipeline.reference(named, request);
+  if (reference !== undefined) return reference;
+  const route = findRoute(pipeline.catalog, named);
   requireMethod(route, request.method);
   if (request.method === 'OPTIONS') return optionsResponse(route, request);
 

@@ -5,6 +5,8 @@ import { memoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import { koaAdapter } from './koa-adapter.js';
 import { createResponder } from './responder.js';
+import type { ApiInfo } from './openapi/document.js';
+import { createReference } from './openapi/reference.js';
 import type { Authenticate } from './request/credentials.js';
 import { supportedVersion } from './request/path.js';
 import type { CorsOrigins } from './request/response-headers.js';
@@ -38,6 +40,8 @@ export interface ResourceApiOptions {
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where the answers to requests with an Idempotency-Key are kept; default: in this process. */
   readonly idempotency?: IdempotencyStore;
+  /** What the reference says about the API as a whole. */
+  readonly info?: ApiInfo;
   /** Origins whose pages may call; default none. */
   readonly corsOrigins?: CorsOrigins;
   /** Who sees the stack trace of a 500; default `always`. */
@@ -46,6 +50,8 @@ export interface ResourceApiOptions {
   /** Largest body in bytes; default 1 MiB. */
   readonly bodyLimitBytes?: number;
 }
+
+const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.', version: '1.0.0' };
 
 /**
  * The API as Koa middleware. Use it first: it answers everything below `{prefix}/api`, the pages `/errors/{code}`,
@@ -56,12 +62,16 @@ export function createResourceApi(options: ResourceApiOptions): Koa.Middleware {
   const catalog = createCatalog(options.resources, options.platform);
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const prefix = (options.prefix ?? '').replace(/\/+$/, '');
+  const apiUrl = `${baseUrl}${prefix}/api/${supportedVersion}`;
+  const { authenticate, info = defaultInfo } = options;
+  const secured = authenticate !== undefined;
   const responder = createResponder({
     pipeline: {
       catalog,
-      apiUrl: `${baseUrl}${prefix}/api/${supportedVersion}`,
-      authenticate: options.authenticate,
+      apiUrl,
+      authenticate,
       idempotency: options.idempotency ?? memoryIdempotencyStore(),
+      reference: createReference({ catalog, info, baseUrl, apiUrl, secured }),
     },
     baseUrl,
     prefix,

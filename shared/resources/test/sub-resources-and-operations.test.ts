@@ -30,7 +30,7 @@ describe('Sub-resources and operations', () => {
     it('follow the same rules', async () => {
       const { id } = await created();
       const made = await send('POST', `/books/${id}/chapters`, { heading: 'I' });
-      const path = `/books/${id}/chapters/${(made.body as { id: number }).id}`;
+      const path = `/books/${id}/chapters/${(made.body as { id: string }).id}`;
       expect(made.headers.get('location')).to.equal(`https://api.example.com/api/v1${path}`);
       expect((await send('PATCH', path, { heading: 'II' })).body).to.include({ heading: 'II', bookId: id });
       expect(
@@ -43,7 +43,7 @@ describe('Sub-resources and operations', () => {
       it(`${method} answers 404 for a child under the wrong parent`, async () => {
         const [right, wrong] = [await created(), await created()];
         const made = await send('POST', `/books/${right.id}/chapters`, { heading: 'I' });
-        const chapter = made.body as { id: number };
+        const chapter = made.body as { id: string };
         const json = method === 'GET' || method === 'DELETE' ? undefined : { heading: 'X', bookId: wrong.id };
         const answer = await send(method, `/books/${wrong.id}/chapters/${chapter.id}`, json);
         expect(answer.codes).to.deep.equal([40402]);

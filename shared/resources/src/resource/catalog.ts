@@ -12,6 +12,7 @@ export function createCatalog(resources: readonly Resource[], platform: Platform
   const storages = new Map<Resource, AnyStorage>();
   const connect = (resource: Resource): void => {
     if (storages.has(resource)) return;
+    for (const other of storages.keys()) requireOwnSingular(resource, other);
     storages.set(resource, resource.connect(platform));
     for (const child of resource.children.values()) connect(child.resource);
   };
@@ -26,4 +27,12 @@ export function createCatalog(resources: readonly Resource[], platform: Platform
     return storage;
   };
   return { roots, storageOf };
+}
+
+/** Schemas and operations in the document are named after the singular. */
+function requireOwnSingular(one: Resource, other: Resource): void {
+  if (one.singular !== other.singular) return;
+  throw new DefinitionError(
+    `two resources have the singular "${one.singular}"; give one of them another in "singular"`,
+  );
 }

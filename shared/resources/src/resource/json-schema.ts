@@ -10,6 +10,18 @@ export interface JsonSchema {
   readonly const?: unknown;
   readonly default?: unknown;
   readonly additionalProperties?: boolean | JsonSchema;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly maxProperties?: number;
+  readonly $ref?: string;
 }
 
 /** The types that a schema admits; empty if it admits any. `date-time` stands for a string of that format. */

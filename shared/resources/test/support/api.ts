@@ -27,7 +27,7 @@ export const baseUrl = 'https://api.example.com';
 
 /** Serves resources on a free loopback port. */
 export async function serve(
-  options: Omit<ResourceApiOptions, 'baseUrl' | 'log'>,
+  options: Partial<ResourceApiOptions> & Pick<ResourceApiOptions, 'resources'>,
   extend: (app: Koa) => void = () => {},
 ): Promise<TestApi> {
   const incidents: unknown[] = [];

@@ -27,7 +27,7 @@ const Book = Type.Object({
 const chapters = defineResource({
   name: 'chapters',
   item: Type.Object({
-    id: Type.Integer({ minimum: 1 }),
+    id: Type.String({ format: 'uuid' }),
     bookId: Type.String({ format: 'uuid' }),
     heading: Type.String(),
   }),
@@ -108,7 +108,7 @@ const tables = `
     created_at timestamptz not null default now()
   );
   create table library.chapter (
-    id int generated always as identity primary key,
+    id uuid primary key default gen_random_uuid(),
     book_id uuid not null references library.book on delete cascade,
     heading text not null
   );
@@ -129,7 +129,7 @@ export interface Library extends TestApi {
 
 /** The library on a database of its own, with two authors. */
 export async function serveLibrary(
-  options: Omit<ResourceApiOptions, 'baseUrl' | 'log' | 'resources' | 'platform'> = {},
+  options: Partial<Omit<ResourceApiOptions, 'log' | 'resources' | 'platform'>> = {},
 ): Promise<Library> {
   const database = await createTestDatabase(migrate);
   await database.query(

@@ -1,0 +1,63 @@
+import type { JsonSchema } from '../resource/json-schema.js';
+
+/** The part of OpenAPI 3.1 that the generator writes. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly servers: readonly {
+    readonly url: string;
+    readonly description: string;
+    readonly 'x-internal': boolean;
+  }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+    readonly headers: Readonly<Record<string, HeaderObject>>;
+    readonly securitySchemes?: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** Operations by method, and `parameters` that all of them share. */
+export type PathItem = Readonly<Record<string, unknown>>;
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+}
+
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly description: string;
+  readonly required?: boolean;
+  readonly style?: string;
+  readonly explode?: boolean;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, HeaderObject | Reference>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema: JsonSchema | Reference; readonly example?: unknown }>
+  >;
+}
+
+export interface HeaderObject {
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}

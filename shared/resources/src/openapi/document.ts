@@ -1,0 +1,142 @@
+import type { Catalog } from '../request/route.js';
+import type { JsonSchema } from '../resource/json-schema.js';
+import type { Resource } from '../resource/resource.js';
+import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
+import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
+import { headerReferences, responseHeaders } from './headers.js';
+import { pathParameter } from './parameters.js';
+import { catalogPaths } from './paths.js';
+import { resourceSchemas } from './schemas.js';
+
+/** What the document says about the API as a whole. */
+export interface ApiInfo {
+  readonly title: string;
+  readonly description: string;
+  /** Version of the software, not of the interface. */
+  readonly version: string;
+}
+
+export interface DocumentSource {
+  readonly catalog: Catalog;
+  readonly info: ApiInfo;
+  readonly baseUrl: string;
+  readonly apiUrl: string;
+  readonly secured: boolean;
+}
+
+/** The OpenAPI 3.1 document of an API. */
+export function openApiDocument({
+  catalog,
+  info,
+  baseUrl,
+  apiUrl,
+  secured,
+}: DocumentSource): OpenApiDocument {
+  const resources = allResources([...catalog.roots.values()]);
+  const paths = { ...catalogPaths(catalog, secured), ...referencePaths(baseUrl) };
+  const responses = referenced(errorResponses(baseUrl), 'responses', paths);
+  return {
+    openapi: '3.1.1',
+    info: {
+      ...info,
+      summary: info.title,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'Reference', url: `${apiUrl}/docs` },
+    },
+    servers: [
+      {
+        url: apiUrl,
+        description: 'The service at its configured base URL: local, staging or production',
+        'x-internal': false,
+      },
+    ],
+    tags: [
+      ...resources.map(({ name, description }) => ({ name, description: description || `The ${name}.` })),
+      { name: 'reference', description: 'What this interface tells about itself.' },
+    ],
+    security: secured ? [{ bearer: [] }] : [],
+    paths,
+    components: {
+      schemas: {
+        ErrorPayload: errorPayloadSchema,
+        ...referenced(
+          Object.assign({}, ...resources.map(resourceSchemas)) as Record<string, JsonSchema>,
+          'schemas',
+          paths,
+        ),
+      },
+      responses,
+      headers: referenced<HeaderObject>(responseHeaders, 'headers', [paths, responses]),
+      ...(secured && {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token with the scopes read, write or admin. Follows RFC 6750.',
+          },
+        },
+      }),
+    },
+  };
+}
+
+/** The components that something refers to: 405, say, only answers methods that the document does not list. */
+function referenced<Component>(
+  components: Readonly<Record<string, Component>>,
+  kind: string,
+  users: unknown,
+): Readonly<Record<string, Component>> {
+  const text = JSON.stringify(users);
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  );
+}
+
+/** The resources of the tree, each once. */
+function allResources(roots: readonly Resource[]): readonly Resource[] {
+  const found = new Map<string, Resource>();
+  const visit = (resource: Resource): void => {
+    if (found.get(resource.name) === resource) return;
+    found.set(resource.name, found.get(resource.name) ?? resource);
+    for (const { resource: child } of resource.children.values()) visit(child);
+  };
+  for (const resource of roots) visit(resource);
+  return [...found.values()];
+}
+
+function referencePaths(baseUrl: string): Readonly<Record<string, PathItem>> {
+  const code = pathParameter('code', 'A code of the error payload.', {
+    type: 'integer',
+    minimum: 40000,
+    maximum: 59999,
+    examples: [40402],
+  });
+  return {
+    '/errors/{code}': {
+      servers: [{ url: baseUrl, description: 'This service, outside the version' }],
+      parameters: [code],
+      get: {
+        operationId: 'getError',
+        summary: 'Explain an error code',
+        description: 'Cause and fix, as HTML or JSON.',
+        tags: ['reference'],
+        security: [],
+        responses: {
+          '200': {
+            description: 'The explanation.',
+            headers: headerReferences(),
+            content: {
+              'text/html': {
+                schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
+                example: '<!doctype html>',
+              },
+            },
+          },
+          '404': errorReference(404),
+          '429': errorReference(429),
+          '500': errorReference(500),
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { errorCatalogue, type ErrorCode, parseErrorCode, statusOf } from '../errors/error-catalogue.js';
+import type { JsonSchema } from '../resource/json-schema.js';
+import type { Reference, ResponseObject } from './document-types.js';
+import { headerReferences, type responseHeaders } from './headers.js';
+
+/** The schema of the error payload. */
+export const errorPayloadSchema: JsonSchema = {
+  type: 'object',
+  description: 'All problems of the request.',
+  required: ['errors'],
+  additionalProperties: false,
+  properties: {
+    errors: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100_000,
+      items: {
+        type: 'object',
+        required: ['userMessage', 'internalMessage', 'code', 'more info'],
+        additionalProperties: false,
+        properties: {
+          userMessage: {
+            type: 'string',
+            maxLength: 200,
+            pattern: '^.+$',
+            description: 'Fit for the screen of an end user.',
+          },
+          internalMessage: {
+            type: 'string',
+            maxLength: 1_048_576,
+            pattern: String.raw`^[\s\S]*$`,
+            description: 'For developers.',
+          },
+          code: {
+            enum: Object.keys(errorCatalogue).map(Number),
+            description: 'The status × 100 plus an ordinal.',
+          },
+          'more info': {
+            type: 'string',
+            format: 'uri',
+            maxLength: 2048,
+            description: 'A page that explains cause and fix.',
+          },
+        },
+      },
+    },
+  },
+};
+
+const extraHeaders: Readonly<Record<number, readonly (keyof typeof responseHeaders)[]>> = {
+  401: ['WWWAuthenticate'],
+  405: ['Allow'],
+  415: ['AcceptPatch'],
+  429: ['RetryAfter'],
+  503: ['RetryAfter'],
+};
+
+/** One response for each status of the catalogue, with the causes of its codes and an example for each. */
+export function errorResponses(baseUrl: string): Readonly<Record<string, ResponseObject>> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const text of Object.keys(errorCatalogue)) {
+    const code = parseErrorCode(text);
+    if (code !== undefined) byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [`Error${status}`, errorResponse(baseUrl, status, codes)]),
+  );
+}
+
+export function errorReference(status: number): Reference {
+  return { $ref: `#/components/responses/Error${status}` };
+}
+
+function errorResponse(baseUrl: string, status: number, codes: readonly ErrorCode[]): ResponseObject {
+  const schema = { $ref: '#/components/schemas/ErrorPayload' };
+  const example = {
+    errors: codes.slice(0, 1).map((code) => ({
+      userMessage: errorCatalogue[code].userMessage,
+      internalMessage: errorCatalogue[code].cause,
+      code,
+      'more info': `${baseUrl}/errors/${code}`,
+    })),
+  };
+  return {
+    description: codes.map((code) => `${code} ${errorCatalogue[code].title}.`).join(' '),
+    headers: headerReferences(...(extraHeaders[status] ?? [])),
+    content: { 'application/json': { schema, example } },
+  };
+}

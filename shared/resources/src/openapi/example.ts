@@ -1,0 +1,47 @@
+import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+
+const formats: ReadonlyMap<string, string> = new Map([
+  ['uuid', '0198c6e0-7b5e-7c3a-9f2e-3d1b5a7c9e01'],
+  ['date-time', '2026-01-31T09:30:00Z'],
+  ['date', '2026-01-31'],
+  ['email', 'jane@example.com'],
+  ['uri', 'https://example.com/'],
+]);
+
+/** A value that fits a schema: the example or default that it names, otherwise the simplest one. */
+export function exampleOf(schema: JsonSchema, name = 'text'): unknown {
+  const [given] = schema.examples ?? [];
+  if (given !== undefined) return given;
+  if (schema.default !== undefined) return schema.default;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name);
+  const [type] = typesOf(schema);
+  switch (type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([field, property]) => [
+          field,
+          exampleOf(property, field),
+        ]),
+      );
+    case 'array':
+      return [exampleOf(schema.items ?? {}, name)];
+    case 'integer':
+    case 'number':
+      return Math.max(schema.minimum ?? 1, 1);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return exampleText(schema, name);
+  }
+}
+
+function exampleText(schema: JsonSchema, name: string): string {
+  const ofFormat = formats.get(schema.format ?? '');
+  if (ofFormat !== undefined) return ofFormat;
+  const text = schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(name) ? name : 'example';
+  return text.padEnd(schema.minLength ?? 0, 'x').slice(0, schema.maxLength);
+}

@@ -1,0 +1,92 @@
+import type { HeaderObject, Reference } from './document-types.js';
+
+const text = (maxLength: number): HeaderObject['schema'] => ({
+  type: 'string',
+  maxLength,
+  pattern: String.raw`^[\x20-\x7e]*$`,
+});
+
+/** The headers of answers. */
+export const responseHeaders = {
+  XRequestId: {
+    description: 'Identifies the request in the logs; the one that the caller sent, if it sent one.',
+    schema: text(128),
+    example: '6f1c2f8e-3b0a-4c55-8f0e-0b6f6a1f1c11',
+  },
+  AccessControlAllowOrigin: {
+    description: 'The calling origin, if it is an allowed one.',
+    schema: text(256),
+    example: 'https://app.example.com',
+  },
+  ETag: {
+    description: 'The version of the item, for If-Match and If-None-Match.',
+    schema: text(64),
+    example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
+  },
+  Location: {
+    description: 'Where the result is.',
+    schema: text(2048),
+    example: 'https://api.example.com/api/v1/items/1',
+  },
+  Link: {
+    description: 'The pages first, prev, next and last, as far as they exist (RFC 8288).',
+    schema: text(65_536),
+    example: '<https://api.example.com/api/v1/items?limit=20&offset=0>; rel="first"',
+  },
+  XTotalCount: {
+    description: 'Items that match, on all pages together. Absent with `Prefer: count=none`.',
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    example: 42,
+  },
+  PreferenceApplied: {
+    description: 'The preference that was followed; `count=estimated` if the count is an estimate.',
+    schema: text(64),
+    example: 'count=estimated',
+  },
+  Allow: {
+    description: 'The methods that are possible here.',
+    schema: text(64),
+    example: 'GET, HEAD, OPTIONS',
+  },
+  AcceptPatch: {
+    description: 'The media types of a PATCH body.',
+    schema: text(128),
+    example: 'application/merge-patch+json, application/json',
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before trying again.',
+    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 3600 },
+    example: 2,
+  },
+  WWWAuthenticate: {
+    description: 'The scheme of credentials.',
+    schema: text(128),
+    example: 'Bearer realm="api"',
+  },
+} as const satisfies Record<string, HeaderObject>;
+
+const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
+  XRequestId: 'X-Request-Id',
+  AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
+  ETag: 'ETag',
+  Location: 'Location',
+  Link: 'Link',
+  XTotalCount: 'X-Total-Count',
+  PreferenceApplied: 'Preference-Applied',
+  Allow: 'Allow',
+  AcceptPatch: 'Accept-Patch',
+  RetryAfter: 'Retry-After',
+  WWWAuthenticate: 'WWW-Authenticate',
+};
+
+/** References to headers by the names they have in HTTP; those that every answer has are always among them. */
+export function headerReferences(
+  ...keys: (keyof typeof responseHeaders)[]
+): Readonly<Record<string, Reference>> {
+  return Object.fromEntries(
+    ['XRequestId' as const, 'AccessControlAllowOrigin' as const, ...keys].map((key) => [
+      names[key],
+      { $ref: `#/components/headers/${key}` },
+    ]),
+  );
+}

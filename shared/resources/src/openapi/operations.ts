@@ -1,0 +1,229 @@
+import type { Operation, Resource, StorageFunction } from '../resource/resource.js';
+import type { JsonSchema } from '../resource/json-schema.js';
+import { bounded } from './bounded-schema.js';
+import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
+import { errorReference } from './error-responses.js';
+import { exampleOf } from './example.js';
+import { headerReferences, type responseHeaders } from './headers.js';
+import {
+  collectionParameters,
+  idempotencyKey,
+  ifMatchParameter,
+  itemParameters,
+  respondAsync,
+  selectionParameters,
+} from './parameters.js';
+import { schemaName, schemaReference } from './schemas.js';
+
+/** Where an operation stands. */
+export interface OperationPlace {
+  readonly resource: Resource;
+  /** Part of the operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
+  readonly owner: string;
+  readonly serves: (name: StorageFunction) => boolean;
+  /** The API asks for credentials. */
+  readonly secured: boolean;
+}
+
+type Headers = readonly (keyof typeof responseHeaders)[];
+
+/** The operations of a collection, by method. */
+export function collectionOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
+  const { resource, serves, owner } = place;
+  const { name, singular } = resource;
+  const plural = owner + schemaName(name);
+  const items = itemsSchema(resource);
+  return {
+    ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
+    ...(serves('create') && {
+      post: operation(place, `create${owner}${schemaName(singular)}`, `Create a ${singular}`, {
+        parameters: [idempotencyKey],
+        requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
+        responses: { '201': success(resource, schemaReference(singular), 'Created.', ['Location', 'ETag']) },
+        errors: [400, 409, 413, 415, 422],
+      }),
+    }),
+    ...(serves('replaceMany') && {
+      put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
+        requestBody: body({ type: 'array', maxItems: 10_000, items: schemaReference(`${singular} bulk`) }, [
+          exampleOf(resource.bodies.bulk),
+        ]),
+        responses: { '200': success(resource, items, 'Changed, in the order of the request.', []) },
+        errors: [400, 409, 412, 413, 415, 422],
+      }),
+    }),
+    ...(serves('deleteMany') && {
+      delete: operation(place, `delete${plural}`, `Delete the ${name} that the filters leave`, {
+        parameters: selectionParameters(resource, false),
+        responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
+        errors: [400, 409],
+      }),
+    }),
+  };
+}
+
+/** GET on a collection, or on its search by path. */
+export function listOperation(
+  place: OperationPlace,
+  id: string,
+  summary: string,
+  bySearch: boolean,
+): OperationObject {
+  const { resource } = place;
+  const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied'];
+  return operation(place, id, summary, {
+    parameters: collectionParameters(resource, bySearch),
+    responses: { '200': success(resource, itemsSchema(resource), `One page of ${resource.name}.`, headers) },
+    errors: [400],
+  });
+}
+
+/** The operations of an item, by method. */
+export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
+  const { resource, serves, owner } = place;
+  const { singular } = resource;
+  const id = owner + schemaName(singular);
+  const item = schemaReference(singular);
+  const ifMatch = [ifMatchParameter(resource)];
+  const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
+  return {
+    ...(serves('get') && {
+      get: operation(place, `get${id}`, `Read a ${singular}`, {
+        parameters: itemParameters(resource),
+        responses: {
+          '200': success(resource, item, `The ${singular}.`, ['ETag', 'AcceptPatch']),
+          '304': { description: 'The caller has it already.', headers: headerReferences('ETag') },
+        },
+        errors: [400],
+      }),
+    }),
+    ...(serves('replace') && {
+      put: operation(place, `replace${id}`, `Replace a ${singular}`, {
+        parameters: ifMatch,
+        requestBody: body(schemaReference(`${singular} replace`), exampleOf(resource.bodies.replace)),
+        responses: { '200': success(resource, item, 'Replaced.', ['ETag']) },
+        errors: changeErrors,
+      }),
+    }),
+    ...(serves('patch') && {
+      patch: operation(place, `patch${id}`, `Change some fields of a ${singular}`, {
+        parameters: ifMatch,
+        requestBody: body(schemaReference(`${singular} patch`), {}, [
+          'application/merge-patch+json',
+          'application/json',
+        ]),
+        responses: { '200': success(resource, item, 'Changed.', ['ETag']) },
+        errors: changeErrors,
+      }),
+    }),
+    ...(serves('delete') && {
+      delete: operation(place, `delete${id}`, `Delete a ${singular}`, {
+        parameters: ifMatch,
+        responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
+        errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
+      }),
+    }),
+  };
+}
+
+/** PUT on `item/{verb}`. */
+export function specialOperation(
+  place: OperationPlace,
+  { verb, summary, body: schema, states, enqueues }: Operation,
+): OperationObject {
+  const { resource, owner } = place;
+  const { singular } = resource;
+  const item = schemaReference(singular);
+  const rule =
+    states === undefined
+      ? ''
+      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}; there it has no second effect.`;
+  return operation(place, `${camelCase(verb)}${owner}${schemaName(singular)}`, summary, {
+    description: `${summary}.${rule}`,
+    parameters: enqueues ? [respondAsync] : [],
+    ...(schema === undefined
+      ? {}
+      : {
+          requestBody: {
+            ...body(bounded(schema), exampleOf(schema)),
+            required: (schema.required ?? []).length > 0,
+          },
+        }),
+    responses: {
+      '200': success(resource, item, `The ${singular} afterwards.`, ['ETag']),
+      ...(enqueues && {
+        '202': success(resource, item, 'A job does the rest.', ['ETag', 'Location', 'PreferenceApplied']),
+      }),
+    },
+    errors: [400, 409, 412, 413, 415, 422],
+  });
+}
+
+interface Parts {
+  readonly description?: string;
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly errors: readonly number[];
+}
+
+function operation(
+  place: OperationPlace,
+  operationId: string,
+  summary: string,
+  parts: Parts,
+): OperationObject {
+  const always = [404, 406, 429, 500, 503, ...(place.secured ? [401, 403] : [])];
+  const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
+  return {
+    operationId,
+    summary,
+    description: parts.description ?? (place.resource.description || `${summary}.`),
+    tags: [place.resource.name],
+    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
+    ...(parts.requestBody && { requestBody: parts.requestBody }),
+    responses: {
+      ...parts.responses,
+      ...Object.fromEntries(statuses.map((status) => [String(status), errorReference(status)])),
+    },
+  };
+}
+
+function success(
+  resource: Resource,
+  schema: JsonSchema,
+  description: string,
+  headers: Headers,
+): ResponseObject {
+  const example = exampleOf(bounded(resource.item));
+  return {
+    description,
+    headers: headerReferences(...headers),
+    content: { 'application/json': { schema, example: schema.type === 'array' ? [example] : example } },
+  };
+}
+
+function itemsSchema(resource: Resource): JsonSchema {
+  return { type: 'array', maxItems: resource.limits.max, items: schemaReference(resource.singular) };
+}
+
+function createSchema({ resource, serves }: OperationPlace): JsonSchema {
+  const one = schemaReference(`${resource.singular} create`);
+  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] } : one;
+}
+
+function body(
+  schema: JsonSchema,
+  example: unknown,
+  types = ['application/json'],
+): Readonly<Record<string, unknown>> {
+  return {
+    description: 'The request’s body.',
+    required: true,
+    content: Object.fromEntries(types.map((type) => [type, { schema, example }])),
+  };
+}
+
+function camelCase(dashed: string): string {
+  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

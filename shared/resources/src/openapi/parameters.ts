@@ -1,0 +1,154 @@
+import type { FilterParameter } from '../resource/filter.js';
+import type { JsonSchema } from '../resource/json-schema.js';
+import type { Resource } from '../resource/resource.js';
+import { bounded } from './bounded-schema.js';
+import type { ParameterObject } from './document-types.js';
+import { exampleOf } from './example.js';
+
+const text = (maxLength: number): JsonSchema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  pattern: String.raw`^[^\u0000]+$`,
+});
+
+const headerText = (maxLength: number): JsonSchema => ({
+  type: 'string',
+  maxLength,
+  pattern: String.raw`^[\x20-\x7e]+$`,
+});
+
+/** The parameters of GET on a collection. */
+export function collectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
+  const { limits, sort, fields } = resource;
+  const terms = sort.flatMap((field) => [field, `-${field}`]);
+  return [
+    ...selectionParameters(resource, bySearch),
+    query('sort', 'Fields to sort by; `-` is descending, `+` or no sign ascending.', list(terms), [terms[0]]),
+    query('fields', 'The fields of the items in the answer; default: all.', list(fields), [fields[0]]),
+    query('limit', 'Items on a page; 0 gives none and the count.', {
+      type: 'integer',
+      format: 'int32',
+      minimum: 0,
+      maximum: limits.max,
+      default: limits.default,
+    }),
+    query('offset', 'Items to skip.', {
+      type: 'integer',
+      format: 'int64',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+    }),
+    query('after', 'A cursor from a `next` link; excludes `offset`.', text(4096)),
+    query('before', 'A cursor from a `prev` link; excludes `offset`.', text(4096)),
+    header('Prefer', '`count=exact` or `count=none`.', headerText(200), 'count=exact'),
+  ];
+}
+
+/** The parameters that choose items: filters and search. */
+export function selectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
+  const filters = [...resource.filters.values()].map(filterParameter);
+  if (bySearch || resource.search.length === 0) return filters;
+  const fields = resource.search.join(', ');
+  return [
+    ...filters,
+    query('q', `Text to look for in ${fields}: contained or similar, best first.`, text(1000)),
+  ];
+}
+
+/** The parameters of GET on an item. */
+export function itemParameters(resource: Resource): readonly ParameterObject[] {
+  const { fields } = resource;
+  return [
+    query('fields', 'The fields of the item in the answer; default: all.', list(fields), [fields[0]]),
+    header(
+      'If-None-Match',
+      'The ETag that the caller has; if it is current the answer is 304.',
+      headerText(4096),
+      '"abc"',
+    ),
+  ];
+}
+
+/** `If-Match` on changes. */
+export function ifMatchParameter(resource: Resource): ParameterObject {
+  const required = resource.ifMatch === 'required';
+  const parameter = header(
+    'If-Match',
+    'The ETag of the item that the change is meant for.',
+    headerText(4096),
+    '"abc"',
+  );
+  return required ? { ...parameter, required } : parameter;
+}
+
+export const idempotencyKey = header(
+  'Idempotency-Key',
+  'A key of the caller’s choice: a repeated request with the same key gets the first answer, for 24 hours.',
+  { type: 'string', minLength: 1, maxLength: 255, pattern: String.raw`^[\x21-\x7e]+$` },
+  'order-4711',
+);
+
+export const respondAsync = header(
+  'Prefer',
+  '`respond-async`: 202 with the location of the job that does the work.',
+  headerText(200),
+  'respond-async',
+);
+
+export function pathParameter(name: string, description: string, schema: JsonSchema): ParameterObject {
+  const limited = bounded(schema);
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: limited,
+    example: exampleOf(schema, name.toLowerCase()),
+  };
+}
+
+function filterParameter(filter: FilterParameter): ParameterObject {
+  const { parameter, match, description } = filter;
+  const schema = bounded(filter.schema);
+  if (match === 'path') {
+    const member: JsonSchema = { type: 'object', maxProperties: 10, additionalProperties: text(1000) };
+    return { name: parameter, in: 'query', style: 'form', explode: true, description, schema: member };
+  }
+  if (match !== 'exact') return query(parameter, description, schema);
+  const values: JsonSchema = { type: 'array', maxItems: 100, items: schema };
+  return {
+    name: parameter,
+    in: 'query',
+    style: 'form',
+    explode: true,
+    description,
+    schema: values,
+    example: [exampleOf(filter.schema)],
+  };
+}
+
+function list(values: readonly string[]): JsonSchema {
+  return {
+    type: 'array',
+    minItems: 1,
+    maxItems: values.length,
+    uniqueItems: true,
+    items: { type: 'string', enum: values },
+  };
+}
+
+function query(
+  name: string,
+  description: string,
+  schema: JsonSchema,
+  example: unknown = exampleOf(schema),
+): ParameterObject {
+  const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
+  return { name, in: 'query', description, ...style, schema, example };
+}
+
+function header(name: string, description: string, schema: JsonSchema, example: string): ParameterObject {
+  return { name, in: 'header', description, schema, example };
+}

@@ -1,0 +1,99 @@
+import type { Catalog } from '../request/route.js';
+import type { Child, Resource, StorageFunction } from '../resource/resource.js';
+import type { ParameterObject, PathItem } from './document-types.js';
+import {
+  collectionOperations,
+  itemOperations,
+  listOperation,
+  type OperationPlace,
+  specialOperation,
+} from './operations.js';
+import { pathParameter } from './parameters.js';
+import { schemaName } from './schemas.js';
+
+/** Every path of a catalog, children included. */
+export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
+  const paths = [...catalog.roots.values()].flatMap((resource) =>
+    resourcePaths(catalog, secured, resource, { path: '', owner: '', parameters: [], child: undefined }),
+  );
+  return Object.fromEntries(paths);
+}
+
+interface Above {
+  readonly path: string;
+  readonly owner: string;
+  readonly parameters: readonly ParameterObject[];
+  readonly child: Child | undefined;
+}
+
+function resourcePaths(
+  catalog: Catalog,
+  secured: boolean,
+  resource: Resource,
+  above: Above,
+): readonly (readonly [string, PathItem])[] {
+  const storage = catalog.storageOf(resource);
+  const serves = (name: StorageFunction): boolean =>
+    storage[name] !== undefined && (above.child?.serves?.has(name) ?? true);
+  const place: OperationPlace = { resource, owner: above.owner, serves, secured };
+  const key = `${camelCase(resource.singular)}${schemaName(resource.key)}`;
+  const collection = `${above.path}/${resource.name}`;
+  const item = `${collection}/{${key}}`;
+  const keySchema = resource.item.properties?.[resource.key] ?? {};
+  const parameters = [
+    ...above.parameters,
+    pathParameter(key, `The ${resource.key} of a ${resource.singular}.`, keySchema),
+  ];
+  const below = { path: item, owner: above.owner + schemaName(resource.singular), parameters };
+  const isItemServed = (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
+  return [
+    [collection, withParameters(above.parameters, collectionOperations(place))] as const,
+    ...searchPath(place, collection, above.parameters),
+    ...(isItemServed
+      ? [
+          [item, withParameters(parameters, itemOperations(place))] as const,
+          ...[...resource.operations.values()]
+            .filter(() => serves('operations'))
+            .map(
+              (one) =>
+                [
+                  `${item}/${one.verb}`,
+                  withParameters(parameters, { put: specialOperation(place, one) }),
+                ] as const,
+            ),
+          ...[...resource.children.values()].flatMap((child) =>
+            resourcePaths(catalog, secured, child.resource, { ...below, child }),
+          ),
+        ]
+      : []),
+  ].filter(([, pathItem]) => Object.keys(pathItem).some((name) => name !== 'parameters'));
+}
+
+function searchPath(
+  place: OperationPlace,
+  collection: string,
+  parameters: readonly ParameterObject[],
+): readonly (readonly [string, PathItem])[] {
+  const { resource, owner, serves } = place;
+  if (resource.search.length === 0 || !serves('list')) return [];
+  const keyword = pathParameter('keyword', 'Text to look for.', {
+    type: 'string',
+    minLength: 1,
+    maxLength: 1000,
+  });
+  const operation = listOperation(
+    place,
+    `search${owner}${schemaName(resource.name)}`,
+    `Search ${resource.name}`,
+    true,
+  );
+  return [[`${collection}/search/{keyword}`, withParameters([...parameters, keyword], { get: operation })]];
+}
+
+function withParameters(parameters: readonly ParameterObject[], operations: PathItem): PathItem {
+  return parameters.length === 0 ? operations : { parameters, ...operations };
+}
+
+function camelCase(dashed: string): string {
+  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

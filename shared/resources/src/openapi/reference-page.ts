@@ -1,0 +1,133 @@
+import type { JsonSchema } from '../resource/json-schema.js';
+import type {
+  OpenApiDocument,
+  OperationObject,
+  ParameterObject,
+  PathItem,
+  Reference,
+} from './document-types.js';
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** The browsable reference: the document as one HTML page without scripts. */
+export function referencePage(document: OpenApiDocument): string {
+  const { info, servers, tags, components } = document;
+  const operations = Object.entries(document.paths).flatMap(([path, item]) => operationsOf(path, item));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(String(info['title']))}</title>
+<link rel="stylesheet" href="docs/style.css">
+</head>
+<body>
+<header>
+<h1>${escape(String(info['title']))}</h1>
+<p>${escape(String(info['description']))}</p>
+<p>Base <code>${escape(servers[0]?.url ?? '')}</code> · <a href="openapi.json">OpenAPI 3.1 document</a></p>
+</header>
+<nav aria-label="Resources"><ul>${tags.map(({ name }) => `<li><a href="#${name}">${name}</a></li>`).join('')}</ul></nav>
+<main>
+${tags.map((tag) => section(tag, operations)).join('\n')}
+<section><h2 id="schemas">Schemas</h2>
+${Object.entries(components.schemas)
+  .map(([name, schema]) => schemaDetails(name, schema))
+  .join('\n')}
+</section>
+</main>
+</body>
+</html>
+`;
+}
+
+interface Located {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: OperationObject;
+  readonly parameters: readonly ParameterObject[];
+}
+
+function operationsOf(path: string, item: PathItem): readonly Located[] {
+  const shared = (item['parameters'] ?? []) as readonly ParameterObject[];
+  return methods.flatMap((method) => {
+    const operation = item[method] as OperationObject | undefined;
+    return operation === undefined
+      ? []
+      : [{ path, method, operation, parameters: [...shared, ...(operation.parameters ?? [])] }];
+  });
+}
+
+function section(tag: OpenApiDocument['tags'][number], operations: readonly Located[]): string {
+  const own = operations.filter(({ operation }) => operation.tags.includes(tag.name));
+  return `<section><h2 id="${tag.name}">${tag.name}</h2>
+<p>${escape(tag.description)}</p>
+${own.map(details).join('\n')}
+</section>`;
+}
+
+function details({ path, method, operation, parameters }: Located): string {
+  return `<details id="${operation.operationId}">
+<summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code> ${escape(operation.summary)}</summary>
+<p>${escape(operation.description)}</p>
+${parameters.length === 0 ? '' : parameterTable(parameters)}
+${operation.requestBody === undefined ? '' : `<h3>Body</h3>${json(operation.requestBody['content'])}`}
+<h3>Answers</h3>
+<table><thead><tr><th>Status</th><th>Meaning</th></tr></thead><tbody>
+${Object.entries(operation.responses)
+  .map(([status, response]) => `<tr><td>${status}</td><td>${meaning(status, response)}</td></tr>`)
+  .join('\n')}
+</tbody></table>
+</details>`;
+}
+
+function parameterTable(parameters: readonly ParameterObject[]): string {
+  const rows = parameters.map(
+    ({ name, in: place, required, description, schema }) =>
+      `<tr><td><code>${escape(name)}</code>${required === true ? ' *' : ''}</td><td>${place}</td><td>${escape(description)}</td><td>${type(schema)}</td></tr>`,
+  );
+  return `<h3>Parameters</h3>
+<table><thead><tr><th>Name</th><th>In</th><th>Meaning</th><th>Type</th></tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table>`;
+}
+
+function meaning(status: string, response: OperationObject['responses'][string]): string {
+  return isReference(response)
+    ? `The <a href="#schema-ErrorPayload">error payload</a> with status ${status}`
+    : escape(response.description);
+}
+
+function isReference(response: OperationObject['responses'][string]): response is Reference {
+  return '$ref' in response;
+}
+
+function type(schema: JsonSchema): string {
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => `<code>${escape(String(value))}</code>`).join(' ');
+  const name = [schema.type ?? 'any'].flat().join(' or ');
+  const bounds = [
+    schema.format,
+    schema.minimum === undefined ? undefined : `from ${schema.minimum}`,
+    schema.maximum === undefined ? undefined : `to ${schema.maximum}`,
+    schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,
+  ].filter((bound) => bound !== undefined);
+  const items = schema.items === undefined ? '' : ` of ${type(schema.items)}`;
+  return `${escape([name, ...bounds].join(', '))}${items}`;
+}
+
+function schemaDetails(name: string, schema: JsonSchema): string {
+  return `<details id="schema-${name}"><summary><code>${name}</code></summary>${json(schema)}</details>`;
+}
+
+function json(value: unknown): string {
+  return `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

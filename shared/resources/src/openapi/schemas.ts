@@ -1,0 +1,27 @@
+import type { JsonSchema } from '../resource/json-schema.js';
+import type { Resource } from '../resource/resource.js';
+import { bounded } from './bounded-schema.js';
+
+/** The schemas of a resource: its item and the bodies that it accepts. */
+export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
+  const { singular, bodies } = resource;
+  return {
+    [schemaName(singular)]: { description: `A ${singular}.`, ...bounded(resource.item) },
+    [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...bounded(bodies.create) },
+    [schemaName(`${singular} replace`)]: { description: `All of a ${singular}.`, ...bounded(bodies.replace) },
+    [schemaName(`${singular} patch`)]: { description: `Changes to a ${singular}.`, ...bounded(bodies.patch) },
+    [schemaName(`${singular} bulk`)]: {
+      description: `One ${singular} of many to change.`,
+      ...bounded(bodies.bulk),
+    },
+  };
+}
+
+/** `line-item create` → `LineItemCreate`. */
+export function schemaName(words: string): string {
+  return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function schemaReference(words: string): JsonSchema & { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${schemaName(words)}` };
+}
