@@ -20,14 +20,21 @@ export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.Proce
   return coloured ? (look, text) => `\u001B[${looks[look]}m${text}\u001B[0m` : (_, text) => text;
 }
 
-/** pino's numbers. */
-const levels: Readonly<Record<number, readonly [name: string, look: Look]>> = {
-  10: ['trace', 'gray'],
-  20: ['debug', 'gray'],
-  30: ['info', 'green'],
-  40: ['warn', 'yellow'],
-  50: ['error', 'red'],
-  60: ['fatal', 'magenta'],
+/** pino writes a level as a number, or as its name where it was told so. */
+const levelNames: Readonly<Record<string, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
+
+const levelLooks: Readonly<Record<string, Look>> = {
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'magenta',
 };
 
 /** What every line repeats and a developer need not read. */
@@ -40,13 +47,13 @@ const unspoken = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'se
 export function formatLogLine(line: string, paint: Paint): string {
   const entry = parseEntry(line);
   if (entry === null) return line;
-  const [level, look] = levels[Number(entry['level'])] ?? [String(entry['level']), 'white'];
+  const level = levelNames[String(entry['level'])] ?? String(entry['level']);
   const time =
     typeof entry['time'] === 'number' || typeof entry['time'] === 'string' ? new Date(entry['time']) : null;
   const rest = Object.entries(entry).filter(([key]) => !unspoken.has(key) && key !== 'err');
   const words = [
     paint('gray', time === null || Number.isNaN(time.getTime()) ? '' : time.toISOString().slice(11, 23)),
-    paint(look, level),
+    paint(levelLooks[level] ?? 'gray', level),
     textOf(entry['msg']),
     ...rest.map(([key, value]) => paint('gray', `${key}=${textOf(value)}`)),
   ];

@@ -21,22 +21,27 @@ export interface ServiceProcess {
 
 /** Starts a service; `onLine` gets each line that it writes. */
 export function runService(spec: ServiceSpec, onLine: (line: string) => void): ServiceProcess {
-  // Linux ends it with this process, even if this one is killed.
+  // Linux ends it with this process, however this one ends.
   const node = [process.execPath, '--enable-source-maps', spec.main];
   const [command = '', ...args] =
     process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', ...node] : node;
   const child = spawn(command, args, {
     env: { ...process.env, ...spec.env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // Away from the terminal's process group: Ctrl-C reaches this process alone, which then asks each service once.
+    detached: true,
   });
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  void ended.then(() => process.off('exit', kill));
   const stop = async (deadlineMs: number): Promise<void> => {
     child.kill('SIGTERM');
-    const impatience = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+    const impatience = setTimeout(kill, deadlineMs);
     await ended;
     clearTimeout(impatience);
   };

@@ -23,6 +23,13 @@ describe('formatLogLine', () => {
     expect(formatLogLine(line, plain)).to.equal('03:04:05.678 warn slow');
   });
 
+  for (const level of [40, 'warn']) {
+    it(`colours the level ${JSON.stringify(level)}`, () => {
+      const line = JSON.stringify({ level, time, msg: 'slow' });
+      expect(formatLogLine(line, paintFor({ isTTY: true }, {}))).to.include('\u001B[33mwarn\u001B[0m slow');
+    });
+  }
+
   it('puts the stack of an error below', () => {
     const line = JSON.stringify({
       level: 50,
