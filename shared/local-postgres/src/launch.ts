@@ -14,8 +14,9 @@ export function dataOwner(): number | null {
 /**
  * Starts a Postgres program, its standard error piped.
  *
- * - Postgres refuses to run as root, so root runs it as `nobody` and keeps the right to reach files: the binaries or the
- *   data may lie below a home directory that only root can enter.
+ * - Postgres refuses to run as root, so root runs it as `nobody` and leaves it one capability, to reach files: the
+ *   binaries or the data may lie below a home directory that only root can enter. (Without `no_setuid_fixup` the check
+ *   that initdb makes, access(2), would not count it.)
  * - On Linux the kernel shuts it down (fast: SIGINT) when this process dies, even of `kill -9`.
  */
 export function launch(program: string, args: readonly string[]): PostgresProcess {
@@ -26,6 +27,7 @@ export function launch(program: string, args: readonly string[]): PostgresProces
       `--reuid=${unprivilegedId}`,
       `--regid=${unprivilegedId}`,
       '--clear-groups',
+      '--securebits=+no_setuid_fixup',
       '--inh-caps=+dac_override',
       '--ambient-caps=+dac_override',
     );
