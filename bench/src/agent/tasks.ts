@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Contender, Payload, ServerSettings } from '../contenders/contender.js';
+
+const smallest14Digits = 10_000_000_000_000;
+const deadlineMs = 300_000;
+
+/**
+ * What the benchmark asks of a contender's process. Times are in milliseconds and taken here, without the way between the
+ * processes; each task checks that it did what it says, and throws if not.
+ */
+export class Tasks {
+  readonly #contender: Contender;
+  #heard: number[] = [];
+
+  constructor(contender: Contender) {
+    this.#contender = contender;
+  }
+
+  prepare(): Promise<void> {
+    return this.#contender.prepare();
+  }
+
+  close(): Promise<void> {
+    return this.#contender.close();
+  }
+
+  /** Hands over so many jobs in bulk. Returns how long that took. */
+  async enqueueMany(count: number): Promise<number> {
+    const jobs = payloads(count);
+    const before = await this.#contender.unfinished();
+    const elapsedMs = await timed(() => this.#contender.enqueueMany(jobs));
+    equal('jobs enqueued', (await this.#contender.unfinished()) - before, count);
+    return elapsedMs;
+  }
+
+  /** So many callers hand over their jobs one by one, each waiting until its job is durable. Returns how long that took. */
+  async enqueueConcurrently(count: number, callers: number): Promise<number> {
+    const jobs = payloads(count).values();
+    const before = await this.#contender.unfinished();
+    // The callers share one iterator.
+    const call = async (): Promise<void> => {
+      for (const job of jobs) await this.#contender.enqueueOne(job);
+    };
+    const elapsedMs = await timed(() => Promise.all(Array.from({ length: callers }, call)));
+    equal('jobs enqueued', (await this.#contender.unfinished()) - before, count);
+    return elapsedMs;
+  }
+
+  /** Runs all jobs present, which must be so many. Returns the time from the start of the server to the end of its stop. */
+  async drain(count: number, settings: ServerSettings): Promise<number> {
+    let ran = 0;
+    const elapsedMs = await timed(async () => {
+      const { promise: allRan, resolve } = signal();
+      await this.#contender.startServer(() => {
+        if (++ran === count) resolve();
+      }, settings);
+      await within(allRan, () => `${ran} of ${count} jobs ran`);
+      await this.#contender.stopServer();
+    });
+    equal('handler calls', ran, count);
+    equal('jobs left', await this.#contender.unfinished(), 0);
+    return elapsedMs;
+  }
+
+  /** Starts a server that notes how long each job of {@link send} took to reach its handler. */
+  async listen(settings: ServerSettings): Promise<void> {
+    this.#heard = [];
+    await this.#contender.startServer(({ n }) => void this.#heard.push(now() - n), settings);
+  }
+
+  /** Hands over so many jobs, one at a time, with a random pause of 10 to 30 ms before each. */
+  async send(count: number): Promise<void> {
+    for (let sent = 0; sent < count; sent++) {
+      await pause(10 + Math.random() * 20);
+      await this.#contender.enqueueOne({ n: now() });
+    }
+  }
+
+  /** Stops the server. Returns the latencies that it noted, which must be so many. */
+  async hear(count: number): Promise<number[]> {
+    for (let waited = 0; this.#heard.length < count && waited < 500; waited++) await pause(10);
+    await this.#contender.stopServer();
+    equal('jobs heard', this.#heard.length, count);
+    return this.#heard;
+  }
+}
+
+function payloads(count: number): Payload[] {
+  return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index }));
+}
+
+/** Milliseconds on the clock that all processes of a machine share. */
+function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+function signal(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+async function within(work: Promise<void>, describe: () => string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`After ${deadlineMs} ms, ${describe()}`)), deadlineMs);
+  });
+  try {
+    await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function equal(what: string, actual: number, expected: number): void {
+  if (actual !== expected) throw new Error(`${what}: ${actual} instead of ${expected}`);
+}

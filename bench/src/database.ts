@@ -1,0 +1,106 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startLocalPostgres } from '@longshore/local-postgres';
+import pg from 'pg';
+
+const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
+
+/** Durable: nothing here trades safety for speed. What differs from Postgres' defaults suits a machine that is bought today. */
+export const databaseSettings = {
+  shared_buffers: '512MB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  shared_preload_libraries: 'pg_stat_statements',
+} as const;
+
+/** A Postgres of one run, with a database for each contender. */
+export class BenchDatabase {
+  readonly #url: string;
+  readonly #stop: () => Promise<void>;
+  readonly #admin: pg.Client;
+  #made = 0;
+
+  private constructor(url: string, admin: pg.Client, stop: () => Promise<void>) {
+    this.#url = url;
+    this.#admin = admin;
+    this.#stop = stop;
+  }
+
+  static async start(): Promise<BenchDatabase> {
+    await mkdir(data, { recursive: true });
+    const directory = await mkdtemp(path.join(data, 'postgres-'));
+    const postgres = await startLocalPostgres({ directory, settings: databaseSettings });
+    const admin = new pg.Client(postgres.url);
+    await admin.connect();
+    await admin.query('create extension pg_stat_statements');
+    return new BenchDatabase(postgres.url, admin, async () => {
+      await admin.end();
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    });
+  }
+
+  async version(): Promise<string> {
+    const { rows } = await this.#admin.query<{ server_version: string }>('show server_version');
+    return rows[0]?.server_version ?? 'unknown';
+  }
+
+  /** @returns the URL of a new, empty database */
+  async create(): Promise<string> {
+    const name = `bench_${++this.#made}`;
+    await this.#admin.query(`create database ${name}`);
+    const url = new URL(this.#url);
+    url.pathname = `/${name}`;
+    return url.href;
+  }
+
+  async drop(url: string): Promise<void> {
+    await this.#admin.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
+  }
+
+  /** Writes out what earlier measurements left behind, so that the next one does not pay for it. */
+  async settle(): Promise<void> {
+    await this.#admin.query('checkpoint');
+  }
+
+  /** What the statements of a database have cost so far, the dearest first. */
+  async statements(url: string): Promise<StatementCost[]> {
+    const { rows } = await this.#admin.query<StatementCost>(
+      `select calls::integer, total_exec_time as "totalMs", mean_exec_time as "meanMs", rows::integer,
+          wal_bytes::float8 as "walBytes", shared_blks_hit::integer as "blocksHit", query
+        from pg_stat_statements join pg_database on pg_database.oid = dbid
+        where datname = $1 order by total_exec_time desc limit 8`,
+      [new URL(url).pathname.slice(1)],
+    );
+    return rows;
+  }
+
+  stop(): Promise<void> {
+    return this.#stop();
+  }
+}
+
+export interface StatementCost {
+  readonly calls: number;
+  readonly totalMs: number;
+  readonly meanMs: number;
+  readonly rows: number;
+  readonly walBytes: number;
+  readonly blocksHit: number;
+  readonly query: string;
+}
+
+/** Runs `work` on a connection of its own. */
+export async function connected<Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

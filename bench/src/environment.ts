@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { promisify } from 'node:util';
+import { type BenchDatabase, databaseSettings } from './database.js';
+import { peerNode, type PeerVersions } from './peers.js';
+
+/** What a number depends on besides the code. */
+export type Environment = Readonly<Record<string, string>>;
+
+export async function describeEnvironment(
+  database: BenchDatabase,
+  peers: PeerVersions,
+): Promise<Environment> {
+  const { stdout } = await promisify(execFile)(peerNode(), ['--version']);
+  return {
+    date: new Date().toISOString(),
+    machine: `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    node: `${stdout.trim()} for every measured process`,
+    postgres: `${await database.version()} on the same machine, ${describeSettings()}`,
+    peers: ['graphile-worker', 'pg-boss', 'autocannon'].map((name) => `${name} ${peers[name]}`).join(', '),
+  };
+}
+
+function describeSettings(): string {
+  return Object.entries(databaseSettings)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}

@@ -1,0 +1,16 @@
+/** What the machine can do at most: Node's own HTTP server, which reads JSON and answers. */
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.end();
+    return;
+  }
+  void json(request).then((body) => {
+    response.writeHead(201, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+});
+server.listen(Number(process.env['PORT']), '127.0.0.1');
+process.once('SIGTERM', () => process.exit());

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@longshore/local-postgres';
+import { peerNode } from '../peers.js';
+
+const root = new URL('../../../', import.meta.url);
+const startDeadlineMs = 30_000;
+
+export interface Service {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a program that serves HTTP on `PORT` and returns when it is ready.
+ *
+ * @param program a compiled file, relative to the root of the repository
+ * @throws {Error} if it ends or is not ready in time
+ */
+export async function startService(program: string, env: Record<string, string>): Promise<Service> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn(peerNode(), [fileURLToPath(new URL(program, root))], {
+    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...env, PORT: String(port) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  const deadline = performance.now() + startDeadlineMs;
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with exit code ${child.exitCode}`);
+    if (performance.now() > deadline) {
+      await stop();
+      throw new Error(`${program} is not ready after ${startDeadlineMs} ms`);
+    }
+    await pause(50);
+  }
+  return { url, stop };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok;
+  } catch {
+    return false;
+  }
+}

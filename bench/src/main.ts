@@ -1,0 +1,57 @@
+/** `make bench`: measures Longshore, and beside it its peers, on a local Postgres. See `bench/README.md`. */
+import { writeFile } from 'node:fs/promises';
+import { Bench } from './bench.js';
+import { BenchDatabase } from './database.js';
+import { describeEnvironment } from './environment.js';
+import { type Options, readOptions, usage } from './options.js';
+import { installPeers } from './peers.js';
+import { formatEnvironment, formatResult, formatStatement } from './report.js';
+import { scenarios } from './scenarios/index.js';
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function run(options: Options): Promise<void> {
+  const peers = await installPeers();
+  const database = await BenchDatabase.start();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void database.stop().finally(() => process.exit(130)));
+  try {
+    const environment = await describeEnvironment(database, peers);
+    say(formatEnvironment(environment));
+    if (options.smoke) say('\nA smoke run: it shows that everything works; its numbers mean nothing.');
+    const bench = new Bench({
+      database,
+      sizes: options.sizes,
+      profiles: options.profiles,
+      note: (line) => void process.stderr.write(`… ${line}\n`),
+      inspect: async (contender, url) => {
+        if (!options.statements || contender !== 'longshore') return;
+        say(
+          ['\nThe dearest statements:', ...(await database.statements(url)).map(formatStatement)].join('\n'),
+        );
+      },
+    });
+    const results = [];
+    for (const scenario of scenarios.filter(({ name }) => options.only.includes(name))) {
+      bench.note(scenario.name);
+      const result = await scenario.run(bench);
+      say(formatResult(result));
+      results.push({ scenario: scenario.name, ...result });
+    }
+    if (options.json !== undefined) {
+      const report = { environment, smoke: options.smoke, sizes: options.sizes, results };
+      await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) say(usage);
+  else await run(options);
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}

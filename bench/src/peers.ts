@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/** Its package.json names what the benchmarks need besides Longshore; nothing else of this repository needs it. */
+export const peersDirectory = new URL('../peers/', import.meta.url);
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** Package name → version. */
+export type PeerVersions = Readonly<Record<string, string>>;
+
+/**
+ * Installs the peers if they are not there in the versions wanted.
+ *
+ * @throws {Error} if npm fails
+ */
+export async function installPeers(): Promise<PeerVersions> {
+  const { dependencies } = await readManifest('package.json');
+  const wanted = Object.entries(dependencies);
+  const present = await Promise.all(
+    wanted.map(async ([name, version]) => (await installed(name)) === version),
+  );
+  if (present.every(Boolean)) return dependencies;
+  process.stderr.write('Installing what Longshore is measured beside (once, about 200 MB)\n');
+  await rm(new URL('node_modules', peersDirectory), { recursive: true, force: true });
+  const options = ['--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+  const npm = spawn('npm', ['install', '--prefix', fileURLToPath(peersDirectory), ...options], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = (await once(npm, 'close')) as [number | null];
+  if (code !== 0) throw new Error('npm could not install the peers');
+  return dependencies;
+}
+
+/** The Node.js that every measured process runs on: the peers need a newer one than Longshore does. */
+export function peerNode(): string {
+  return fileURLToPath(new URL('node_modules/node/bin/node', peersDirectory));
+}
+
+async function installed(name: string): Promise<string | null> {
+  try {
+    return (await readManifest(`node_modules/${name}/package.json`)).version;
+  } catch {
+    return null;
+  }
+}
+
+async function readManifest(file: string): Promise<Manifest> {
+  return JSON.parse(await readFile(new URL(file, peersDirectory), 'utf8')) as Manifest;
+}

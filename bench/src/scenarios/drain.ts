@@ -1,0 +1,35 @@
+import type { Agent } from '../agent/agent.js';
+import type { Scenario } from '../bench.js';
+import type { ServerSettings } from '../contenders/contender.js';
+import { rateRow, ratioOf } from '../result.js';
+import { bestForDraining, describe } from '../server-settings.js';
+import { drainRate } from './drain-rate.js';
+
+/** Jobs that do nothing, run by one process; Longshore and pg-boss keep them, graphile-worker deletes them. */
+export const drain: Scenario = {
+  name: 'drain',
+  run: (bench) =>
+    bench.withAgents(['longshore', 'graphile-worker', 'pg-boss'], async (...agents) => {
+      const { sizes } = bench;
+      const best = new Map<Agent, ServerSettings>();
+      for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes.sweepJobs));
+      const settingsOf = (agent: Agent): ServerSettings => best.get(agent) ?? {};
+      const rates = await bench.interleave(agents, (agent) =>
+        drainRate(
+          bench,
+          agent,
+          settingsOf(agent),
+          agent.contender === 'pg-boss' ? sizes.pgBossJobs : sizes.jobs,
+        ),
+      );
+      const [ours, graphile, boss] = agents.map((agent) =>
+        rateRow(agent.contender, describe(settingsOf(agent)), 'jobs/s', rates.get(agent) ?? []),
+      );
+      if (!ours || !graphile || !boss) throw new RangeError('A contender is missing');
+      return {
+        title: `Drain: ${sizes.jobs} no-op jobs a round (pg-boss ${sizes.pgBossJobs}), one process`,
+        rows: [ours, graphile, boss],
+        ratios: [ratioOf(ours, graphile, { atLeast: 2 }), ratioOf(ours, boss)],
+      };
+    }),
+};

@@ -1,0 +1,64 @@
+import type { Agent } from '../agent/agent.js';
+import type { Bench, Scenario } from '../bench.js';
+import type { ServerSettings } from '../contenders/contender.js';
+import { ratioOf, type Row } from '../result.js';
+import { describe, latencySettings, quickest } from '../server-settings.js';
+import { median, percentile } from '../statistics.js';
+
+/** From the call that enqueues to the first line of the handler, while nothing else is to be done. */
+export const latency: Scenario = {
+  name: 'latency',
+  run: (bench) =>
+    bench.withAgents(['longshore', 'graphile-worker'], async (ours, peer) => {
+      if (!ours || !peer) throw new RangeError('A contender is missing');
+      const rows: Row[] = [];
+      for (const place of ['two processes', 'one process'] as const) {
+        for (const server of [ours, peer]) rows.push(await measure(bench, server, place));
+      }
+      const [oursApart, peerApart, oursTogether, peerTogether] = rows;
+      if (!oursApart || !peerApart || !oursTogether || !peerTogether)
+        throw new RangeError('A row is missing');
+      return {
+        title: `Latency of an idle system: ${bench.sizes.latencyJobs} jobs, 10 to 30 ms between them`,
+        rows,
+        ratios: [
+          ratioOf(oursApart, peerApart, { atMost: 1 }),
+          ratioOf(oursTogether, peerTogether, { atMost: 1 }),
+        ],
+      };
+    }),
+};
+
+async function measure(bench: Bench, server: Agent, place: 'one process' | 'two processes'): Promise<Row> {
+  const contender = server.contender;
+  if (contender === 'pg-boss') throw new RangeError('pg-boss polls: its latency is its interval');
+  const { latencyJobs } = bench.sizes;
+  const sender = place === 'one process' ? server : await bench.agent(contender, server.url);
+  try {
+    const settings = await quickest(latencySettings[contender], async (candidate) =>
+      median(await latencies(server, sender, Math.ceil(latencyJobs / 5), candidate)),
+    );
+    const heard = await latencies(server, sender, latencyJobs, settings);
+    const figures = {
+      'p50 ms': median(heard),
+      'p95 ms': percentile(heard, 0.95),
+      'p99 ms': percentile(heard, 0.99),
+    };
+    return { name: `${contender}, ${place}`, settings: describe(settings), figures };
+  } finally {
+    if (sender !== server) await sender.stop();
+  }
+}
+
+/** The first jobs only warm up connections and code. */
+async function latencies(
+  server: Agent,
+  sender: Agent,
+  jobs: number,
+  settings: ServerSettings,
+): Promise<number[]> {
+  const warmUp = 5;
+  await server.perform('listen', settings);
+  await sender.perform('send', jobs + warmUp);
+  return (await server.perform('hear', jobs + warmUp)).slice(warmUp);
+}

@@ -1,0 +1,29 @@
+import type { Scenario } from '../bench.js';
+import { rateRow, ratioOf } from '../result.js';
+import { perSecond } from '../statistics.js';
+
+const settings = { longshore: 'enqueue', 'graphile-worker': 'addJob', 'pg-boss': 'send' };
+
+/** Callers that each hand over one job after the other and wait until it is durable, as requests of a web service do. */
+export const singleEnqueue: Scenario = {
+  name: 'single-enqueue',
+  run: (bench) =>
+    bench.withAgents(['longshore', 'graphile-worker', 'pg-boss'], async (...agents) => {
+      const { singleJobs, singleCallers } = bench.sizes;
+      for (const agent of agents) await agent.perform('enqueueConcurrently', singleJobs / 10, singleCallers);
+      const rates = await bench.interleave(agents, async (agent) => {
+        const jobs = agent.contender === 'longshore' ? singleJobs : singleJobs / 4;
+        await bench.database.settle();
+        return perSecond(jobs, await agent.perform('enqueueConcurrently', jobs, singleCallers));
+      });
+      const [ours, graphile, boss] = agents.map((agent) =>
+        rateRow(agent.contender, settings[agent.contender], 'jobs/s', rates.get(agent) ?? []),
+      );
+      if (!ours || !graphile || !boss) throw new RangeError('A contender is missing');
+      return {
+        title: `Single enqueues: ${singleCallers} concurrent callers in one process, ${singleJobs} jobs a round (peers a quarter)`,
+        rows: [ours, graphile, boss],
+        ratios: [ratioOf(ours, graphile, { atLeast: 5 }), ratioOf(ours, boss)],
+      };
+    }),
+};

@@ -1,0 +1,57 @@
+import type { Agent } from './agent/agent.js';
+import type { ServerSettings } from './contenders/contender.js';
+import type { ContenderName } from './contenders/index.js';
+
+/** Every setting that is tried for draining; the best one is measured against the others' best. */
+export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
+  longshore: [{ concurrency: 24 }],
+  'graphile-worker': [
+    { concurrency: 24, localQueue: 500, refetchMs: 10, batchMs: 0 },
+    { concurrency: 24, localQueue: 2_000, refetchMs: 10, batchMs: 5 },
+    { concurrency: 24, localQueue: 5_000, refetchMs: 10, batchMs: 20 },
+    { concurrency: 96, localQueue: 500, refetchMs: 10, batchMs: 0 },
+    { concurrency: 96, localQueue: 2_000, refetchMs: 10, batchMs: 5 },
+    { concurrency: 96, localQueue: 5_000, refetchMs: 10, batchMs: 20 },
+  ],
+  'pg-boss': [{}],
+};
+
+/** The same for a job that reaches an idle server. */
+export const latencySettings: Readonly<Record<'longshore' | 'graphile-worker', readonly ServerSettings[]>> = {
+  longshore: [{ concurrency: 24 }],
+  'graphile-worker': [
+    { concurrency: 24, localQueue: 0, batchMs: 0 },
+    { concurrency: 24, localQueue: 500, batchMs: 0 },
+    { concurrency: 24, localQueue: 500, refetchMs: 10, batchMs: 0 },
+  ],
+};
+
+/** Tries settings and returns the one that `measure` found quickest. Nothing is measured if there is no choice. */
+export async function quickest(
+  settings: readonly ServerSettings[],
+  measure: (settings: ServerSettings) => Promise<number>,
+): Promise<ServerSettings> {
+  const [only] = settings;
+  if (settings.length === 1 && only !== undefined) return only;
+  let best: { settings: ServerSettings; elapsedMs: number } | undefined;
+  for (const candidate of settings) {
+    const elapsedMs = await measure(candidate);
+    if (best === undefined || elapsedMs < best.elapsedMs) best = { settings: candidate, elapsedMs };
+  }
+  if (best === undefined) throw new RangeError('There are no settings to try');
+  return best.settings;
+}
+
+/** The best of a contender's settings for draining, found with a smaller number of jobs. */
+export function bestForDraining(agent: Agent, jobs: number): Promise<ServerSettings> {
+  return quickest(drainSettings[agent.contender], async (settings) => {
+    await agent.perform('enqueueMany', jobs);
+    return agent.perform('drain', jobs, settings);
+  });
+}
+
+export function describe(settings: ServerSettings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}

@@ -1,0 +1,46 @@
+/** How much of everything a run does. */
+export interface Sizes {
+  readonly rounds: number;
+  /** Jobs of a bulk or a drain. */
+  readonly jobs: number;
+  /** The same for pg-boss, which takes too long for the full number. */
+  readonly pgBossJobs: number;
+  /** Jobs of each try-out of a setting. */
+  readonly sweepJobs: number;
+  readonly finishedJobs: number;
+  readonly scheduledJobs: number;
+  readonly latencyJobs: number;
+  readonly singleJobs: number;
+  readonly singleCallers: number;
+  readonly httpSeconds: number;
+  readonly httpConnections: number;
+}
+
+export const fullSizes: Sizes = {
+  rounds: 5,
+  jobs: 100_000,
+  pgBossJobs: 20_000,
+  sweepJobs: 25_000,
+  finishedJobs: 3_000_000,
+  scheduledJobs: 1_000_000,
+  latencyJobs: 300,
+  singleJobs: 20_000,
+  singleCallers: 10,
+  httpSeconds: 8,
+  httpConnections: 64,
+};
+
+/** Enough to see that every scenario works. Its numbers mean nothing. */
+export const smokeSizes: Sizes = {
+  rounds: 2,
+  jobs: 500,
+  pgBossJobs: 200,
+  sweepJobs: 100,
+  finishedJobs: 3_000,
+  scheduledJobs: 1_000,
+  latencyJobs: 10,
+  singleJobs: 200,
+  singleCallers: 10,
+  httpSeconds: 1,
+  httpConnections: 8,
+};
