@@ -5,6 +5,7 @@ import { PasswordGate } from './access/password-gate.js';
 import { defaultRedaction } from './format/redaction.js';
 import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
+import { compress } from './http/compression.js';
 import { Layout } from './http/layout.js';
 import { PageAnswer } from './http/page-answer.js';
 import { sendProblem } from './http/problem-answer.js';
@@ -15,6 +16,7 @@ import { setSecurityHeaders } from './http/security-headers.js';
 import { signInRouter } from './http/sign-in.js';
 import type { DashboardOptions } from './options.js';
 import { shareReads } from './reading/shared-reads.js';
+import { Snapshot } from './reading/snapshot.js';
 
 /**
  * The dashboard as a Koa middleware: it answers everything under its path and passes on the rest. Unforeseen errors
@@ -28,12 +30,13 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const gate = createGate({ authorize, password, production, now });
   const assets = new Assets();
   const layout = new Layout(basePath, assets, new Renderer(), now);
-  const reader = shareReads(options.storage, options.snapshotMs ?? 1_000, now);
+  const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
+  const reader = shareReads(options.storage, snapshot);
   const context = { reader, now, redact: options.redact ?? defaultRedaction };
   const pages = pageRouter(
     basePath.path,
     context,
-    new PageAnswer(layout, options.readTimeoutMs ?? 2_000),
+    new PageAnswer(layout, snapshot, options.readTimeoutMs ?? 2_000),
   ).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
@@ -63,6 +66,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
     } catch (error) {
       sendProblem(ctx, layout, error);
     }
+    await compress(ctx);
   };
 }
 

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { Viewer } from '../access/viewer.js';
 import type { Page, Redirect, Region } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
+import type { Snapshot } from '../reading/snapshot.js';
 import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
 
@@ -24,10 +25,12 @@ interface LoadedRegion extends Region {
 /** Turns a page into the answer: the whole of it, or one region as a fragment, or 304 if that has not changed. */
 export class PageAnswer {
   readonly #layout: Layout;
+  readonly #snapshot: Snapshot;
   readonly #readTimeoutMs: number;
 
-  constructor(layout: Layout, readTimeoutMs: number) {
+  constructor(layout: Layout, snapshot: Snapshot, readTimeoutMs: number) {
     this.#layout = layout;
+    this.#snapshot = snapshot;
     this.#readTimeoutMs = readTimeoutMs;
   }
 
@@ -43,7 +46,7 @@ export class PageAnswer {
   }
 
   async #sendWhole(ctx: Context, visit: Visit, page: Page): Promise<void> {
-    const loaded = await Promise.all(page.regions.map((region) => this.#load(region)));
+    const loaded = await Promise.all(page.regions.map((region) => this.#load(ctx, region)));
     const regions = Object.fromEntries(loaded.map((region) => [region.name, region]));
     this.#layout.send(ctx, page.view, { ...page, ...visit, regions });
   }
@@ -52,14 +55,20 @@ export class PageAnswer {
     const region = page.regions.find((candidate) => candidate.name === name);
     if (region === undefined)
       throw badRequest('There is no such region', 'This page has no part of that name.');
-    const loaded = await this.#load(region);
+    const loaded = await this.#load(ctx, region);
     ctx.status = 200;
     ctx.set('ETag', loaded.etag);
     if (ctx.get('If-None-Match') === loaded.etag) ctx.status = 304;
     else this.#layout.send(ctx, 'region-content', { title: page.title, ...visit, region: loaded });
   }
 
-  async #load(region: Region): Promise<LoadedRegion> {
+  /** Shared by all who look at the same address: what regions show does not depend on the viewer. */
+  #load(ctx: Context, region: Region): Promise<LoadedRegion> {
+    const key = JSON.stringify(['region', region.name, ctx.path, ctx.querystring]);
+    return this.#snapshot.share(key, () => this.#loadInTime(region));
+  }
+
+  async #loadInTime(region: Region): Promise<LoadedRegion> {
     try {
       const model = await withDeadline(region.load(), this.#readTimeoutMs);
       return { ...region, model, etag: this.#etag(region.view, model) };

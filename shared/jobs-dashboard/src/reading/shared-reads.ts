@@ -1,49 +1,17 @@
 import type { JobReader } from '@longshore/jobs';
+import type { Snapshot } from './snapshot.js';
 
-const MAX_ENTRIES = 500;
-
-interface Entry {
-  readonly value: Promise<unknown>;
-  readonly expiresAtMs: number;
-}
-
-/**
- * One snapshot for all viewers of this process: the same read within `ttlMs` milliseconds reaches the storage once,
- * however many pages ask for it. Failures are not kept.
- */
-export function shareReads(reader: JobReader, ttlMs: number, now: () => number = Date.now): JobReader {
-  const entries = new Map<string, Entry>();
-
-  const share = <T>(read: () => Promise<T>, ...key: unknown[]): Promise<T> => {
-    const name = JSON.stringify(key);
-    const known = entries.get(name);
-    if (known !== undefined && known.expiresAtMs > now()) return known.value as Promise<T>;
-    const value = read();
-    const entry: Entry = { value, expiresAtMs: now() + ttlMs };
-    value.catch(() => {
-      if (entries.get(name) === entry) entries.delete(name);
-    });
-    entries.delete(name);
-    entries.set(name, entry);
-    if (entries.size > MAX_ENTRIES) forgetOldest(entries);
-    return value;
-  };
-
+/** Reads through the snapshot, so that the storage sees each read once, whichever page and viewer it is for. */
+export function shareReads(reader: JobReader, snapshot: Snapshot): JobReader {
+  const key = (...parts: unknown[]): string => JSON.stringify(parts);
   return {
-    findJob: (id) => share(() => reader.findJob(id), 'job', id),
-    listJobs: (query) => share(() => reader.listJobs(query), 'jobs', query),
-    countJobs: (filter) => share(() => reader.countJobs(filter), 'count', filter),
-    stateCounts: () => share(() => reader.stateCounts(), 'states'),
-    listAttempts: (jobId) => share(() => reader.listAttempts(jobId), 'attempts', jobId),
-    listQueues: () => share(() => reader.listQueues(), 'queues'),
-    listServers: () => share(() => reader.listServers(), 'servers'),
+    findJob: (id) => snapshot.share(key('job', id), () => reader.findJob(id)),
+    listJobs: (query) => snapshot.share(key('jobs', query), () => reader.listJobs(query)),
+    countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
+    stateCounts: () => snapshot.share('states', () => reader.stateCounts()),
+    listAttempts: (id) => snapshot.share(key('attempts', id), () => reader.listAttempts(id)),
+    listQueues: () => snapshot.share('queues', () => reader.listQueues()),
+    listServers: () => snapshot.share('servers', () => reader.listServers()),
     ping: () => reader.ping(),
   };
-}
-
-function forgetOldest(entries: Map<string, Entry>): void {
-  for (const name of entries.keys()) {
-    entries.delete(name);
-    return;
-  }
 }
