@@ -20,6 +20,7 @@ export class Bench {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;
   readonly note: (line: string) => void;
+  readonly inspect: BenchOptions['inspect'];
   readonly #options: BenchOptions;
 
   constructor(options: BenchOptions) {
@@ -27,6 +28,7 @@ export class Bench {
     this.database = options.database;
     this.sizes = options.sizes;
     this.note = options.note;
+    this.inspect = options.inspect;
   }
 
   /** Starts each contender in a process and a database of its own, and clears both away when `work` is done. */
@@ -43,7 +45,7 @@ export class Bench {
         agents.push(await this.agent(contender, url));
       }
       const result = await work(...agents);
-      for (const agent of agents) await this.#options.inspect(agent.contender, agent.url);
+      for (const agent of agents) await this.inspect(agent.contender, agent.url);
       return result;
     } finally {
       await Promise.all(agents.map((agent) => agent.stop()));

@@ -11,7 +11,12 @@ export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
+} as const;
+
+/** What {@link BenchDatabase.statements} needs; it costs every statement some time. */
+const statementSettings = {
   shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track_planning': 'on',
 } as const;
 
 /** A Postgres of one run, with a database for each contender. */
@@ -27,13 +32,14 @@ export class BenchDatabase {
     this.#stop = stop;
   }
 
-  static async start(): Promise<BenchDatabase> {
+  static async start(options: { statements: boolean }): Promise<BenchDatabase> {
     await mkdir(data, { recursive: true });
     const directory = await mkdtemp(path.join(data, 'postgres-'));
-    const postgres = await startLocalPostgres({ directory, settings: databaseSettings });
+    const settings = { ...databaseSettings, ...(options.statements && statementSettings) };
+    const postgres = await startLocalPostgres({ directory, settings });
     const admin = new pg.Client(postgres.url);
     await admin.connect();
-    await admin.query('create extension pg_stat_statements');
+    if (options.statements) await admin.query('create extension pg_stat_statements');
     return new BenchDatabase(postgres.url, admin, async () => {
       await admin.end();
       await postgres.stop();
@@ -67,10 +73,10 @@ export class BenchDatabase {
   /** What the statements of a database have cost so far, the dearest first. */
   async statements(url: string): Promise<StatementCost[]> {
     const { rows } = await this.#admin.query<StatementCost>(
-      `select calls::integer, total_exec_time as "totalMs", mean_exec_time as "meanMs", rows::integer,
-          wal_bytes::float8 as "walBytes", shared_blks_hit::integer as "blocksHit", query
+      `select calls::integer, mean_exec_time as "execMs", mean_plan_time as "planMs", rows::integer,
+          wal_bytes::float8 as "walBytes", query
         from pg_stat_statements join pg_database on pg_database.oid = dbid
-        where datname = $1 order by total_exec_time desc limit 8`,
+        where datname = $1 order by total_exec_time + total_plan_time desc limit 8`,
       [new URL(url).pathname.slice(1)],
     );
     return rows;
@@ -83,11 +89,11 @@ export class BenchDatabase {
 
 export interface StatementCost {
   readonly calls: number;
-  readonly totalMs: number;
-  readonly meanMs: number;
+  /** Means of one call, in milliseconds. */
+  readonly execMs: number;
+  readonly planMs: number;
   readonly rows: number;
   readonly walBytes: number;
-  readonly blocksHit: number;
   readonly query: string;
 }
 

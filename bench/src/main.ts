@@ -12,7 +12,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function run(options: Options): Promise<void> {
   const peers = await installPeers();
-  const database = await BenchDatabase.start();
+  const database = await BenchDatabase.start(options);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void database.stop().finally(() => process.exit(130)));
   try {
@@ -35,7 +35,7 @@ async function run(options: Options): Promise<void> {
     for (const scenario of scenarios.filter(({ name }) => options.only.includes(name))) {
       bench.note(scenario.name);
       const result = await scenario.run(bench);
-      say(formatResult(result));
+      say(formatResult(result, !options.smoke));
       results.push({ scenario: scenario.name, ...result });
     }
     if (options.json !== undefined) {

@@ -20,7 +20,7 @@ export const usage = `Usage: node bench/dist/main.js [options]
   --set SIZE=NUMBER   another size, may be given again: ${Object.keys(fullSizes).join(', ')}
   --json FILE         write the result there too
   --cpu-prof DIR      leave a CPU profile of every contender's process there
-  --statements        print what the statements of each Longshore database have cost
+  --statements        print what the statements of each Longshore database have cost (slows them down)
 `;
 
 /** @throws {Error} that says what is wrong with the command line */

@@ -29,6 +29,7 @@ export const http: Scenario = {
       const bareRow = row('bare node:http', await postLoad({ ...load, url: bare.url, body: job }));
       const jobs = await measured(bench, url, 'POST /api/v1/jobs', post);
       const test = await measured(bench, url, 'POST /test', { ...load, url: `${api.url}/test` });
+      await bench.inspect('longshore', url);
       return {
         title: `HTTP: ${connections} connections, ${seconds} s each, worker running`,
         rows: [jobs, test, bareRow],
