@@ -1,0 +1,48 @@
+import { get } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { openSite, type Site } from './dashboard-site.js';
+
+describe('compression', () => {
+  let site: Site;
+  before(async () => {
+    site = await openSite();
+  });
+  after(() => site.close());
+
+  const fetched = async (
+    path: string,
+  ): Promise<{ encoding: string | undefined; vary: string | undefined; body: Buffer }> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'accept-encoding': 'gzip' };
+      get(`${site.url}/job-dashboard${path}`, { headers, agent: false }, (response) => {
+        const { 'content-encoding': encoding, vary } = response.headers;
+        buffer(response).then((body) => resolve({ encoding, vary, body }), reject);
+      }).on('error', reject);
+    });
+
+  it('gives the same page to clients that take it, in a quarter of the bytes', async () => {
+    const { encoding, vary, body } = await fetched('/jobs');
+    const plain = await site.http.get('/job-dashboard/jobs');
+    expect([encoding, vary, plain.headers.vary]).to.deep.equal([
+      'gzip',
+      'Accept-Encoding',
+      'Accept-Encoding',
+    ]);
+    expect(gunzipSync(body).toString()).to.equal(plain.text);
+    expect(body.length).to.be.below(plain.text.length / 4);
+  });
+
+  it('leaves short answers alone', async () => {
+    expect((await fetched('/jobs?q=mail')).encoding).to.equal(undefined);
+  });
+
+  it('compresses the style sheet', async () => {
+    const { text } = await site.http.get('/job-dashboard/');
+    const sheet = /href="\.(\/assets\/[^"]*\.css)"/.exec(text)?.[1] ?? '';
+    const { encoding, body } = await fetched(sheet);
+    expect(encoding).to.equal('gzip');
+    expect(gunzipSync(body).toString()).to.equal((await site.http.get(`/job-dashboard${sheet}`)).text);
+  });
+});
