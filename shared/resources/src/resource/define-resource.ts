@@ -60,7 +60,7 @@ function compile<
   for (const field of search) requireField(field, 'search');
 
   const operations = compileOperations(definition.operations ?? {});
-  requirePerformed(operations, (definition.table ?? definition.storage).operations);
+  requirePerformed(operations, definition);
   const children = compileChildren(definition.children ?? [], operations);
   const table = definition.table as AnyTable | undefined;
   const connector = connectorOf(table, definition.storage as AnyStorage | undefined);
@@ -108,9 +108,22 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
   );
 }
 
-function requirePerformed(operations: ReadonlyMap<string, Operation>, performed: object = {}): void {
-  for (const verb of operations.keys()) {
-    if (!(verb in performed)) throw new DefinitionError(`operation "${verb}" is declared but not performed`);
+function requirePerformed(
+  operations: ReadonlyMap<string, Operation>,
+  {
+    storage,
+    table,
+  }: {
+    readonly storage?: { operations?: object } | undefined;
+    readonly table?: { operations?: object } | undefined;
+  },
+): void {
+  const performed = storage?.operations ?? table?.operations ?? {};
+  for (const { verb, states } of operations.values()) {
+    const onlyChangesState = table !== undefined && states !== undefined;
+    if (!onlyChangesState && !(verb in performed)) {
+      throw new DefinitionError(`operation "${verb}" is declared but not performed`);
+    }
   }
 }
 

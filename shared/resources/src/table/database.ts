@@ -1,10 +1,13 @@
 /** Something that runs one SQL statement: a pool or a client of `pg`, by shape. */
 export interface Queryable {
-  query(text: string, values?: unknown[]): Promise<QueryResult>;
+  query<Row extends object = Readonly<Record<string, unknown>>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<QueryResult<Row>>;
 }
 
-export interface QueryResult {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+export interface QueryResult<Row extends object> {
+  readonly rows: readonly Row[];
   /** Rows that the statement read or changed. */
   readonly rowCount: number | null;
 }

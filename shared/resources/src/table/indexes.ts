@@ -7,10 +7,18 @@ import { searchExpression } from './conditions.js';
  * query that the API allows has to read a whole table. They need the extension `pg_trgm`. For use in a migration.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
-  return [...new Set(resources.flatMap((resource) => [...ownIndexes(resource), ...childIndexes(resource)]))];
+  // An index for a child's parent also serves the filter on that field, which gives it the same name.
+  const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
+  const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
+  return [...statements.values()];
 }
 
-function ownIndexes(resource: Resource): readonly string[] {
+interface Index {
+  readonly name: string;
+  readonly statement: string;
+}
+
+function ownIndexes(resource: Resource): readonly Index[] {
   const columns = columnsOf(resource.item, resource.table?.columns ?? {});
   const sorted = resource.sort.filter((field) => field !== resource.key);
   const compared = [...resource.filters.values()].filter(
@@ -36,28 +44,28 @@ function ownIndexes(resource: Resource): readonly string[] {
             `using gin (${searchExpression(columns, resource.search, '')} gin_trgm_ops)`,
           ),
         ]),
-  ].filter((statement) => statement !== '');
+  ].flat();
 }
 
-function childIndexes(resource: Resource): readonly string[] {
+function childIndexes(resource: Resource): readonly Index[] {
   return [...resource.children.values()].flatMap(({ resource: child, by }) => {
     const columns = columnsOf(child.item, child.table?.columns ?? {});
     const own =
       by === undefined
         ? []
         : [index(child, columns, by, `(${name(columns, by)}, ${name(columns, child.key)})`)];
-    return [...own, ...childIndexes(child)].filter((statement) => statement !== '');
+    return [...own, ...childIndexes(child)].flat();
   });
 }
 
-/** Empty for a view, which cannot have an index. */
-function index(resource: Resource, columns: Columns, field: string, on: string): string {
-  const table = resource.table;
-  if (table === undefined || table.view === true) return '';
+/** None for a view, which cannot have an index. */
+function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
+  const { table } = resource;
+  if (table === undefined || table.view === true) return [];
   const column =
     columns.get(field)?.name.slice(1, -1) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const indexName = `${table.name.split('.').at(-1) ?? table.name}_${column}_idx`;
-  return `create index if not exists "${indexName}" on ${quotedTable(table.name)} ${on}`;
+  const name = `${table.name.split('.').at(-1) ?? table.name}_${column}_idx`;
+  return [{ name, statement: `create index if not exists "${name}" on ${quotedTable(table.name)} ${on}` }];
 }
 
 function name(columns: Columns, field: string): string {

@@ -18,7 +18,7 @@ export interface Platform {
 
 export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
 
-type Performs = (call: OperationCall<ItemRecord, unknown>) => Promise<Partial<ItemRecord> | undefined>;
+type Performs = (call: OperationCall<ItemRecord, unknown>) => Promise<Partial<ItemRecord> | undefined | void>;
 
 /** The storage of a resource whose items are rows; all SQL follows from the definition. */
 export function tableStorage(
@@ -151,15 +151,17 @@ export function tableStorage(
         return rowCount ?? 0;
       }),
     operations: Object.fromEntries(
-      [...resource.operations.values()].flatMap((declared) => {
-        const performs = table.operations?.[declared.verb];
-        return performs === undefined ? [] : [[declared.verb, operation(declared, performs)]];
-      }),
+      [...resource.operations.values()].map((declared) => [
+        declared.verb,
+        operation(declared, table.operations?.[declared.verb] ?? onlyChangeState),
+      ]),
     ),
   };
   const serves = table.serves ?? (table.view === true ? ['list', 'get'] : undefined);
   return serves === undefined ? all : pickServed(all, serves);
 }
+
+async function onlyChangeState(): Promise<undefined> {}
 
 function pickServed(storage: AnyStorage, serves: readonly string[]): AnyStorage {
   return Object.fromEntries(

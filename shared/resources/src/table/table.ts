@@ -14,12 +14,13 @@ export interface TableDeclaration<Item, Bodies> {
   readonly serves?: readonly StorageFunction[];
   /**
    * Special operations by verb. Each runs in a transaction that holds the item locked, after the check of its state,
-   * and returns the fields to change besides the state.
+   * and returns the fields to change besides the
+   * state, if any. An operation that only changes the state needs none.
    */
   readonly operations?: {
-    readonly [Verb in keyof Bodies]: (
+    readonly [Verb in keyof Bodies]?: (
       call: OperationCall<Item, Bodies[Verb]>,
-    ) => Promise<Partial<Item> | undefined>;
+    ) => Promise<Partial<Item> | undefined | void>;
   };
 }
 

@@ -75,7 +75,6 @@ export const books = defineResource({
         await enqueue('remind', { book: item.id, days: body.days });
         return { pages: (item.pages ?? 0) + body.days };
       },
-      lose: async () => undefined,
     },
   },
 });

@@ -1,0 +1,13 @@
+import Type, { type TString } from 'typebox';
+
+/** A line of text for people, with its longest length in characters. */
+export function line(maxLength: number): TString {
+  return Type.String({ minLength: 1, maxLength });
+}
+
+export const id = Type.String({ format: 'uuid' });
+
+export const time = Type.String({ format: 'date-time' });
+
+/** An amount of money with two decimals. */
+export const money = Type.Number({ minimum: 0, maximum: 99_999_999.99, examples: [19.9] });

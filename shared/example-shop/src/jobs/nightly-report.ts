@@ -1,0 +1,46 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
+import type { Queryable } from '@longshore/resources';
+import Type from 'typebox';
+
+/** Sums up a day's orders by store. */
+export const nightlyReport = defineJob({
+  name: 'nightly-report',
+  queue: 'reports',
+  args: Type.Object(
+    {
+      day: Type.Optional(
+        Type.String({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$`, description: 'Default: yesterday, in UTC.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+});
+
+interface StoreTotal {
+  readonly store: string;
+  readonly orders: number;
+  readonly total: string;
+}
+
+/**
+ * Writes `report-{day}.csv`.
+ * @param directory where the reports go; made if missing
+ */
+export function nightlyReportHandler(database: Queryable, directory: string): JobHandler {
+  return handleJob(nightlyReport, async ({ args }) => {
+    const day = args.day ?? new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const { rows } = await database.query<StoreTotal>(
+      `select store_id as store, count(*)::int as orders, sum(total)::text as total from shop.order
+       where created_at >= $1::date and created_at < $1::date + 1
+       group by store_id order by store_id`,
+      [day],
+    );
+    const file = path.resolve(directory, `report-${day}.csv`);
+    await mkdir(path.dirname(file), { recursive: true });
+    const lines = rows.map(({ store, orders, total }) => `${store},${orders},${total}`);
+    await writeFile(file, ['store,orders,total', ...lines, ''].join('\n'));
+    return { file, stores: rows.length };
+  });
+}
