@@ -196,6 +196,13 @@ describe('The example shop', () => {
     expect(statements).to.deep.equal(tableIndexes(resources));
   });
 
+  it('the document defines all that it refers to', async () => {
+    const { body } = await get('/openapi.json');
+    const { components } = body as { components: Record<string, Record<string, unknown>> };
+    const references = JSON.stringify(body).matchAll(/"#\/components\/(\w+)\/(\w+)"/g);
+    for (const [, kind = '', name = ''] of references) expect(components[kind]).to.have.property(name);
+  });
+
   it('the seed is the same in every database', async () => {
     const digest =
       "select md5(string_agg(o.id || o.status || o.total, ',' order by o.id)) from shop.order o where created_at < '2027-01-01' and number < 'ORD-00001300'";

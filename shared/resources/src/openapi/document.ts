@@ -51,7 +51,7 @@ export function openApiDocument({
       },
     ],
     tags: [
-      ...resources.map(({ name, description }) => ({ name, description: description || `The ${name}.` })),
+      ...tagsOf(resources),
       { name: 'reference', description: 'What this interface tells about itself.' },
     ],
     security: secured ? [{ bearer: [] }] : [],
@@ -94,14 +94,23 @@ function referenced<Component>(
 
 /** The resources of the tree, each once. */
 function allResources(roots: readonly Resource[]): readonly Resource[] {
-  const found = new Map<string, Resource>();
+  const found = new Set<Resource>();
   const visit = (resource: Resource): void => {
-    if (found.get(resource.name) === resource) return;
-    found.set(resource.name, found.get(resource.name) ?? resource);
+    if (found.has(resource)) return;
+    found.add(resource);
     for (const { resource: child } of resource.children.values()) visit(child);
   };
   for (const resource of roots) visit(resource);
-  return [...found.values()];
+  return [...found];
+}
+
+/** Operations are grouped by the name of their resource; of several with one name the first describes it. */
+function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
+  const named = new Map(resources.toReversed().map((resource) => [resource.name, resource]));
+  return [...named.values()].map(({ name, description }) => ({
+    name,
+    description: description || `The ${name}.`,
+  }));
 }
 
 function referencePaths(baseUrl: string): Readonly<Record<string, PathItem>> {
