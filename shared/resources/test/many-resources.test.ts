@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import Type from 'typebox';
+import { defineResource } from '@longshore/resources';
+import { findRoute } from '../src/request/route.js';
+
+describe('Among 200 resources', () => {
+  it('a route is found by looking at one', () => {
+    const looked: string[] = [];
+    const resources = Array.from({ length: 200 }, (_, index) =>
+      defineResource({
+        name: `things-${index}s`,
+        item: Type.Object({ id: Type.String() }),
+        storage: { get: async () => undefined },
+      }),
+    );
+    const catalog = {
+      roots: new Map(resources.map((resource) => [resource.name, resource])),
+      storageOf: (resource: (typeof resources)[number]) => {
+        looked.push(resource.name);
+        return resource.connect(undefined);
+      },
+    };
+    expect(findRoute(catalog, ['things-150s', 'x']).kind).to.equal('item');
+    expect(looked).to.deep.equal(['things-150s']);
+  });
+});
