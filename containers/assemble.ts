@@ -7,13 +7,10 @@ import path from 'node:path';
 const [service = '', out = ''] = process.argv.slice(2);
 const folder = path.join('services', service);
 
-execFileSync(
-  'npm',
-  ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', `--workspace=${folder}`],
-  {
-    stdio: 'inherit',
-  },
-);
+// Optional are mocha and chai, for who runs the conformance suite, and what pg needs on another platform.
+const omit = ['--omit=dev', '--omit=optional'];
+const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
+execFileSync('npm', ['ci', ...omit, ...quiet, `--workspace=${folder}`], { stdio: 'inherit' });
 
 const linked = path.join('node_modules', '@longshore');
 const packages = readdirSync(linked).map((name) => path.relative('.', realpathSync(path.join(linked, name))));
