@@ -32,11 +32,11 @@ format: $(installed) ## Format every file and mend what can be mended
 build: $(installed) ## Compile every package
 	$(bin)/tsc -b
 
-bench: build ## Measure throughput, latency and HTTP beside the peers
-	node bench/dist/main.js
+bench: build ## Measure throughput, latency and HTTP beside the peers (ARGS="--help" lists options)
+	node bench/dist/main.js $(ARGS)
 
 bench-smoke: build ## Run the benchmarks shortly, to see that they work
-	node bench/dist/main.js --smoke
+	node bench/dist/main.js --smoke $(ARGS)
 
 up: ## Run everything in containers
 	docker compose up --build --wait

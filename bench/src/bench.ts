@@ -1,8 +1,9 @@
 import { Agent } from './agent/agent.js';
 import type { ContenderName } from './contenders/index.js';
 import type { BenchDatabase } from './database.js';
-import type { ScenarioResult } from './result.js';
+import type { Sample, ScenarioResult } from './result.js';
 import type { Sizes } from './sizes.js';
+import { perSecond } from './statistics.js';
 
 export interface BenchOptions {
   readonly database: BenchDatabase;
@@ -59,15 +60,34 @@ export class Bench {
   }
 
   /** Calls `measure` for one contender after the other, round by round, so that what else the machine does hits all alike. */
-  async interleave<Subject>(
+  async interleave<Subject, Measured>(
     subjects: readonly Subject[],
-    measure: (subject: Subject) => Promise<number>,
-  ): Promise<Map<Subject, number[]>> {
-    const results = new Map<Subject, number[]>(subjects.map((subject) => [subject, []]));
+    measure: (subject: Subject) => Promise<Measured>,
+  ): Promise<Map<Subject, Measured[]>> {
+    const results = new Map<Subject, Measured[]>(subjects.map((subject) => [subject, []]));
     for (let round = 0; round < this.sizes.rounds; round++) {
       for (const [subject, values] of results) values.push(await measure(subject));
     }
     return results;
+  }
+
+  /** @param work does so many jobs and returns how long they took, in milliseconds */
+  async sample(agent: Agent, jobs: number, work: () => Promise<number>): Promise<Sample> {
+    await this.database.settle();
+    const before = await this.#processorTimes(agent);
+    const elapsedMs = await work();
+    const after = await this.#processorTimes(agent);
+    const microsecondsEach = (from: number | null, to: number | null): number =>
+      (((to ?? NaN) - (from ?? NaN)) * 1_000) / jobs;
+    return {
+      perSecond: perSecond(jobs, elapsedMs),
+      nodeMicroseconds: microsecondsEach(before.node, after.node),
+      postgresMicroseconds: microsecondsEach(before.postgres, after.postgres),
+    };
+  }
+
+  async #processorTimes(agent: Agent): Promise<{ node: number; postgres: number | null }> {
+    return { node: await agent.perform('processorTime'), postgres: await this.database.processorTime() };
   }
 }
 

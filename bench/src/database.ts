@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startLocalPostgres } from '@longshore/local-postgres';
 import pg from 'pg';
+import { processorTime } from './processor-time.js';
 
 const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
 
@@ -24,12 +25,14 @@ export class BenchDatabase {
   readonly #url: string;
   readonly #stop: () => Promise<void>;
   readonly #admin: pg.Client;
+  readonly #pid: number;
   #made = 0;
 
-  private constructor(url: string, admin: pg.Client, stop: () => Promise<void>) {
-    this.#url = url;
-    this.#admin = admin;
-    this.#stop = stop;
+  private constructor(parts: { url: string; admin: pg.Client; pid: number; stop: () => Promise<void> }) {
+    this.#url = parts.url;
+    this.#admin = parts.admin;
+    this.#pid = parts.pid;
+    this.#stop = parts.stop;
   }
 
   static async start(options: { statements: boolean }): Promise<BenchDatabase> {
@@ -40,11 +43,16 @@ export class BenchDatabase {
     const admin = new pg.Client(postgres.url);
     await admin.connect();
     if (options.statements) await admin.query('create extension pg_stat_statements');
-    return new BenchDatabase(postgres.url, admin, async () => {
+    const stop = async (): Promise<void> => {
       await admin.end();
       await postgres.stop();
       await rm(directory, { recursive: true, force: true });
-    });
+    };
+    const { rows } = await admin.query<{ file: string }>(
+      `select current_setting('data_directory') || '/postmaster.pid' as file`,
+    );
+    const [pid] = (await readFile(rows[0]?.file ?? '', 'utf8')).split('\n');
+    return new BenchDatabase({ url: postgres.url, admin, pid: Number(pid), stop });
   }
 
   async version(): Promise<string> {
@@ -68,6 +76,11 @@ export class BenchDatabase {
   /** Writes out what earlier measurements left behind, so that the next one does not pay for it. */
   async settle(): Promise<void> {
     await this.#admin.query('checkpoint');
+  }
+
+  /** Processor time of all its processes so far, in milliseconds; `null` where the system does not tell. */
+  processorTime(): Promise<number | null> {
+    return processorTime(this.#pid);
   }
 
   /** What the statements of a database have cost so far, the dearest first. */

@@ -29,9 +29,25 @@ export interface ScenarioResult {
   readonly ratios: readonly Ratio[];
 }
 
+/** One round of one contender. */
+export interface Sample {
+  /** Jobs a second. */
+  readonly perSecond: number;
+  /** Processor time for each job; NaN where the system does not tell. */
+  readonly nodeMicroseconds: number;
+  readonly postgresMicroseconds: number;
+}
+
 /** A row of rates, one a round. */
-export function rateRow(name: string, settings: string, unit: string, rounds: readonly number[]): Row {
-  const figures = { [`${unit}, median`]: median(rounds), min: Math.min(...rounds), max: Math.max(...rounds) };
+export function rateRow(name: string, settings: string, samples: readonly Sample[]): Row {
+  const rounds = samples.map(({ perSecond }) => perSecond);
+  const figures = {
+    'jobs/s': median(rounds),
+    min: Math.min(...rounds),
+    max: Math.max(...rounds),
+    'node µs/job': median(samples.map(({ nodeMicroseconds }) => nodeMicroseconds)),
+    'postgres µs/job': median(samples.map(({ postgresMicroseconds }) => postgresMicroseconds)),
+  };
   return { name, settings, figures, rounds };
 }
 

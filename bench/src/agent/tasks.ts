@@ -24,6 +24,12 @@ export class Tasks {
     return this.#contender.close();
   }
 
+  /** Processor time of this process so far. */
+  async processorTime(): Promise<number> {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  }
+
   /** Hands over so many jobs in bulk. Returns how long that took. */
   async enqueueMany(count: number): Promise<number> {
     const jobs = payloads(count);

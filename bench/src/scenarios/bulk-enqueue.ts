@@ -1,7 +1,6 @@
 import type { Agent } from '../agent/agent.js';
 import type { Bench, Scenario } from '../bench.js';
-import { rateRow, ratioOf } from '../result.js';
-import { perSecond } from '../statistics.js';
+import { rateRow, ratioOf, type Sample } from '../result.js';
 
 const settings = { longshore: 'one call', 'graphile-worker': 'calls of 5000', 'pg-boss': 'calls of 5000' };
 
@@ -11,9 +10,9 @@ export const bulkEnqueue: Scenario = {
   run: (bench) =>
     bench.withAgents(['longshore', 'graphile-worker', 'pg-boss'], async (...agents) => {
       for (const agent of agents) await agent.perform('enqueueMany', bench.sizes.sweepJobs); // warm-up
-      const rates = await bench.interleave(agents, (agent) => enqueueRate(bench, agent));
+      const samples = await bench.interleave(agents, (agent) => enqueueSample(bench, agent));
       const [ours, graphile, boss] = agents.map((agent) =>
-        rateRow(agent.contender, settings[agent.contender], 'jobs/s', rates.get(agent) ?? []),
+        rateRow(agent.contender, settings[agent.contender], samples.get(agent) ?? []),
       );
       if (!ours || !graphile || !boss) throw new RangeError('A contender is missing');
       return {
@@ -24,8 +23,7 @@ export const bulkEnqueue: Scenario = {
     }),
 };
 
-async function enqueueRate(bench: Bench, agent: Agent): Promise<number> {
+function enqueueSample(bench: Bench, agent: Agent): Promise<Sample> {
   const jobs = agent.contender === 'pg-boss' ? bench.sizes.pgBossJobs : bench.sizes.jobs;
-  await bench.database.settle();
-  return perSecond(jobs, await agent.perform('enqueueMany', jobs));
+  return bench.sample(agent, jobs, () => agent.perform('enqueueMany', jobs));
 }

@@ -3,7 +3,7 @@ import { connected } from '../database.js';
 import { rateRow, ratioOf } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
 import type { Sizes } from '../sizes.js';
-import { drainRate } from './drain-rate.js';
+import { drainSample } from './drain-sample.js';
 
 /** What history and schedule cost: the same drain on an empty store and on one that has been in use for long. */
 export const drainFullStore: Scenario = {
@@ -16,11 +16,11 @@ export const drainFullStore: Scenario = {
       await fill(full.url, sizes);
       const settings = await bestForDraining(empty, sizes.sweepJobs);
       const warmUp = [empty, full];
-      for (const agent of warmUp) await drainRate(bench, agent, settings, sizes.sweepJobs);
-      const rates = await bench.interleave([empty, full], (agent) => drainRate(bench, agent, settings));
+      for (const agent of warmUp) await drainSample(bench, agent, settings, sizes.sweepJobs);
+      const samples = await bench.interleave([empty, full], (agent) => drainSample(bench, agent, settings));
       const text = describe(settings);
-      const emptyRow = rateRow('empty store', text, 'jobs/s', rates.get(empty) ?? []);
-      const fullRow = rateRow('full store', text, 'jobs/s', rates.get(full) ?? []);
+      const emptyRow = rateRow('empty store', text, samples.get(empty) ?? []);
+      const fullRow = rateRow('full store', text, samples.get(full) ?? []);
       return {
         title: `Drain with ${sizes.finishedJobs} finished and ${sizes.scheduledJobs} scheduled jobs present`,
         rows: [fullRow, emptyRow],

@@ -1,8 +1,8 @@
 import type { Scenario } from '../bench.js';
 import { connected } from '../database.js';
-import { rateRow } from '../result.js';
+import { rateRow, type Sample } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
-import { drainRate } from './drain-rate.js';
+import { drainSample } from './drain-sample.js';
 
 /**
  * Somebody forgot a transaction: no dead row that is younger can be cleared away. Whatever searches past the dead rows of
@@ -14,19 +14,19 @@ export const drainPinned: Scenario = {
     bench.withAgents(['longshore'], async (agent) => {
       if (!agent) throw new RangeError('A contender is missing');
       const settings = await bestForDraining(agent, bench.sizes.sweepJobs);
-      await drainRate(bench, agent, settings); // warm-up
-      const rates = await connected(agent.url, async (client) => {
+      await drainSample(bench, agent, settings); // warm-up
+      const samples = await connected(agent.url, async (client) => {
         await client.query('begin isolation level repeatable read');
         await client.query('select count(*) from longshore.queue'); // a snapshot, and with it an xmin
-        const rates: number[] = [];
-        for (let round = 0; round < 5; round++) rates.push(await drainRate(bench, agent, settings));
+        const samples: Sample[] = [];
+        for (let round = 0; round < 5; round++) samples.push(await drainSample(bench, agent, settings));
         await client.query('rollback');
-        return rates;
+        return samples;
       });
-      const value = (rates.at(-1) ?? NaN) / (rates[0] ?? NaN);
+      const value = (samples.at(-1)?.perSecond ?? NaN) / (samples[0]?.perSecond ?? NaN);
       return {
         title: `Drain while a transaction stays open: ${bench.sizes.jobs} jobs a round`,
-        rows: [rateRow('longshore', describe(settings), 'jobs/s', rates)],
+        rows: [rateRow('longshore', describe(settings), samples)],
         ratios: [{ name: 'last round / first round', value, target: { atLeast: 0.9 } }],
       };
     }),

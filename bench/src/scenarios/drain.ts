@@ -3,7 +3,7 @@ import type { Scenario } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
 import { rateRow, ratioOf } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
-import { drainRate } from './drain-rate.js';
+import { drainSample } from './drain-sample.js';
 
 /** Jobs that do nothing, run by one process; Longshore and pg-boss keep them, graphile-worker deletes them. */
 export const drain: Scenario = {
@@ -14,8 +14,8 @@ export const drain: Scenario = {
       const best = new Map<Agent, ServerSettings>();
       for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes.sweepJobs));
       const settingsOf = (agent: Agent): ServerSettings => best.get(agent) ?? {};
-      const rates = await bench.interleave(agents, (agent) =>
-        drainRate(
+      const samples = await bench.interleave(agents, (agent) =>
+        drainSample(
           bench,
           agent,
           settingsOf(agent),
@@ -23,7 +23,7 @@ export const drain: Scenario = {
         ),
       );
       const [ours, graphile, boss] = agents.map((agent) =>
-        rateRow(agent.contender, describe(settingsOf(agent)), 'jobs/s', rates.get(agent) ?? []),
+        rateRow(agent.contender, describe(settingsOf(agent)), samples.get(agent) ?? []),
       );
       if (!ours || !graphile || !boss) throw new RangeError('A contender is missing');
       return {

@@ -1,6 +1,5 @@
 import type { Scenario } from '../bench.js';
 import { rateRow, ratioOf } from '../result.js';
-import { perSecond } from '../statistics.js';
 
 const settings = { longshore: 'enqueue', 'graphile-worker': 'addJob', 'pg-boss': 'send' };
 
@@ -11,13 +10,12 @@ export const singleEnqueue: Scenario = {
     bench.withAgents(['longshore', 'graphile-worker', 'pg-boss'], async (...agents) => {
       const { singleJobs, singleCallers } = bench.sizes;
       for (const agent of agents) await agent.perform('enqueueConcurrently', singleJobs / 10, singleCallers);
-      const rates = await bench.interleave(agents, async (agent) => {
+      const samples = await bench.interleave(agents, (agent) => {
         const jobs = agent.contender === 'longshore' ? singleJobs : singleJobs / 4;
-        await bench.database.settle();
-        return perSecond(jobs, await agent.perform('enqueueConcurrently', jobs, singleCallers));
+        return bench.sample(agent, jobs, () => agent.perform('enqueueConcurrently', jobs, singleCallers));
       });
       const [ours, graphile, boss] = agents.map((agent) =>
-        rateRow(agent.contender, settings[agent.contender], 'jobs/s', rates.get(agent) ?? []),
+        rateRow(agent.contender, settings[agent.contender], samples.get(agent) ?? []),
       );
       if (!ours || !graphile || !boss) throw new RangeError('A contender is missing');
       return {

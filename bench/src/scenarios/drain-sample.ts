@@ -1,16 +1,15 @@
 import type { Agent } from '../agent/agent.js';
 import type { Bench } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
-import { perSecond } from '../statistics.js';
+import type { Sample } from '../result.js';
 
-/** Fills the line and measures how fast one server empties it: jobs a second. */
-export async function drainRate(
+/** Fills the line and measures how fast one server empties it. */
+export async function drainSample(
   bench: Bench,
   agent: Agent,
   settings: ServerSettings,
   jobs: number = bench.sizes.jobs,
-): Promise<number> {
+): Promise<Sample> {
   await agent.perform('enqueueMany', jobs);
-  await bench.database.settle();
-  return perSecond(jobs, await agent.perform('drain', jobs, settings));
+  return bench.sample(agent, jobs, () => agent.perform('drain', jobs, settings));
 }
