@@ -203,6 +203,14 @@ describe('The example shop', () => {
     for (const [, kind = '', name = ''] of references) expect(components[kind]).to.have.property(name);
   });
 
+  it('the seeded totals are those of the line items', async () => {
+    const wrong = await shop.database.query(
+      `select o.id from shop.order o join shop.line_item l on l.order_id = o.id
+       group by o.id having o.total <> sum(l.quantity * l.price)`,
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
   it('the seed is the same in every database', async () => {
     const digest =
       "select md5(string_agg(o.id || o.status || o.total, ',' order by o.id)) from shop.order o where created_at < '2027-01-01' and number < 'ORD-00001300'";
