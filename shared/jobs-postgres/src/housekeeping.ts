@@ -1,4 +1,5 @@
 import type { Database } from './database.js';
+import { deleteOldCancellations } from './sql/control-jobs.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 
 /** Today's partitions are there long before they are needed: a week without any server leaves enough. */
@@ -21,6 +22,7 @@ export class Housekeeping {
   async runOnce(): Promise<void> {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
+    await this.#database.query(deleteOldCancellations);
     if (performance.now() - this.#partitionsMadeAt >= partitionsEveryMs) await this.makePartitions();
   }
 

@@ -2,17 +2,16 @@ import {
   type Claim,
   type ClaimedJob,
   type ClaimRequest,
-  type Completion,
   type PromotionReport,
   type RescueReport,
   ServerLostError,
 } from '@longshore/jobs';
 import { byQueue } from './by-queue.js';
+import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database, Statement } from './database.js';
 import { LineCursor } from './line-cursor.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { claimBehindCursor, type ClaimedRow, claimFromHead } from './sql/claim-jobs.js';
-import { alreadyFinished, finishDone, finishFailed, finishRetry } from './sql/finish-jobs.js';
 import { releaseClaims, renewClaims } from './sql/hold-jobs.js';
 import { nextDue, promoteDue } from './sql/promote-jobs.js';
 import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
@@ -56,29 +55,6 @@ export class PostgresClaims {
     for (const queue of new Set(claims.map((claim) => claim.queue)))
       await this.#cameBack(await this.#queues.idOf(queue));
     return stale;
-  }
-
-  async complete(completions: readonly Completion[]): Promise<Claim[]> {
-    const done = new Map<Claim, string | null>();
-    const failed = new Map<Claim, string>();
-    const retried = new Map<Claim, { error: string; delayMs: number }>();
-    for (const { claim, outcome } of completions) {
-      if (outcome.kind === 'done') done.set(claim, outcome.result === 'null' ? null : outcome.result);
-      else if (outcome.kind === 'failed') failed.set(claim, JSON.stringify(outcome.error));
-      else retried.set(claim, { error: JSON.stringify(outcome.error), delayMs: outcome.delayMs });
-    }
-    const stale = await Promise.all([
-      this.#eachQueue([...done.keys()], finishDone, (claims) => [claims.map((claim) => done.get(claim))]),
-      this.#eachQueue([...failed.keys()], finishFailed, (claims) => [
-        claims.map((claim) => failed.get(claim)),
-      ]),
-      this.#eachQueue([...retried.keys()], finishRetry, (claims) => [
-        claims.map((claim) => retried.get(claim)?.error),
-        claims.map((claim) => retried.get(claim)?.delayMs),
-      ]),
-    ]);
-    if (retried.size > 0) this.#wakeUps.announce(null);
-    return this.#notYetFinished(stale.flat());
   }
 
   async promoteDue(limit: number): Promise<PromotionReport> {
@@ -157,30 +133,4 @@ export class PostgresClaims {
     }
     return stale;
   }
-
-  /** A write whose answer was lost is repeated and then finds its jobs gone: they were finished, not lost. */
-  async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
-    if (claims.length === 0) return [];
-    return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
-  }
-}
-
-/** Which attempt of which job a statement has touched. */
-interface TouchedRow {
-  id: string;
-  attempt: number;
-}
-
-function without(claims: readonly Claim[], rows: readonly TouchedRow[]): Claim[] {
-  const touched = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`));
-  return claims.filter(({ jobId, attempt }) => !touched.has(`${jobId} ${attempt}`));
-}
-
-/** Ids, servers and attempts, as parallel arrays. */
-function claimArrays(claims: readonly Claim[]): unknown[] {
-  return [
-    claims.map(({ jobId }) => jobId),
-    claims.map(({ serverId }) => serverId),
-    claims.map(({ attempt }) => attempt),
-  ];
 }

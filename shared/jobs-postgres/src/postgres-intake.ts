@@ -1,4 +1,4 @@
-import type { JobIntake, NewJob } from '@longshore/jobs';
+import type { JobIntake, NewJob, TransactionClient } from '@longshore/jobs';
 import { byQueue } from './by-queue.js';
 import type { Database, Statement } from './database.js';
 import { EnqueueBuffer } from './enqueue-buffer.js';
@@ -36,7 +36,7 @@ export class PostgresIntake implements JobIntake {
     await buffer.add(job);
   }
 
-  async enqueueMany(jobs: readonly NewJob[]): Promise<void> {
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
     const inserts: Insert[] = [];
     for (const [queue, group] of byQueue(jobs)) {
       const queueId = await this.#queues.idOf(queue);
@@ -46,6 +46,10 @@ export class PostgresIntake implements JobIntake {
         inserts.push({ statement: insertReady, values: readyValues(queueId, chunk) });
       for (const chunk of chunks(waiting))
         inserts.push({ statement: insertWaiting, values: waitingValues(queueId, chunk) });
+    }
+    if (transaction !== undefined) {
+      for (const { statement, values } of inserts) await transaction.query(statement.text, values);
+      return; // whether it commits, and when, is the caller's affair
     }
     await this.#insert(inserts);
     for (const { queue, due } of jobs.length === 1 ? jobs : announced(jobs))

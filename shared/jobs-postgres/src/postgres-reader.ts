@@ -33,12 +33,12 @@ export class PostgresReader implements JobReader {
   }
 
   async findJob(id: string): Promise<Job | null> {
-    const row = await this.#findRow(id);
+    const row = await this.findRow(id);
     return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
   }
 
   async listAttempts(jobId: string): Promise<Attempt[]> {
-    const row = await this.#findRow(jobId);
+    const row = await this.findRow(jobId);
     return row === undefined ? [] : toAttempts(row);
   }
 
@@ -85,8 +85,9 @@ export class PostgresReader implements JobReader {
       this.listServers(),
     ]);
     const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
-    return queues.map(({ id, name, created_at: createdAt }: QueueRow) => ({
+    return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt }: QueueRow) => ({
       name,
+      pausedAt,
       counts: sumByState(counts.filter((row) => row.queue_id === id)),
       oldestEnqueuedAt: oldestById.get(id) ?? null,
       servers: servers.filter((server) => server.queues.includes(name)).length,
@@ -110,7 +111,8 @@ export class PostgresReader implements JobReader {
     await this.#database.query({ text: 'select' });
   }
 
-  async #findRow(id: string): Promise<JobRow | undefined> {
+  /** The job as it is stored; `undefined` if there is none. */
+  async findRow(id: string): Promise<JobRow | undefined> {
     if (!isId(id)) return undefined;
     const [row] = await this.#database.query<JobRow>({ text: findJobText }, [id]);
     return row;

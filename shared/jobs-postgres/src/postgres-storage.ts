@@ -4,11 +4,13 @@ import {
   type ClaimedJob,
   type ClaimRequest,
   type Completion,
+  type ControlResult,
   type Job,
   type JobCount,
   type JobFilter,
   type JobListQuery,
   type JobStorage,
+  type JsonText,
   type NewJob,
   type PromotionReport,
   type Queue,
@@ -17,11 +19,14 @@ import {
   type ServerDescription,
   type ServerRegistration,
   type StateCounts,
+  type TransactionClient,
 } from '@longshore/jobs';
 import { Database, type DatabaseOptions } from './database.js';
 import { Housekeeping } from './housekeeping.js';
 import { migrate } from './migrate.js';
 import { PostgresClaims } from './postgres-claims.js';
+import { PostgresCompletions } from './postgres-completions.js';
+import { PostgresControl } from './postgres-control.js';
 import { PostgresIntake } from './postgres-intake.js';
 import { PostgresReader } from './postgres-reader.js';
 import { PostgresRegistry } from './postgres-registry.js';
@@ -51,6 +56,8 @@ export class PostgresStorage implements JobStorage {
   readonly #wakeUps: WakeUps;
   readonly #intake: PostgresIntake;
   readonly #claims: PostgresClaims;
+  readonly #completions: PostgresCompletions;
+  readonly #control: PostgresControl;
   readonly #registry: PostgresRegistry;
   readonly #reader: PostgresReader;
   readonly #housekeeping: Housekeeping;
@@ -69,7 +76,9 @@ export class PostgresStorage implements JobStorage {
     this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
     this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps);
     this.#registry = new PostgresRegistry(this.#database, queues, () => this.#claims.rescue());
+    this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps);
     this.#reader = new PostgresReader(this.#database, queues);
+    this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps);
     this.#housekeeping = new Housekeeping(this.#database);
   }
 
@@ -89,8 +98,8 @@ export class PostgresStorage implements JobStorage {
     return this.#intake.enqueue(job);
   }
 
-  enqueueMany(jobs: readonly NewJob[]): Promise<void> {
-    return this.#intake.enqueueMany(jobs);
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
+    return this.#intake.enqueueMany(jobs, transaction);
   }
 
   claim(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -102,7 +111,11 @@ export class PostgresStorage implements JobStorage {
   }
 
   complete(completions: readonly Completion[]): Promise<Claim[]> {
-    return this.#claims.complete(completions);
+    return this.#completions.complete(completions);
+  }
+
+  completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
+    return this.#completions.completeWithin(claim, work);
   }
 
   release(claims: readonly Claim[]): Promise<Claim[]> {
@@ -127,6 +140,38 @@ export class PostgresStorage implements JobStorage {
 
   registerServer(description: ServerDescription): Promise<ServerRegistration> {
     return this.#registry.registerServer(description);
+  }
+
+  cancelJob(id: string): Promise<ControlResult> {
+    return this.#control.cancelJob(id);
+  }
+
+  retryJob(id: string): Promise<ControlResult> {
+    return this.#control.retryJob(id);
+  }
+
+  runJob(id: string): Promise<ControlResult> {
+    return this.#control.runJob(id);
+  }
+
+  rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
+    return this.#control.rescheduleJob(id, runAt);
+  }
+
+  deleteJob(id: string): Promise<ControlResult> {
+    return this.#control.deleteJob(id);
+  }
+
+  pauseQueue(name: string): Promise<void> {
+    return this.#control.pauseQueue(name);
+  }
+
+  resumeQueue(name: string): Promise<void> {
+    return this.#control.resumeQueue(name);
+  }
+
+  cancellations(claims: readonly Claim[]): Promise<Claim[]> {
+    return this.#control.cancellations(claims);
   }
 
   findJob(id: string): Promise<Job | null> {

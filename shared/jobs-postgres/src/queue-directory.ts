@@ -9,12 +9,13 @@ const insertQueue: Statement = {
 
 const selectQueues: Statement = {
   name: 'longshore-select-queues',
-  text: `select id, name, created_at from longshore.queue order by name`,
+  text: `select id, name, paused_at, created_at from longshore.queue order by name`,
 };
 
 export interface QueueRow {
   id: number;
   name: string;
+  paused_at: Date | null;
   created_at: Date;
 }
 

@@ -25,4 +25,6 @@ export { type Logger, silentLogger } from './server/logger.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
+export type * from './storage/job-control.js';
 export type * from './storage/storage.js';
+export type { TransactionClient } from './storage/transaction.js';

@@ -47,12 +47,14 @@ function claim(candidates: string): string {
     order by claimed.priority, claimed.seq`;
 }
 
+const notPaused = 'not exists (select from longshore.queue where id = $1 and paused_at is not null)';
+
 /** From the head of the line: sees every ready job, at the price of passing every running and every dead entry. */
 export const claimFromHead: Statement = {
   name: 'longshore-claim-from-head',
   text: claim(`
       select id from longshore.job
-      where queue_id = $1 and server_id is null
+      where queue_id = $1 and server_id is null and ${notPaused}
       order by priority, seq limit $3
       for update skip locked`),
 };
@@ -70,6 +72,7 @@ export const claimBehindCursor: Statement = {
       cross join lateral (
         select job.id from longshore.job
         where job.queue_id = $1 and job.priority = cursor.priority and job.seq > cursor.seq and job.server_id is null
+          and ${notPaused}
         order by job.seq limit $3
         for update skip locked
       ) as next

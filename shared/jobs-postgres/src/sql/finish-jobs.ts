@@ -49,6 +49,38 @@ export const finishFailed: Statement = {
     select id, attempt from removed`,
 };
 
+/** $5 errors. Ends the request to cancel, too. */
+export const finishCancelled: Statement = {
+  name: 'longshore-finish-cancelled',
+  text: `with ${removed('error', '$5::jsonb[]')},
+    history as (
+      insert into longshore.job_done_cancelled (${kept}, state, error) select ${kept}, 'cancelled', error from removed
+    ),
+    request as (
+      delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+    ), ${counted('cancelled')}
+    select id, attempt from removed`,
+};
+
+/** $5 milliseconds to wait. The attempt does not count. */
+export const finishSnooze: Statement = {
+  name: 'longshore-finish-snooze',
+  text: `with ${removed('delay', '$5::float8[]')},
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts)
+      select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt - 1, max_attempts, name,
+        args, past_attempts
+      from removed
+    ), ${counted('scheduled')}
+    select id, attempt from removed`,
+};
+
+/** $1 queue, $2 id, $3 server, $4 attempt. Holds the claim until the transaction ends. */
+export const lockClaim: Statement = {
+  text: `select from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
+};
+
 /** $5 errors, $6 milliseconds to wait. */
 export const finishRetry: Statement = {
   name: 'longshore-finish-retry',

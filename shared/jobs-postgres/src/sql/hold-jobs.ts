@@ -1,23 +1,30 @@
 import type { Statement } from '../database.js';
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that a completion has locked are left out: they are
- * being finished, and waiting for them could end in a deadlock.
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that somebody has locked are not renewed, for waiting for
+ * them could end in a deadlock: they are being finished, or held by the transaction of their own handler. They hold all
+ * the same.
  */
 export const renewClaims: Statement = {
   name: 'longshore-renew-claims',
   text: `
     with held as materialized (
-      select job.id
-      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as held (id, server_id, attempt)
-      join longshore.job on job.queue_id = $1 and job.id = held.id
-        and job.server_id = held.server_id and job.attempt = held.attempt
-      order by job.id
-      for update of job skip locked
+      select job.id, job.attempt
+      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
+      join longshore.job on job.queue_id = $1 and job.id = claim.id
+        and job.server_id = claim.server_id and job.attempt = claim.attempt
+    ),
+    free as materialized (
+      select id from longshore.job
+      where queue_id = $1 and id in (select id from held)
+      order by id
+      for update skip locked
+    ),
+    renewed as (
+      update longshore.job set lease_until = now() + $5::float8 * interval '1 millisecond'
+      from free where job.queue_id = $1 and job.id = free.id
     )
-    update longshore.job set lease_until = now() + $5::float8 * interval '1 millisecond'
-    from held where job.queue_id = $1 and job.id = held.id
-    returning job.id, job.attempt`,
+    select id, attempt from held`,
 };
 
 /** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not begun, or is not to count. */

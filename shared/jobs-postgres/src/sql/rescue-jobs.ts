@@ -26,7 +26,8 @@ export const busyQueues: Statement = {
 /**
  * $1 queue. Takes back every claim whose lease has run out or whose server is not registered. Running jobs stand near the
  * head of the line and their number is known, so the search ends with the last of them instead of reading a million
- * ready ones. Attempts that were lost are on record; a job whose last attempt was lost has failed.
+ * ready ones. Attempts that were lost are on record; a job whose last attempt was lost has failed, one that somebody
+ * cancelled meanwhile is cancelled.
  */
 export const rescueJobs: Statement = {
   name: 'longshore-rescue-jobs',
@@ -39,6 +40,9 @@ export const rescueJobs: Statement = {
     ),
     lost as materialized (
       select job.id,
+        exists (
+          select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+        ) as cancelled,
         jsonb_build_object(
           'name', 'AttemptLost',
           'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
@@ -55,28 +59,34 @@ export const rescueJobs: Statement = {
         past_attempts = coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', lost.error)
       from lost
-      where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts
+      where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
       returning job.id
     ),
     removed as (
       delete from longshore.job using lost
-      where job.queue_id = $1 and job.id = lost.id and job.attempt >= job.max_attempts
-      returning job.*, lost.error
+      where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
+      returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
     ),
     history as (
-      insert into longshore.job_done_failed
+      insert into longshore.job_done
         (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, state, error)
-      select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, 'failed', error
+      select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, state, error
       from removed
     ),
+    requests as (
+      delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+    ),
     total as (
-      select (select count(*) from released) as released, (select count(*) from removed) as failed
+      select (select count(*) from released) as released,
+        (select count(*) from removed where state = 'failed') as failed,
+        (select count(*) from removed where state = 'cancelled') as cancelled
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.jobs
       from total, lateral (values
-        ('processing'::longshore.job_state, -(released + failed)), ('enqueued', released), ('failed', failed)
+        ('processing'::longshore.job_state, -(released + failed + cancelled)),
+        ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
       ) as change (state, jobs)
       where change.jobs <> 0
     )

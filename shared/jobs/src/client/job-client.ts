@@ -2,6 +2,7 @@ import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '
 import { newId } from '../job/id.js';
 import type { Due, NewJob } from '../job/job.js';
 import type { JobIntake } from '../storage/storage.js';
+import type { TransactionClient } from '../storage/transaction.js';
 
 export interface EnqueueOptions {
   /** Instead of the definition's queue. */
@@ -14,6 +15,11 @@ export interface EnqueueOptions {
   delayMs?: number;
   /** Not before this time. A time in the past means at once. */
   runAt?: Date;
+  /**
+   * A `pg` client with a transaction under way: the job becomes visible with its commit and is gone if it rolls back.
+   * Nothing tells servers of that moment, so the job starts at their next look, within 200 ms by default.
+   */
+  transaction?: TransactionClient;
 }
 
 /** What the caller learns about the job that it handed over. */
@@ -27,7 +33,7 @@ export interface EnqueuedJob {
 export interface JobOrder<Args = unknown> {
   readonly definition: JobDefinition<Args>;
   readonly args: Args;
-  readonly options?: EnqueueOptions;
+  readonly options?: Omit<EnqueueOptions, 'transaction'>;
 }
 
 /** Creates jobs and drops them into the storage. Cheap; one a process is enough. */
@@ -51,14 +57,19 @@ export class JobClient {
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
     const job = toNewJob(definition, args, options);
-    await this.#intake.enqueue(job);
+    if (options.transaction === undefined) await this.#intake.enqueue(job);
+    else await this.#intake.enqueueMany([job], options.transaction);
     return job;
   }
 
-  /** Hands over several jobs: all of them or none. Throws as {@link enqueue} does. */
-  async enqueueMany(orders: readonly JobOrder[]): Promise<EnqueuedJob[]> {
+  /**
+   * Hands over several jobs: all of them or none. Throws as {@link enqueue} does.
+   *
+   * @param transaction as in {@link EnqueueOptions}
+   */
+  async enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
     const jobs = orders.map(({ definition, args, options = {} }) => toNewJob(definition, args, options));
-    if (jobs.length > 0) await this.#intake.enqueueMany(jobs);
+    if (jobs.length > 0) await this.#intake.enqueueMany(jobs, transaction);
     return jobs;
   }
 }

@@ -46,6 +46,25 @@ export function completing(bench: Bench): void {
     expect(job?.runAt).to.be.a('date');
   });
 
+  it('ends a job cancelled if its handler asked for that', async () => {
+    const { claim } = await bench.claimOne();
+    await complete(claim, { kind: 'cancelled', error });
+    const job = await bench.storage.findJob(claim.jobId);
+    expect(job?.state).to.equal('cancelled');
+    expect(job?.error).to.deep.equal(error);
+  });
+
+  it('sends a job that snoozes back to wait, the attempt not counted', async () => {
+    const { claim } = await bench.claimOne();
+    await complete(claim, { kind: 'snooze', delayMs: 60_000 });
+    expect(await bench.storage.findJob(claim.jobId)).to.include({
+      state: 'scheduled',
+      attempt: 0,
+      error: null,
+    });
+    expect(await bench.storage.listAttempts(claim.jobId)).to.deep.equal([]);
+  });
+
   it('clears the error when a later attempt succeeds, and keeps both attempts', async () => {
     const { queue, claim } = await bench.claimOne();
     await complete(claim, { kind: 'retry', error, delayMs: 0 });

@@ -1,6 +1,7 @@
 import { describe } from 'mocha';
 import { claiming } from './claiming.js';
 import { completing } from './completing.js';
+import { controlling } from './controlling.js';
 import { enqueuing } from './enqueuing.js';
 import { holding } from './holding.js';
 import { reading } from './reading.js';
@@ -25,6 +26,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('completing', () => completing(bench));
     describe('scheduling', () => scheduling(bench));
     describe('rescuing', () => rescuing(bench));
+    describe('controlling', () => controlling(bench));
     describe('reading', () => reading(bench));
     describe('under a job server', () => serving(bench));
   });

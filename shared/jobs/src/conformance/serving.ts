@@ -3,6 +3,7 @@ import { it } from 'mocha';
 import Type from 'typebox';
 import { JobClient } from '../client/job-client.js';
 import { defineJob } from '../job/definition.js';
+import { CancelJob, SnoozeJob } from '../job/errors.js';
 import type { Job } from '../job/job.js';
 import { isFinished, type JobState } from '../job/state.js';
 import { handleJob, type JobHandler } from '../server/handler.js';
@@ -129,6 +130,61 @@ export function serving(bench: Bench): void {
     finishJob('finished');
     await stopped;
     expect(await bench.storage.findJob(id)).to.include({ state: 'done', result: 'finished' });
+  });
+
+  it('aborts the signal of a running job that is cancelled, and ends it cancelled', async () => {
+    const queue = bench.newQueue();
+    const patient = defineJob({ name: 'patient', queue });
+    const handler = handleJob(patient, async ({ signal }) => {
+      await new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(patient, {});
+      await jobIn(id, inState('processing'));
+      expect(await bench.storage.cancelJob(id)).to.include({ outcome: 'ok', changed: true });
+      expect((await jobIn(id, inState('cancelled'))).error?.name).to.equal('JobCancelledError');
+    });
+  });
+
+  it('ends a job cancelled whose handler throws CancelJob, whatever attempts are left', async () => {
+    const queue = bench.newQueue();
+    const moot = defineJob({ name: 'moot', queue });
+    const handler = handleJob(moot, () => {
+      throw new CancelJob('the order is gone');
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(moot, {});
+      expect((await jobIn(id, inState('cancelled'))).error?.message).to.equal('the order is gone');
+    });
+  });
+
+  it('runs a job that snoozed again, as the same attempt', async () => {
+    const queue = bench.newQueue();
+    const sleepy = defineJob({ name: 'sleepy', queue, maxAttempts: 1 });
+    let runs = 0;
+    const handler = handleJob(sleepy, ({ job }) => {
+      runs++;
+      if (runs < 3) throw new SnoozeJob(1);
+      return job.attempt;
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(sleepy, {});
+      expect(await jobIn(id, inState('done'))).to.include({ result: 1, attempt: 1 });
+    });
+  });
+
+  it('takes no jobs from a paused queue until it is resumed', async () => {
+    const queue = bench.newQueue();
+    const waiting = defineJob({ name: 'waiting', queue });
+    await bench.storage.pauseQueue(queue);
+    await withServer(queue, [handleJob(waiting, () => 'ran')], async (server) => {
+      const { id } = await new JobClient(bench.storage).enqueue(waiting, {});
+      expect(await bench.claim(server.id ?? '', queue)).to.deep.equal([]);
+      await bench.storage.resumeQueue(queue);
+      expect((await jobIn(id, inState('done'))).result).to.equal('ran');
+    });
   });
 
   it('is not on the list of servers after it stopped', async () => {

@@ -1,4 +1,4 @@
-import { after, before } from 'mocha';
+import { after, afterEach, before } from 'mocha';
 import { newId } from '../job/id.js';
 import type { Claim, ClaimedJob, NewJob } from '../job/job.js';
 import type { JobStorage, ServerRegistration } from '../storage/storage.js';
@@ -23,8 +23,10 @@ export class Bench {
     before(async () => {
       this.#subject = await open();
     });
+    afterEach(async () => {
+      await Promise.all(this.#registrations.splice(0).map((registration) => registration.unregister()));
+    });
     after(async () => {
-      await Promise.all(this.#registrations.map((registration) => registration.unregister()));
       await this.#subject?.close();
     });
   }

@@ -40,3 +40,41 @@ export class UnknownJobError extends Error {
     super(`No handler for the job "${jobName}" on this server; it has ${known.join(', ') || 'none'}`);
   }
 }
+
+/** The claim on a job no longer holds: another server may be running it. */
+export class ClaimLostError extends Error {
+  override readonly name = 'ClaimLostError';
+
+  constructor(jobId: string) {
+    super(`The claim on job ${jobId} no longer holds; nothing was changed`);
+  }
+}
+
+/** Why a handler's signal aborted: somebody cancelled the job. */
+export class JobCancelledError extends Error {
+  override readonly name = 'JobCancelledError';
+
+  constructor() {
+    super('The job was cancelled');
+  }
+}
+
+/** Thrown by a handler: this job is not to be done, now or later. It ends `cancelled`, whatever attempts are left. */
+export class CancelJob extends Error {
+  override readonly name = 'CancelJob';
+}
+
+/** Thrown by a handler: not now. The job waits and runs again, and the attempt does not count. */
+export class SnoozeJob extends Error {
+  override readonly name = 'SnoozeJob';
+  readonly delayMs: number;
+
+  /** @throws {RangeError} if `delayMs`, in milliseconds, is not 0 or more */
+  constructor(delayMs: number) {
+    super(`The job asks to be run again in ${delayMs} ms`);
+    if (!(Number.isFinite(delayMs) && delayMs >= 0)) {
+      throw new RangeError(`A job snoozes for a number of milliseconds, 0 or more, not ${delayMs}`);
+    }
+    this.delayMs = delayMs;
+  }
+}

@@ -95,10 +95,15 @@ export interface ClaimedJob {
   readonly createdAt: Date;
 }
 
-/** What became of a claimed job. `retry` sends it back to wait `delayMs` milliseconds for its next attempt. */
+/**
+ * What became of a claimed job. `retry` sends it back to wait `delayMs` milliseconds for its next attempt; `snooze` does
+ * too, but the attempt does not count.
+ */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: JsonText }
   | { readonly kind: 'failed'; readonly error: JobError }
+  | { readonly kind: 'cancelled'; readonly error: JobError }
+  | { readonly kind: 'snooze'; readonly delayMs: number }
   | { readonly kind: 'retry'; readonly error: JobError; readonly delayMs: number };
 
 export interface Completion {
@@ -130,6 +135,8 @@ export type StateCounts = Record<JobState, number>;
 export interface Queue {
   name: string;
   counts: StateCounts;
+  /** Since when servers take no jobs from it; `null` if they do. */
+  pausedAt: Date | null;
   /** When the job that is next in line became ready; `null` for an empty queue. */
   oldestEnqueuedAt: Date | null;
   /** Running servers that take jobs from it. */

@@ -1,4 +1,5 @@
 import type { JobDefinition } from '../job/definition.js';
+import type { TransactionClient } from '../storage/transaction.js';
 
 /** What a handler sees of the job that it runs. */
 export interface RunningJob {
@@ -15,10 +16,17 @@ export interface JobContext<Args> {
   readonly args: Args;
   readonly job: RunningJob;
   /**
-   * Aborts when this attempt should end: the server is stopping and its time is up, or the claim is lost and
-   * whatever the handler returns will change nothing. Pass it on to `fetch`, timers and queries.
+   * Aborts when this attempt should end: the job was cancelled, the server is stopping and its time is up, or the claim
+   * is lost and whatever the handler returns will change nothing. Pass it on to `fetch`, timers and queries.
    */
   readonly signal: AbortSignal;
+  /**
+   * Does database work and completes the job in one transaction, exactly once: `return transaction(async (client) => …)`.
+   * What `work` returns is the job's result. Nothing may follow it in the handler.
+   *
+   * @throws {ClaimLostError} if the job runs elsewhere by now; what `work` did is rolled back
+   */
+  readonly transaction: <Result>(work: (client: TransactionClient) => Promise<Result>) => Promise<Result>;
 }
 
 /**

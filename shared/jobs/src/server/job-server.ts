@@ -1,4 +1,5 @@
 import type { Claim, Outcome } from '../job/job.js';
+import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
 import { Fetcher } from './fetcher.js';
@@ -30,6 +31,7 @@ export class JobServer {
   readonly #fetcher: Fetcher;
   readonly #fetching: Loop;
   readonly #scheduling: Loop;
+  readonly #cancelling: Loop;
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   #stopped: Promise<void> | undefined;
@@ -54,6 +56,7 @@ export class JobServer {
     this.#completer = new Completer(storage, logger);
     this.#runner = new Runner({
       handlers: resolved.handlers,
+      store: storage,
       concurrency,
       onOutcome: (claim, outcome) => this.#finish(claim, outcome),
     });
@@ -76,13 +79,20 @@ export class JobServer {
       claims: () => [...this.#runner.claims(), ...this.#completer.claims],
       onLost: (claims) => this.#dropLost(claims),
     });
+    const canceller = new Canceller({
+      store: storage,
+      running: () => this.#runner.runningClaims(),
+      cancel: (claims) => this.#runner.cancel(claims),
+    });
     const scheduler = new Scheduler(storage);
     const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
     const cleaner = new Cleaner(storage);
     this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
     this.#scheduling = new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() });
+    this.#cancelling = new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() });
     this.#background = [
       this.#scheduling,
+      this.#cancelling,
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
       new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),
@@ -136,12 +146,16 @@ export class JobServer {
   }
 
   #wake(queue: string | null): void {
-    if (queue === null) this.#scheduling.wake();
-    else if (this.#options.queues.includes(queue)) this.#fetching.wake();
+    if (queue === null) {
+      this.#scheduling.wake();
+      this.#cancelling.wake();
+    } else if (this.#options.queues.includes(queue)) {
+      this.#fetching.wake();
+    }
   }
 
-  #finish(claim: Claim, outcome: Outcome): void {
-    this.#completer.add({ claim, outcome });
+  #finish(claim: Claim, outcome: Outcome | null): void {
+    if (outcome !== null) this.#completer.add({ claim, outcome });
     this.#report();
     if (this.#fetcher.jobFinished()) this.#fetching.wake();
   }

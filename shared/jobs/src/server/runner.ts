@@ -1,16 +1,18 @@
 import { toJsonText } from '../job/arguments.js';
-import { UnknownJobError } from '../job/errors.js';
+import { CancelJob, JobCancelledError, SnoozeJob, UnknownJobError } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import { defaultRetryDelay } from '../job/retry.js';
+import type { ClaimStore } from '../storage/storage.js';
 import type { JobHandler } from './handler.js';
 import { RunningAttempt } from './running-attempt.js';
 
 export interface RunnerOptions {
   readonly handlers: readonly JobHandler[];
+  readonly store: ClaimStore;
   readonly concurrency: number;
-  /** Called once for each attempt that ended while its claim held. */
-  readonly onOutcome: (claim: Claim, outcome: Outcome) => void;
+  /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
+  readonly onOutcome: (claim: Claim, outcome: Outcome | null) => void;
 }
 
 /** Holds claimed jobs and runs their handlers, `concurrency` of them at a time. */
@@ -69,6 +71,20 @@ export class Runner {
     this.#startNext();
   }
 
+  /** Aborts the signals of jobs that somebody cancelled; how they end is up to their handlers. */
+  cancel(claims: Iterable<Claim>): void {
+    for (const claim of claims) {
+      const attempt = this.#running.get(claim.jobId);
+      if (attempt?.claim.attempt === claim.attempt && !attempt.cancelled)
+        attempt.abort(new JobCancelledError());
+    }
+  }
+
+  /** Claims of the jobs that run. */
+  runningClaims(): Claim[] {
+    return [...this.#running.values()].map(({ claim }) => claim);
+  }
+
   /** Resolves when no handler runs, `true`; or after `timeoutMs`, `false`. */
   async finished(timeoutMs: number): Promise<boolean> {
     if (this.#running.size === 0) return true;
@@ -92,13 +108,13 @@ export class Runner {
   }
 
   async #run(job: ClaimedJob): Promise<void> {
-    const attempt = new RunningAttempt(job);
+    const attempt = new RunningAttempt(job, this.#options.store);
     this.#running.set(job.claim.jobId, attempt);
     const outcome = await this.#outcomeOf(attempt, job);
     // A dropped claim may have come back to this very server meanwhile, as another attempt.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
-    this.#options.onOutcome(job.claim, outcome);
+    this.#options.onOutcome(job.claim, attempt.recorded ? null : outcome);
     this.#startNext();
   }
 
@@ -109,13 +125,20 @@ export class Runner {
       const result = await handler.run(attempt);
       return { kind: 'done', result: toJsonText(result ?? null, 'result') };
     } catch (error) {
-      return failure(job, error, handler);
+      return failure(job, error, handler, attempt.cancelled);
     }
   }
 }
 
-function failure(job: ClaimedJob, thrown: unknown, handler: JobHandler | undefined): Outcome {
+function failure(
+  job: ClaimedJob,
+  thrown: unknown,
+  handler: JobHandler | undefined,
+  cancelled: boolean,
+): Outcome {
+  if (thrown instanceof SnoozeJob && !cancelled) return { kind: 'snooze', delayMs: thrown.delayMs };
   const error = toJobError(thrown);
+  if (cancelled || thrown instanceof CancelJob) return { kind: 'cancelled', error };
   const { attempt } = job.claim;
   if (attempt >= job.maxAttempts) return { kind: 'failed', error };
   const retryDelay = handler?.definition.retryDelay ?? defaultRetryDelay;

@@ -1,4 +1,8 @@
+import { toJsonText } from '../job/arguments.js';
+import { JobCancelledError } from '../job/errors.js';
 import type { Claim, ClaimedJob, JsonValue } from '../job/job.js';
+import type { ClaimStore } from '../storage/storage.js';
+import type { TransactionClient } from '../storage/transaction.js';
 import type { JobContext, RunningJob } from './handler.js';
 
 /** One run of a handler, and all that the handler sees of it. */
@@ -6,14 +10,17 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly claim: Claim;
   readonly args: JsonValue;
   readonly job: RunningJob;
+  readonly #store: ClaimStore;
   /** Made when it is first asked for: for a job that does nothing it was a tenth of the cost. */
   #abort: AbortController | undefined;
+  #recorded = false;
 
-  constructor({ claim, name, args, maxAttempts, createdAt }: ClaimedJob) {
+  constructor({ claim, name, args, maxAttempts, createdAt }: ClaimedJob, store: ClaimStore) {
     const { jobId: id, queue, attempt } = claim;
     this.claim = claim;
     this.args = args;
     this.job = { id, name, queue, attempt, maxAttempts, createdAt };
+    this.#store = store;
   }
 
   get signal(): AbortSignal {
@@ -21,8 +28,32 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#abort.signal;
   }
 
+  /** Whether the outcome has been written already, with the handler's own work. */
+  get recorded(): boolean {
+    return this.#recorded;
+  }
+
+  /** Whether somebody cancelled the job. */
+  get cancelled(): boolean {
+    return this.#abort?.signal.reason instanceof JobCancelledError;
+  }
+
   abort(reason: Error): void {
     this.#abort ??= new AbortController();
     this.#abort.abort(reason);
   }
+
+  // Bound, for handlers take it out of the context.
+  readonly transaction = async <Result>(
+    work: (client: TransactionClient) => Promise<Result>,
+  ): Promise<Result> => {
+    let result: { value: Result } | undefined;
+    await this.#store.completeWithin(this.claim, async (client) => {
+      result = { value: await work(client) };
+      return toJsonText(result.value ?? null, 'result');
+    });
+    if (result === undefined) throw new Error('The storage did not run the work of the transaction');
+    this.#recorded = true;
+    return result.value;
+  };
 }

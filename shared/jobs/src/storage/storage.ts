@@ -4,12 +4,15 @@ import type {
   ClaimedJob,
   Completion,
   Job,
+  JsonText,
   NewJob,
   Queue,
   Server,
   StateCounts,
 } from '../job/job.js';
 import type { JobState } from '../job/state.js';
+import type { JobControl } from './job-control.js';
+import type { TransactionClient } from './transaction.js';
 
 /**
  * Keeps jobs, attempts, results and servers. Everything that runs Longshore is written against this
@@ -18,7 +21,7 @@ import type { JobState } from '../job/state.js';
  * A method that cannot reach the storage rejects with {@link StorageUnavailableError} and has then either
  * changed nothing or changed everything; the caller may not know which.
  */
-export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobReader {
+export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobControl, JobReader {
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */
@@ -29,8 +32,13 @@ export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobRe
 export interface JobIntake {
   /** Resolves once the job is durable. Concurrent calls may share one write. */
   enqueue(job: NewJob): Promise<void>;
-  /** All of them or none. */
-  enqueueMany(jobs: readonly NewJob[]): Promise<void>;
+  /**
+   * All of them or none. With a transaction of the caller's they become visible when it commits and are gone when it
+   * rolls back.
+   *
+   * @throws {TypeError} if the storage cannot take part in such a transaction
+   */
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void>;
 }
 
 export interface ClaimRequest {
@@ -70,6 +78,15 @@ export interface ClaimStore {
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   /** Records outcomes. Returns the claims that no longer held: their outcome changed nothing. */
   complete(completions: readonly Completion[]): Promise<Claim[]>;
+  /**
+   * Does the work of one job and records its outcome `done` in one transaction: both happen or neither. The claim is
+   * checked first and held until the commit, so the work is done exactly once, whatever dies in between.
+   *
+   * @param work gets the transaction's client and gives the result
+   * @throws {ClaimLostError} if the claim does not hold; `work` has not run, or what it did has been rolled back
+   * @throws {TypeError} if the storage has no transactions
+   */
+  completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void>;
   /** Gives jobs back unstarted: ready at once, the attempt not counted. Returns the claims that no longer held. */
   release(claims: readonly Claim[]): Promise<Claim[]>;
   /** Makes scheduled jobs that are due ready, at most `limit` of them. */
@@ -79,7 +96,8 @@ export interface ClaimStore {
   /** Housekeeping: counters, room for coming days, retention. Cheap; called about once a second by every server. */
   maintain(): Promise<void>;
   /**
-   * Calls the listener when a job may have become ready in `queue`, or may have been scheduled (`null`).
+   * Calls the listener when a job may have become ready in `queue`, or when something else may call for a look (`null`):
+   * a job was scheduled, or is to be cancelled.
    * A hint only: it may be late, missing or needless. Returns the function that ends the subscription.
    */
   onWakeUp(listener: (queue: string | null) => void): () => void;

@@ -10,6 +10,8 @@ export interface JobRecord extends Omit<Job, 'args' | 'result'> {
   /** The end of the lease, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
+  /** Somebody cancelled it while it ran. */
+  cancelRequested: boolean;
   readonly pastAttempts: Attempt[];
 }
 
@@ -34,19 +36,29 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     seq,
     leaseUntil: 0,
     readyAt: nowMs,
+    cancelRequested: false,
     pastAttempts: [],
   };
 }
 
 export function toJob(record: JobRecord): Job {
-  const {
-    seq: _seq,
-    leaseUntil: _leaseUntil,
-    readyAt: _readyAt,
-    pastAttempts: _pastAttempts,
-    ...job
-  } = record;
-  return { ...job, args: JSON.parse(job.args) as JsonValue, result: JSON.parse(job.result) as JsonValue };
+  return {
+    id: record.id,
+    name: record.name,
+    queue: record.queue,
+    state: record.state,
+    priority: record.priority,
+    args: JSON.parse(record.args) as JsonValue,
+    result: JSON.parse(record.result) as JsonValue,
+    error: record.error,
+    attempt: record.attempt,
+    maxAttempts: record.maxAttempts,
+    createdAt: record.createdAt,
+    runAt: record.runAt,
+    startedAt: record.startedAt,
+    finishedAt: record.finishedAt,
+    serverId: record.serverId,
+  };
 }
 
 export function toAttempts({

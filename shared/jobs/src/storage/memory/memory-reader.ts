@@ -3,23 +3,23 @@ import { jobStates } from '../../job/state.js';
 import type { JobCount, JobFilter, JobListQuery, JobReader } from '../storage.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
+import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /** What people look at, by looking at everything: memory holds little. */
 export class MemoryReader implements JobReader {
-  readonly #records: ReadonlyMap<string, JobRecord>;
-  readonly #servers: MemoryServers;
-  readonly #clock: Clock;
-  readonly #queues = new Map<string, Date>();
+  protected readonly jobs: MemoryJobs;
+  protected readonly servers: MemoryServers;
+  protected readonly clock: Clock;
 
-  constructor(records: ReadonlyMap<string, JobRecord>, servers: MemoryServers, clock: Clock) {
-    this.#records = records;
-    this.#servers = servers;
-    this.#clock = clock;
+  constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
+    this.jobs = jobs;
+    this.servers = servers;
+    this.clock = clock;
   }
 
   async findJob(id: string): Promise<Job | null> {
-    const record = this.#records.get(id.toLowerCase());
+    const record = this.jobs.find(id);
     return record === undefined ? null : toJob(record);
   }
 
@@ -37,28 +37,25 @@ export class MemoryReader implements JobReader {
   }
 
   async stateCounts(): Promise<StateCounts> {
-    return countStates(this.#records.values());
+    return countStates(this.jobs.all());
   }
 
   async listAttempts(jobId: string): Promise<Attempt[]> {
-    const record = this.#records.get(jobId.toLowerCase());
+    const record = this.jobs.find(jobId);
     return record === undefined ? [] : toAttempts(record);
   }
 
   async listQueues(): Promise<Queue[]> {
-    const servers = this.#servers.list();
-    return [...this.#queues]
+    const servers = this.servers.list();
+    return [...this.jobs.queues]
       .toSorted(([left], [right]) => compare(left, right))
-      .map(([name, createdAt]) => {
+      .map(([name, { createdAt, pausedAt, line }]) => {
         const records = this.#matching({ queue: [name] });
-        const ready = records.filter(({ state }) => state === 'enqueued');
-        const next = ready.toSorted(
-          (left, right) => left.priority - right.priority || left.seq - right.seq,
-        )[0];
         return {
           name,
           counts: countStates(records),
-          oldestEnqueuedAt: next === undefined ? null : new Date(next.readyAt),
+          pausedAt,
+          oldestEnqueuedAt: line.first === undefined ? null : new Date(line.first.readyAt),
           servers: servers.filter(({ queues }) => queues.includes(name)).length,
           createdAt,
         };
@@ -66,18 +63,13 @@ export class MemoryReader implements JobReader {
   }
 
   async listServers(): Promise<Server[]> {
-    return this.#servers.list();
+    return this.servers.list();
   }
 
   async ping(): Promise<void> {}
 
-  /** A queue comes into being when it is first named. */
-  protected noteQueue(name: string): void {
-    if (!this.#queues.has(name)) this.#queues.set(name, new Date(this.#clock.now()));
-  }
-
   #matching({ state, queue, name }: JobFilter): JobRecord[] {
-    return [...this.#records.values()].filter(
+    return [...this.jobs.all()].filter(
       (record) => admits(state, record.state) && admits(queue, record.queue) && admits(name, record.name),
     );
   }

@@ -1,5 +1,5 @@
 import { ServerLostError } from '../../job/errors.js';
-import type { Claim, ClaimedJob, Completion, JsonValue, NewJob } from '../../job/job.js';
+import type { Claim, ClaimedJob, Completion, JobError, JsonValue, NewJob, Outcome } from '../../job/job.js';
 import type {
   ClaimRequest,
   JobStorage,
@@ -8,11 +8,12 @@ import type {
   ServerDescription,
   ServerRegistration,
 } from '../storage.js';
+import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
-import { endAttempt, holds, type JobRecord, newRecord } from './job-record.js';
-import { MemoryReader } from './memory-reader.js';
+import { endAttempt, holds, type JobRecord } from './job-record.js';
+import { MemoryControl } from './memory-control.js';
+import { MemoryJobs } from './memory-jobs.js';
 import { MemoryServers } from './memory-servers.js';
-import { ReadyLine } from './ready-line.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
@@ -20,76 +21,48 @@ export interface MemoryStorageOptions {
   maxFinished?: number;
 }
 
-type WakeUpListener = (queue: string | null) => void;
-
 /** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
-export class MemoryStorage extends MemoryReader implements JobStorage {
-  readonly #clock: Clock;
+export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly #maxFinished: number;
-  readonly #jobs: Map<string, JobRecord>;
-  readonly #servers: MemoryServers;
-  readonly #lines = new Map<string, ReadyLine>();
-  readonly #listeners = new Set<WakeUpListener>();
-  /** Ids of finished jobs, the oldest first. */
-  #finished: string[] = [];
-  #seq = 0;
 
-  constructor(options: MemoryStorageOptions = {}) {
-    const clock = options.clock ?? systemClock;
-    const jobs = new Map<string, JobRecord>();
-    const servers = new MemoryServers(clock);
-    super(jobs, servers, clock);
-    this.#clock = clock;
-    this.#jobs = jobs;
-    this.#servers = servers;
-    this.#maxFinished = options.maxFinished ?? 10_000;
+  constructor({ clock = systemClock, maxFinished = 10_000 }: MemoryStorageOptions = {}) {
+    super(new MemoryJobs(clock), new MemoryServers(clock), clock);
+    this.#maxFinished = maxFinished;
   }
 
   async open(): Promise<void> {}
 
   async close(): Promise<void> {
-    this.#servers.close();
-    this.#listeners.clear();
+    this.servers.close();
   }
 
   async enqueue(job: NewJob): Promise<void> {
-    await this.enqueueMany([job]);
+    this.jobs.add([job]);
   }
 
-  async enqueueMany(jobs: readonly NewJob[]): Promise<void> {
-    const ids = new Set<string>();
-    for (const { id } of jobs) {
-      if (this.#jobs.has(id) || ids.has(id)) throw new Error(`There is a job ${id} already`);
-      ids.add(id);
-    }
-    const now = this.#clock.now();
-    for (const job of jobs) {
-      const record = newRecord(job, this.#seq++, now);
-      this.#jobs.set(record.id, record);
-      this.noteQueue(record.queue);
-      if (record.state === 'enqueued') this.#line(record.queue).add(record);
-      this.#wake(record.state === 'enqueued' ? record.queue : null);
-    }
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
+    if (transaction !== undefined)
+      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    this.jobs.add(jobs);
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
-    if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
-    this.noteQueue(queue);
-    const now = this.#clock.now();
-    return this.#line(queue)
-      .take(limit)
-      .map((record) => {
-        record.state = 'processing';
-        record.serverId = serverId;
-        record.attempt++;
-        record.startedAt = new Date(now);
-        record.leaseUntil = now + leaseMs;
-        return toClaimedJob(record, serverId);
-      });
+    if (!this.servers.isAlive(serverId)) throw new ServerLostError(serverId);
+    const { line, pausedAt } = this.jobs.queue(queue);
+    if (pausedAt !== null) return [];
+    const now = this.clock.now();
+    return line.take(limit).map((record) => {
+      record.state = 'processing';
+      record.serverId = serverId;
+      record.attempt++;
+      record.startedAt = new Date(now);
+      record.leaseUntil = now + leaseMs;
+      return toClaimedJob(record, serverId);
+    });
   }
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
-    const leaseUntil = this.#clock.now() + leaseMs;
+    const leaseUntil = this.clock.now() + leaseMs;
     return this.#eachHeld(claims, (record) => {
       record.leaseUntil = leaseUntil;
     });
@@ -97,113 +70,103 @@ export class MemoryStorage extends MemoryReader implements JobStorage {
 
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     return this.#eachHeld(claims, (record) => {
-      record.attempt--;
-      record.serverId = null;
-      record.startedAt = null;
-      this.#makeReady(record);
+      letGo(record);
+      this.jobs.makeReady(record);
     });
   }
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
-    const now = this.#clock.now();
     const stale: Claim[] = [];
     for (const { claim, outcome } of completions) {
-      const record = this.#jobs.get(claim.jobId);
-      if (!holds(record, claim)) {
-        stale.push(claim);
-      } else if (outcome.kind === 'retry') {
-        endAttempt(record, 'failed', outcome.error, now);
-        record.state = 'scheduled';
-        record.runAt = new Date(now + outcome.delayMs);
-        this.#wake(null);
-      } else {
-        record.result = outcome.kind === 'done' ? outcome.result : 'null';
-        record.error = outcome.kind === 'done' ? null : outcome.error;
-        this.#finish(record, outcome.kind, now);
-      }
+      const record = this.jobs.find(claim.jobId);
+      if (holds(record, claim)) this.#record(record, outcome);
+      else stale.push(claim);
     }
     return stale;
   }
 
+  async completeWithin(): Promise<void> {
+    throw new TypeError('Jobs in memory have no transactions: return the result instead');
+  }
+
   async promoteDue(limit: number): Promise<PromotionReport> {
-    const now = this.#clock.now();
-    const waiting = [...this.#jobs.values()]
+    const now = this.clock.now();
+    const waiting = [...this.jobs.all()]
       .filter((record) => record.state === 'scheduled')
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
-    for (const record of due) this.#makeReady(record);
+    for (const record of due) this.jobs.makeReady(record);
     const next = waiting[due.length];
     return { promoted: due.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
   }
 
   async rescue(): Promise<RescueReport> {
-    const now = this.#clock.now();
-    const deadServers = this.#servers.bury();
+    const now = this.clock.now();
+    const deadServers = this.servers.bury();
     const report = { deadServers, released: 0, failed: 0 };
-    for (const record of this.#jobs.values()) {
+    for (const record of this.jobs.all()) {
       if (record.state !== 'processing' || record.serverId === null) continue;
-      if (record.leaseUntil >= now && this.#servers.isAlive(record.serverId)) continue;
-      if (record.attempt < record.maxAttempts) {
-        endAttempt(record, 'lost', lostError(record), now);
-        this.#makeReady(record);
-        report.released++;
-      } else {
+      if (record.leaseUntil >= now && this.servers.isAlive(record.serverId)) continue;
+      if (record.cancelRequested || record.attempt >= record.maxAttempts) {
         record.error = lostError(record);
-        this.#finish(record, 'failed', now);
+        this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
         report.failed++;
+      } else {
+        endAttempt(record, 'lost', lostError(record), now);
+        this.jobs.makeReady(record);
+        report.released++;
       }
     }
     return report;
   }
 
   async maintain(): Promise<void> {
-    const excess = this.#finished.length - this.#maxFinished;
-    if (excess > 0) for (const id of this.#finished.splice(0, excess)) this.#jobs.delete(id);
+    this.jobs.trim(this.#maxFinished);
   }
 
-  onWakeUp(listener: WakeUpListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  onWakeUp(listener: (queue: string | null) => void): () => void {
+    return this.jobs.listen(listener);
   }
 
   async registerServer(description: ServerDescription): Promise<ServerRegistration> {
-    for (const queue of description.queues) this.noteQueue(queue);
-    return this.#servers.register(description, async () => {
+    for (const queue of description.queues) this.jobs.queue(queue);
+    return this.servers.register(description, async () => {
       await this.rescue();
     });
   }
 
-  #makeReady(record: JobRecord): void {
-    record.state = 'enqueued';
-    record.readyAt = this.#clock.now();
-    this.#line(record.queue).add(record);
-    this.#wake(record.queue);
-  }
-
-  #finish(record: JobRecord, state: 'done' | 'failed', nowMs: number): void {
-    record.state = state;
-    record.finishedAt = new Date(nowMs);
-    this.#finished.push(record.id);
+  #record(record: JobRecord, outcome: Outcome): void {
+    const now = this.clock.now();
+    switch (outcome.kind) {
+      case 'done':
+        record.result = outcome.result;
+        record.error = null;
+        this.jobs.finish(record, 'done');
+        break;
+      case 'failed':
+      case 'cancelled':
+        record.error = outcome.error;
+        this.jobs.finish(record, outcome.kind);
+        break;
+      case 'retry':
+        endAttempt(record, 'failed', outcome.error, now);
+        this.jobs.schedule(record, new Date(now + outcome.delayMs));
+        break;
+      case 'snooze':
+        letGo(record);
+        this.jobs.schedule(record, new Date(now + outcome.delayMs));
+        break;
+    }
   }
 
   /** Does something to each job whose claim holds; returns the claims that do not. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
-      const record = this.#jobs.get(claim.jobId);
+      const record = this.jobs.find(claim.jobId);
       if (!holds(record, claim)) return true;
       change(record);
       return false;
     });
-  }
-
-  #line(queue: string): ReadyLine {
-    let line = this.#lines.get(queue);
-    if (line === undefined) this.#lines.set(queue, (line = new ReadyLine()));
-    return line;
-  }
-
-  #wake(queue: string | null): void {
-    for (const listener of this.#listeners) listener(queue);
   }
 }
 
@@ -219,11 +182,18 @@ function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
   };
 }
 
+/** As if the attempt had not begun. */
+function letGo(record: JobRecord): void {
+  record.attempt--;
+  record.serverId = null;
+  record.startedAt = null;
+}
+
 function dueAt({ runAt }: JobRecord): number {
   return runAt?.getTime() ?? 0;
 }
 
-function lostError({ serverId, attempt }: JobRecord): { name: string; message: string; stack: null } {
+function lostError({ serverId, attempt }: JobRecord): JobError {
   const message = `Server ${serverId} died or stopped renewing its lease while it ran attempt ${attempt}`;
   return { name: 'AttemptLost', message, stack: null };
 }

@@ -10,6 +10,16 @@ export class ReadyLine {
   }
 
   add(job: JobRecord): void {
+    this.#jobs.splice(this.#placeOf(job), 0, job);
+  }
+
+  /** Takes a job out of the line; it must be there. */
+  remove(job: JobRecord): void {
+    this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
+  }
+
+  /** The first place behind all that run before this job. */
+  #placeOf(job: JobRecord): number {
     let low = this.#head;
     let high = this.#jobs.length;
     const last = this.#jobs.at(-1);
@@ -20,7 +30,7 @@ export class ReadyLine {
       if (there !== undefined && runsBefore(there, job)) low = middle + 1;
       else high = middle;
     }
-    this.#jobs.splice(low, 0, job);
+    return low;
   }
 
   take(limit: number): JobRecord[] {

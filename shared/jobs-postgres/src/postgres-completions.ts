@@ -1,0 +1,106 @@
+import {
+  type Claim,
+  ClaimLostError,
+  type Completion,
+  type JsonText,
+  type Outcome,
+  type TransactionClient,
+} from '@longshore/jobs';
+import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
+import type { Database, Statement } from './database.js';
+import type { QueueDirectory } from './queue-directory.js';
+import {
+  alreadyFinished,
+  finishCancelled,
+  finishDone,
+  finishFailed,
+  finishRetry,
+  finishSnooze,
+  lockClaim,
+} from './sql/finish-jobs.js';
+import type { WakeUps } from './wake-ups.js';
+
+type Column = (outcomes: readonly Outcome[]) => unknown[];
+
+const results: Column = (outcomes) =>
+  outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
+const errors: Column = (outcomes) =>
+  outcomes.map((outcome) => ('error' in outcome ? JSON.stringify(outcome.error) : null));
+const delays: Column = (outcomes) =>
+  outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
+
+/** The statement for each kind of outcome, and what it takes besides queue and claims. */
+const finishers: Record<Outcome['kind'], { statement: Statement; columns: readonly Column[] }> = {
+  done: { statement: finishDone, columns: [results] },
+  failed: { statement: finishFailed, columns: [errors] },
+  cancelled: { statement: finishCancelled, columns: [errors] },
+  retry: { statement: finishRetry, columns: [errors, delays] },
+  snooze: { statement: finishSnooze, columns: [delays] },
+};
+
+/** Records outcomes: one statement for each queue and kind of outcome. */
+export class PostgresCompletions {
+  readonly #database: Database;
+  readonly #queues: QueueDirectory;
+  readonly #wakeUps: WakeUps;
+
+  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#wakeUps = wakeUps;
+  }
+
+  async complete(completions: readonly Completion[]): Promise<Claim[]> {
+    const stale = await Promise.all([...alike(completions).values()].map((group) => this.#write(group)));
+    if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#wakeUps.announce(null);
+    return this.#notYetFinished(stale.flat());
+  }
+
+  async completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
+    const queueId = await this.#queues.idOf(claim.queue);
+    await this.#database.transaction(async (client) => {
+      const { jobId, serverId, attempt } = claim;
+      const { rows } = await client.query(lockClaim.text, [queueId, jobId, serverId, attempt]);
+      if (rows.length === 0) throw new ClaimLostError(jobId);
+      const result = await work(client);
+      await client.query(finishDone.text, [queueId, ...claimArrays([claim]), [storedResult(result)]]);
+    });
+  }
+
+  /** @param group completions of one queue and kind */
+  async #write(group: readonly Completion[]): Promise<Claim[]> {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { statement, columns } = finishers[first.outcome.kind];
+    const claims = group.map(({ claim }) => claim);
+    const outcomes = group.map(({ outcome }) => outcome);
+    const rows = await this.#database.query<TouchedRow>(statement, [
+      await this.#queues.idOf(first.claim.queue),
+      ...claimArrays(claims),
+      ...columns.map((column) => column(outcomes)),
+    ]);
+    return rows.length === claims.length ? [] : without(claims, rows);
+  }
+
+  /** A write whose answer was lost is repeated and then finds its jobs gone: they were finished, not lost. */
+  async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
+    if (claims.length === 0) return [];
+    return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
+  }
+}
+
+function alike(completions: readonly Completion[]): Map<string, Completion[]> {
+  const groups = new Map<string, Completion[]>();
+  for (const completion of completions) {
+    const key = `${completion.outcome.kind} ${completion.claim.queue}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [completion]);
+    else group.push(completion);
+  }
+  return groups;
+}
+
+/** A result of `null` is stored as nothing: it is what most jobs return. */
+function storedResult(result: JsonText): JsonText | null {
+  return result === 'null' ? null : result;
+}

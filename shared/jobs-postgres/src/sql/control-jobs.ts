@@ -1,0 +1,119 @@
+import type { Statement } from '../database.js';
+
+/**
+ * What operators do to one job: $1 queue, $2 id. Each statement is for jobs at one stage of their life and answers with a
+ * row if it found the job there; `changed` tells whether it had been so already.
+ */
+const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts`;
+
+const counted = (from: string, to: string | null): string => `
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, ${from}, -1 from removed ${to === null ? '' : `union all select $1, ${to}, 1 from removed`}
+    )`;
+
+const enqueued = `'enqueued'::longshore.job_state`;
+const scheduled = `'scheduled'::longshore.job_state`;
+const cancelled = `'cancelled'::longshore.job_state`;
+
+export const cancelWaiting: Statement = {
+  name: 'longshore-cancel-waiting',
+  text: `
+    with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+    history as (
+      insert into longshore.job_done_cancelled (${kept}, state) select ${kept}, 'cancelled' from removed
+    ), ${counted(scheduled, cancelled)}
+    select true as changed from removed`,
+};
+
+export const cancelReady: Statement = {
+  name: 'longshore-cancel-ready',
+  text: `
+    with removed as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+    history as (
+      insert into longshore.job_done_cancelled (${kept}, ready_at, state) select ${kept}, ready_at, 'cancelled' from removed
+    ), ${counted(enqueued, cancelled)}
+    select true as changed from removed`,
+};
+
+export const cancelRunning: Statement = {
+  name: 'longshore-cancel-running',
+  text: `
+    insert into longshore.job_cancellation (queue_id, job_id)
+    select queue_id, id from longshore.job where queue_id = $1 and id = $2 and server_id is not null
+    on conflict (queue_id, job_id) do update set requested_at = job_cancellation.requested_at
+    returning xmax = 0 as changed`,
+};
+
+/** The finished attempt joins the earlier ones; one more is allowed if none was left. */
+export const retryFinished: Statement = {
+  name: 'longshore-retry-finished',
+  text: `
+    with removed as (
+      delete from longshore.job_done
+      where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
+    ),
+    ready as (
+      insert into longshore.job (${kept})
+      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1), name, args,
+        case when server_id is null or error is null then past_attempts
+        else coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+        end
+      from removed
+    ),
+    request as (delete from longshore.job_cancellation where queue_id = $1 and job_id = $2),
+    ${counted('state', enqueued)}
+    select true as changed from removed`,
+};
+
+export const runWaiting: Statement = {
+  name: 'longshore-run-waiting',
+  text: `
+    with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+    ready as (insert into longshore.job (${kept}) select ${kept} from removed),
+    ${counted(scheduled, enqueued)}
+    select true as changed from removed`,
+};
+
+/** $3 time. */
+export const rescheduleWaiting: Statement = {
+  name: 'longshore-reschedule-waiting',
+  text: `update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = $2 returning true as changed`,
+};
+
+export const deleteFinished: Statement = {
+  name: 'longshore-delete-finished',
+  text: `
+    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning state),
+    ${counted('state', null)}
+    select true as changed from removed`,
+};
+
+/** $1 ids of running jobs. */
+export const selectCancellations: Statement = {
+  name: 'longshore-select-cancellations',
+  text: `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
+};
+
+/** Requests for jobs that ended, or came to an end in another way, before anybody read them. */
+export const deleteOldCancellations: Statement = {
+  name: 'longshore-delete-old-cancellations',
+  text: `
+    delete from longshore.job_cancellation as request
+    where not exists (select from longshore.job where job.queue_id = request.queue_id and job.id = request.job_id)`,
+};
+
+/** $1 name. */
+export const pauseQueue: Statement = {
+  name: 'longshore-pause-queue',
+  text: `
+    insert into longshore.queue (name, paused_at) values ($1, now())
+    on conflict (name) do update set paused_at = coalesce(queue.paused_at, now())`,
+};
+
+/** $1 name. */
+export const resumeQueue: Statement = {
+  name: 'longshore-resume-queue',
+  text: `insert into longshore.queue (name) values ($1) on conflict (name) do update set paused_at = null`,
+};

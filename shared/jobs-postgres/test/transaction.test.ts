@@ -1,0 +1,148 @@
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import Type from 'typebox';
+import { PostgresStorage } from '../src/index.js';
+
+describe('Jobs and the transactions of others', () => {
+  const work = defineJob({ name: 'work', args: Type.Object({ n: Type.Integer() }) });
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let client: JobClient;
+  let connection: pg.Client;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    client = new JobClient(storage);
+    connection = new pg.Client(database.url);
+    await connection.connect();
+    await connection.query('create table ledger (job_id uuid not null)');
+  });
+
+  after(async () => {
+    await connection.end();
+    await storage.close();
+    await database.drop();
+  });
+
+  it('a job enqueued in a transaction is there when it commits, not before', async () => {
+    await connection.query('begin');
+    const { id } = await client.enqueue(work, { n: 1 }, { transaction: connection });
+    expect(await storage.findJob(id)).to.equal(null);
+    await connection.query('commit');
+    expect((await storage.findJob(id))?.state).to.equal('enqueued');
+  });
+
+  it('a job enqueued in a transaction is gone when it rolls back', async () => {
+    await connection.query('begin');
+    const { id } = await client.enqueue(work, { n: 1 }, { transaction: connection });
+    await connection.query('rollback');
+    expect(await storage.findJob(id)).to.equal(null);
+  });
+
+  it('SQL enqueues a job that a server runs', async () => {
+    const server = new JobServer({
+      storage,
+      handlers: [handleJob(work, ({ args }) => args.n + 1)],
+      queues: ['sql'],
+    });
+    await server.start();
+    try {
+      const [row] = await database.query<{ id: string }>(
+        `select longshore.enqueue('work', '{"n":41}', 'sql') as id`,
+      );
+      const job = await eventually(async () => {
+        const found = await storage.findJob(row?.id ?? '');
+        return found?.state === 'done' && found;
+      });
+      expect(job.result).to.equal(42);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('SQL gives a job a version 7 UUID of the present time', async () => {
+    const [row] = await database.query<{ id: string }>('select longshore.new_id() as id');
+    const id = row?.id ?? '';
+    expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).to.be.closeTo(Date.now(), 10_000);
+  });
+
+  it('SQL refuses a name that no job can have', async () => {
+    const error = await database
+      .query(`select longshore.enqueue('two words')`)
+      .catch((thrown: unknown) => thrown);
+    expect(String(error)).to.contain('"two words" cannot name a job');
+  });
+
+  it('what a handler does in its transaction and the end of its job happen together', async () => {
+    const server = new JobServer({
+      storage,
+      queues: ['exact'],
+      handlers: [
+        handleJob(work, ({ job, transaction }) =>
+          transaction(async (tx) => {
+            await tx.query('insert into ledger values ($1)', [job.id]);
+            return { written: true };
+          }),
+        ),
+      ],
+    });
+    await server.start();
+    try {
+      const { id } = await client.enqueue(work, { n: 1 }, { queue: 'exact' });
+      const job = await eventually(async () => {
+        const found = await storage.findJob(id);
+        return found?.state === 'done' && found;
+      });
+      expect(job.result).to.deep.equal({ written: true });
+      expect(await database.query('select from ledger where job_id = $1', [id])).to.have.length(1);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('what a handler did is undone if its claim was lost meanwhile', async () => {
+    const { id } = await client.enqueue(work, { n: 1 }, { queue: 'lost' });
+    const { id: serverId } = await storage.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['lost'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const [claimed] = await storage.claim({ serverId, queue: 'lost', limit: 1, leaseMs: 60_000 });
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    const stale = { ...claimed.claim, attempt: 7 };
+    const error = await storage
+      .completeWithin(stale, async (tx) => {
+        await tx.query('insert into ledger values ($1)', [id]);
+        return 'null';
+      })
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('name', 'ClaimLostError');
+    expect(await database.query('select from ledger where job_id = $1', [id])).to.deep.equal([]);
+  });
+
+  it('a claim held by its handler’s transaction is neither lost nor taken back', async () => {
+    const { id } = await client.enqueue(work, { n: 1 }, { queue: 'held' });
+    const { id: serverId } = await storage.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['held'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const [claimed] = await storage.claim({ serverId, queue: 'held', limit: 1, leaseMs: 1 });
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    await storage.completeWithin(claimed.claim, async () => {
+      expect(await storage.renew([claimed.claim], 1)).to.deep.equal([]);
+      await storage.rescue();
+      return '"held"';
+    });
+    expect(await storage.findJob(id)).to.include({ state: 'done', result: 'held', attempt: 1 });
+  });
+});

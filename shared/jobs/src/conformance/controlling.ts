@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { newId } from '../job/id.js';
+import type { JobError } from '../job/job.js';
+import type { JobState } from '../job/state.js';
+import type { JobControl } from '../storage/job-control.js';
+import type { Bench } from './storage-under-test.js';
+
+type Verb = 'cancelJob' | 'retryJob' | 'runJob' | 'deleteJob';
+
+/** What each verb makes of a job in each state: the state afterwards, `same`, `illegal` or `gone`. */
+const effects: Record<Verb, Record<Exclude<JobState, 'awaiting'>, JobState | 'same' | 'illegal' | 'gone'>> = {
+  cancelJob: {
+    scheduled: 'cancelled',
+    enqueued: 'cancelled',
+    processing: 'processing',
+    done: 'illegal',
+    failed: 'illegal',
+    cancelled: 'same',
+  },
+  retryJob: {
+    scheduled: 'illegal',
+    enqueued: 'same',
+    processing: 'same',
+    done: 'illegal',
+    failed: 'enqueued',
+    cancelled: 'enqueued',
+  },
+  runJob: {
+    scheduled: 'enqueued',
+    enqueued: 'same',
+    processing: 'same',
+    done: 'illegal',
+    failed: 'illegal',
+    cancelled: 'illegal',
+  },
+  deleteJob: {
+    scheduled: 'illegal',
+    enqueued: 'illegal',
+    processing: 'illegal',
+    done: 'gone',
+    failed: 'gone',
+    cancelled: 'gone',
+  },
+};
+
+export function controlling(bench: Bench): void {
+  const error: JobError = { name: 'Error', message: 'no', stack: null };
+
+  /** A job in the state asked for. */
+  async function jobIn(state: JobState): Promise<string> {
+    if (state === 'scheduled') return (await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } })).id;
+    if (state === 'enqueued') return (await bench.enqueue(bench.newQueue())).id;
+    const { claim } = await bench.claimOne({ maxAttempts: 1 });
+    const { storage } = bench;
+    if (state === 'done') await storage.complete([{ claim, outcome: { kind: 'done', result: '1' } }]);
+    if (state === 'failed') await storage.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    if (state === 'cancelled') await storage.complete([{ claim, outcome: { kind: 'cancelled', error } }]);
+    return claim.jobId;
+  }
+
+  for (const [verb, byState] of Object.entries(effects)) {
+    for (const [state, effect] of Object.entries(byState)) {
+      it(`${verb} on a job in ${state}: ${effect}`, async () => {
+        const id = await jobIn(state as JobState);
+        const result = await bench.storage[verb as Verb](id);
+        const after = await bench.storage.findJob(id);
+        if (effect === 'illegal') expect(result).to.include({ outcome: 'illegal' });
+        else expect(result).to.include({ outcome: 'ok', changed: effect !== 'same' });
+        if (effect === 'gone') expect(after).to.equal(null);
+        else expect(after?.state).to.equal(effect === 'illegal' || effect === 'same' ? state : effect);
+      });
+    }
+  }
+
+  for (const verb of ['cancelJob', 'retryJob', 'runJob', 'deleteJob'] satisfies (keyof JobControl)[]) {
+    it(`${verb} on an unknown job says so`, async () => {
+      expect(await bench.storage[verb](newId())).to.deep.equal({ outcome: 'unknown' });
+    });
+  }
+
+  it('allows a failed job that is retried one more attempt, and keeps the ones before', async () => {
+    const id = await jobIn('failed');
+    await bench.storage.retryJob(id);
+    expect(await bench.storage.findJob(id)).to.include({ state: 'enqueued', attempt: 1, maxAttempts: 2 });
+    expect((await bench.storage.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+  });
+
+  it('gives a scheduled job another time', async () => {
+    const id = await jobIn('scheduled');
+    const runAt = new Date(Date.now() + 7_200_000);
+    await bench.storage.rescheduleJob(id, runAt);
+    expect((await bench.storage.findJob(id))?.runAt?.getTime()).to.equal(runAt.getTime());
+  });
+
+  it('names the running jobs that somebody cancelled', async () => {
+    const { claim } = await bench.claimOne();
+    const { claim: other } = await bench.claimOne();
+    await bench.storage.cancelJob(claim.jobId);
+    expect(await bench.storage.cancellations([claim, other])).to.deep.equal([claim]);
+  });
+
+  it('cancels a job twice to the same effect as once', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.cancelJob(claim.jobId);
+    expect(await bench.storage.cancelJob(claim.jobId)).to.include({ outcome: 'ok', changed: false });
+  });
+
+  it('does not run a cancelled job again whose server died', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.cancelJob(claim.jobId);
+    await bench.silence(claim.serverId);
+    await bench.storage.rescue();
+    expect((await bench.storage.findJob(claim.jobId))?.state).to.equal('cancelled');
+  });
+
+  it('never gives a cancelled job to a server', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.storage.cancelJob(id);
+    const server = await bench.register(queue);
+    expect(await bench.claim(server.id, queue)).to.deep.equal([]);
+  });
+
+  it('shows since when a queue is paused, and no longer when it is resumed', async () => {
+    const queue = bench.newQueue();
+    const pausedAt = async (): Promise<Date | null | undefined> =>
+      (await bench.storage.listQueues()).find(({ name }) => name === queue)?.pausedAt;
+    await bench.storage.pauseQueue(queue);
+    expect(await pausedAt()).to.be.a('date');
+    await bench.storage.resumeQueue(queue);
+    expect(await pausedAt()).to.equal(null);
+  });
+
+  it('keeps counts true through every step', async () => {
+    const queue = bench.newQueue();
+    const counts = async () => (await bench.storage.listQueues()).find(({ name }) => name === queue)?.counts;
+    const first = await bench.enqueue(queue);
+    const second = await bench.enqueue(queue, { due: { inMs: 60_000 } });
+    await bench.storage.cancelJob(first.id);
+    await bench.storage.runJob(second.id);
+    expect(await counts()).to.include({ cancelled: 1, enqueued: 1, scheduled: 0 });
+    await bench.storage.retryJob(first.id);
+    await bench.storage.cancelJob(second.id);
+    await bench.storage.deleteJob(second.id);
+    expect(await counts()).to.include({ cancelled: 0, enqueued: 1, scheduled: 0 });
+  });
+}

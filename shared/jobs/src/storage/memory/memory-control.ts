@@ -1,0 +1,97 @@
+import type { Claim } from '../../job/job.js';
+import { isFinished } from '../../job/state.js';
+import type { ControlResult, JobControl } from '../job-control.js';
+import { holds, type JobRecord, toJob } from './job-record.js';
+import { MemoryReader } from './memory-reader.js';
+
+/** What operators do. */
+export class MemoryControl extends MemoryReader implements JobControl {
+  async cancelJob(id: string): Promise<ControlResult> {
+    return this.#control(id, (record) => {
+      if (record.state === 'done' || record.state === 'failed') return 'illegal';
+      if (record.state === 'cancelled' || record.cancelRequested) return 'unchanged';
+      if (record.state === 'processing') {
+        record.cancelRequested = true;
+        this.jobs.wake(null);
+      } else {
+        if (record.state === 'enqueued') this.jobs.queue(record.queue).line.remove(record);
+        this.jobs.finish(record, 'cancelled');
+      }
+      return 'changed';
+    });
+  }
+
+  async retryJob(id: string): Promise<ControlResult> {
+    return this.#control(id, (record) => {
+      if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
+      if (record.state !== 'failed' && record.state !== 'cancelled') return 'illegal';
+      if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
+        record.pastAttempts.push({
+          attempt: record.attempt,
+          outcome: record.state,
+          serverId: record.serverId,
+          startedAt: record.startedAt,
+          finishedAt: record.finishedAt,
+          error: record.error,
+        });
+      }
+      record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
+      record.finishedAt = null;
+      record.serverId = null;
+      record.startedAt = null;
+      this.jobs.makeReady(record);
+      return 'changed';
+    });
+  }
+
+  async runJob(id: string): Promise<ControlResult> {
+    return this.#control(id, (record) => {
+      if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
+      if (record.state !== 'scheduled') return 'illegal';
+      this.jobs.makeReady(record);
+      return 'changed';
+    });
+  }
+
+  async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
+    return this.#control(id, (record) => {
+      if (record.state !== 'scheduled') return 'illegal';
+      this.jobs.schedule(record, runAt);
+      return 'changed';
+    });
+  }
+
+  async deleteJob(id: string): Promise<ControlResult> {
+    return this.#control(id, (record) => {
+      if (!isFinished(record.state)) return 'illegal';
+      this.jobs.delete(record);
+      return 'changed';
+    });
+  }
+
+  async pauseQueue(name: string): Promise<void> {
+    this.jobs.queue(name).pausedAt ??= new Date(this.clock.now());
+  }
+
+  async resumeQueue(name: string): Promise<void> {
+    this.jobs.queue(name).pausedAt = null;
+    this.jobs.wake(name);
+  }
+
+  async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
+    return claims.filter((claim) => {
+      const record = this.jobs.find(claim.jobId);
+      return holds(record, claim) && record.cancelRequested;
+    });
+  }
+
+  #control(id: string, change: (record: JobRecord) => 'changed' | 'unchanged' | 'illegal'): ControlResult {
+    const record = this.jobs.find(id);
+    if (record === undefined) return { outcome: 'unknown' };
+    const result = change(record);
+    const job = toJob(record);
+    return result === 'illegal'
+      ? { outcome: 'illegal', job }
+      : { outcome: 'ok', job, changed: result === 'changed' };
+  }
+}
