@@ -27,7 +27,12 @@ export async function openSite({ env = 'test', read, ...options }: SiteOptions =
   const errors: Error[] = [];
   app.on('error', (error: Error) => errors.push(error));
   app.use(
-    createDashboard({ storage: read?.(story) ?? storage, now: storage.clock.now, snapshotMs: 0, ...options }),
+    createDashboard({
+      storage: read?.(story) ?? storage,
+      now: storage.manualClock.now,
+      snapshotMs: 0,
+      ...options,
+    }),
   );
   app.use((ctx) => {
     ctx.body = 'elsewhere';

@@ -50,6 +50,7 @@ const attempt = (own: Partial<Attempt>): Attempt => ({
 const queue = (own: Partial<Queue> = {}): Queue => ({
   name: 'q',
   counts,
+  pausedAt: null,
   oldestEnqueuedAt: null,
   servers: 1,
   createdAt: ago(9_999),

@@ -27,7 +27,7 @@ describe('a live page', () => {
 
   it('gives the region again after something has changed, and not after mere time', async () => {
     const { headers } = await region('/', 'flow');
-    site.story.storage.clock.advance(1_000);
+    site.story.storage.manualClock.advance(1_000);
     expect((await region('/', 'flow', headers.etag)).status).to.equal(304);
     await site.story.storage.add({ name: 'new' });
     expect((await region('/', 'flow', headers.etag)).status).to.equal(200);
@@ -58,7 +58,7 @@ describe('the snapshot', () => {
     try {
       await Promise.all(Array.from({ length: 20 }, () => site.http.get('/job-dashboard/')));
       expect(reads).to.equal(1);
-      site.story.storage.clock.advance(1_000);
+      site.story.storage.manualClock.advance(1_000);
       await site.http.get('/job-dashboard/');
       expect(reads).to.equal(2);
     } finally {

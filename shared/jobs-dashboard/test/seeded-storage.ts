@@ -21,11 +21,11 @@ interface NewJobText {
 
 /** Memory storage with a past: what the pages show does not depend on when they are asked. */
 export class SeededStorage extends MemoryStorage {
-  readonly clock: ManualClock;
+  readonly manualClock: ManualClock;
 
   constructor(clock: ManualClock) {
     super({ clock });
-    this.clock = clock;
+    this.manualClock = clock;
   }
 
   /** The manual clock leaves heartbeats behind; here every server sends them, and has just sent one. */
@@ -34,15 +34,15 @@ export class SeededStorage extends MemoryStorage {
     return servers.map((server, index) => ({
       ...server,
       timeoutMs: 30_000,
-      heartbeatAt: new Date(this.clock.now() - 2_000 - 1_500 * index),
+      heartbeatAt: new Date(this.manualClock.now() - 2_000 - 1_500 * index),
     }));
   }
 
   async add({ name, queue = 'default', args = {}, maxAttempts = 10, inMs }: NewJobText): Promise<string> {
-    const id = newId(this.clock.now());
+    const id = newId(this.manualClock.now());
     const due = inMs === undefined ? null : { inMs };
     await this.enqueue({ id, name, queue, priority: 0, args: JSON.stringify(args), maxAttempts, due });
-    this.clock.advance(1);
+    this.manualClock.advance(1);
     return id;
   }
 

@@ -123,9 +123,9 @@ describe('a dashboard with a password', () => {
 
   it('ends a session after 12 hours', async () => {
     const cookie = cookieOf(await signIn());
-    site.story.storage.clock.advance(12 * 3_600_000 - 1);
+    site.story.storage.manualClock.advance(12 * 3_600_000 - 1);
     expect((await get('/', { cookie })).status).to.equal(200);
-    site.story.storage.clock.advance(1);
+    site.story.storage.manualClock.advance(1);
     expect((await get('/', { cookie })).status).to.equal(401);
   });
 
@@ -170,7 +170,7 @@ describe('a dashboard with a password', () => {
     const answer = await signIn();
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([429, '60']);
     expect((await get('/', basic(`ada:${password}`))).status).to.equal(401);
-    site.story.storage.clock.advance(60_000);
+    site.story.storage.manualClock.advance(60_000);
     expect((await signIn()).status).to.equal(303);
   });
 

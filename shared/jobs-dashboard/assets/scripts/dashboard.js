@@ -1,6 +1,8 @@
 import { LivePage } from './live.js';
-import { showTimes, tellTimes } from './times.js';
+import { setClock, showTimes, tellTimes } from './times.js';
 
+const made = document.querySelector('#live time');
+if (made instanceof HTMLTimeElement) setClock(made.dateTime);
 showTimes(document);
 setInterval(tellTimes, 1_000);
 

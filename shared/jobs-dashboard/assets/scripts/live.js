@@ -1,5 +1,5 @@
 import { morph } from './morph.js';
-import { duration, learnClock, showTimes, tellTimes } from './times.js';
+import { duration, showTimes, tellTimes } from './times.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -85,7 +85,6 @@ export class LivePage {
       cache: 'no-store',
       redirect: 'error',
     });
-    learnClock(response.headers.get('Date'));
     if (response.status === 304) return;
     if (!response.ok) throw new Error(String(response.status));
     const template = document.createElement('template');

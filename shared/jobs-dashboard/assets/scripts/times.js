@@ -1,7 +1,4 @@
-/**
- * The server tells times from its own clock, in UTC. Here they move on with the viewer's, in the viewer's zone. The
- * two clocks may differ: what counts is the time passed since the page, or a part of it, was made.
- */
+/** The server tells times in UTC, as they are when it makes the page. Here they move on, in the viewer's zone. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -13,16 +10,15 @@ const zoned = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'long',
 });
 
-let skewMs = 0;
+let aheadMs = 0;
 
 /**
- * Keeps in step with the server, whose `Date` header says its time to the second.
+ * Takes the time from the server, whose clock and the viewer's may differ.
  *
- * @param {string | null} date
+ * @param {string} now when the server made the page
  */
-export function learnClock(date) {
-  const ms = Date.parse(date ?? '') - Date.now();
-  if (Math.abs(ms - skewMs) > 2 * SECOND) skewMs = ms;
+export function setClock(now) {
+  aheadMs = Date.parse(now) - Date.now();
 }
 
 /**
@@ -41,7 +37,7 @@ export function showTimes(root) {
 /** Once a second: the relative ones. */
 export function tellTimes() {
   if (document.hidden) return;
-  const now = Date.now() + skewMs;
+  const now = Date.now() + aheadMs;
   for (const time of timesIn(document)) {
     if (time.dataset['exact'] !== undefined) continue;
     const agoMs = now - Date.parse(time.dateTime);

@@ -86,13 +86,20 @@ describe('a live page in a browser', () => {
     const answered = page.waitForResponse(
       (response) => response.request().headers()['longshore-region'] === 'job',
     );
-    site.story.storage.clock.advance(1);
+    site.story.storage.manualClock.advance(1);
     await page
       .locator('.attempt')
       .first()
       .evaluate((element) => element.closest('[data-region]')?.setAttribute('data-etag', ''));
     expect((await answered).status()).to.equal(200);
     expect(await second.evaluate((element) => element.hasAttribute('open'))).to.equal(true);
+  });
+
+  it('tells times by the server’s clock, whatever the viewer’s says', async () => {
+    await open('jobs?queue=mail&state=done');
+    const created = page.getByRole('row', { name: 'send-receipt' }).locator('td[data-label=Created]');
+    await eventually(async () => /updated [1-9] s ago/.test((await status()) ?? ''));
+    expect(await created.textContent()).to.match(/12 min ago/);
   });
 
   it('tells times on, in the viewer’s zone', async () => {
