@@ -76,7 +76,10 @@ export async function openShop(): Promise<Shop> {
   const runJob = async (name: string, args: unknown): Promise<unknown> => {
     const handler = handlers.find(({ definition }) => definition.name === name);
     const job = { id: name, name, queue: 'default', attempt: 1, maxAttempts: 1, createdAt: new Date(0) };
-    return handler?.run({ args, job, signal: new AbortController().signal });
+    const transaction = (): never => {
+      throw new Error('No job of the shop completes within a transaction');
+    };
+    return handler?.run({ args, job, transaction, signal: new AbortController().signal });
   };
 
   return {
