@@ -22,6 +22,12 @@ import { Snapshot } from './reading/snapshot.js';
  * The dashboard as a Koa middleware: it answers everything under its path and passes on the rest. Unforeseen errors
  * are emitted as `error` events of the application, under the incident that the page names.
  *
+ * ```ts
+ * app.use(createDashboard({ storage, path: '/ops/jobs', authorize: (ctx) => ctx.state.user ?? null }));
+ * ```
+ *
+ * Behind a proxy, set `app.proxy`, so that session cookies are marked secure and addresses are the clients’.
+ *
  * Throws a TypeError for options that contradict one another and for a path that is none.
  */
 export function createDashboard(options: DashboardOptions): Middleware {
@@ -32,12 +38,9 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const layout = new Layout(basePath, assets, new Renderer(), now);
   const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
   const reader = shareReads(options.storage, snapshot);
-  const context = { reader, now, redact: options.redact ?? defaultRedaction };
-  const pages = pageRouter(
-    basePath.path,
-    context,
-    new PageAnswer(layout, snapshot, options.readTimeoutMs ?? 2_000),
-  ).routes();
+  const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;
+  const context = { reader, now, redact, readTimeoutMs };
+  const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
   const answer = async (ctx: RouterContext, inside: string): Promise<void> => {

@@ -68,6 +68,19 @@ describe('the snapshot', () => {
 });
 
 describe('a slow storage', () => {
+  it('gets a page that says so, 503, where there is nothing to show without it', async () => {
+    const site = await openSite({
+      readTimeoutMs: 30,
+      read: ({ storage }) => readerWith(storage, { findJob: () => new Promise(() => {}) }),
+    });
+    try {
+      const { status, text } = await site.http.get(`/job-dashboard/jobs/${site.story.doneId}`);
+      expect([status, text.includes('The storage takes too long')]).to.deep.equal([503, true]);
+    } finally {
+      await site.close();
+    }
+  });
+
   it('gets a page without the part that is late, which says so', async () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({

@@ -13,9 +13,9 @@ describe('a snapshot', () => {
 
   it('loads a thing once for all who ask within its lifetime', async () => {
     const shared = snapshot(1_000);
-    const asked = [shared.share('a', load), shared.share('a', load)];
+    const asked = await Promise.all([shared.share('a', load), shared.share('a', load)]);
     nowMs = 999;
-    expect(await Promise.all([...asked, shared.share('a', load)])).to.deep.equal([1, 1, 1]);
+    expect([...asked, await shared.share('a', load)]).to.deep.equal([1, 1, 1]);
   });
 
   it('loads it again afterwards', async () => {
@@ -23,6 +23,29 @@ describe('a snapshot', () => {
     await shared.share('a', load);
     nowMs = 1_000;
     expect(await shared.share('a', load)).to.equal(2);
+  });
+
+  it('does not load a thing twice at a time, however long it takes', async () => {
+    const shared = snapshot(1_000);
+    let resolve: (value: number) => void = () => undefined;
+    const first = shared.share('a', () => new Promise<number>((settle) => (resolve = settle)));
+    nowMs = 60_000;
+    const second = shared.share('a', load);
+    resolve(7);
+    expect([await first, await second, loads]).to.deep.equal([7, 7, 0]);
+  });
+
+  it('keeps what took long for as long as it took', async () => {
+    const shared = snapshot(1_000);
+    await shared.share('a', async () => {
+      nowMs = 10_000;
+    });
+    nowMs = 19_999;
+    await shared.share('a', load);
+    expect(loads).to.equal(0);
+    nowMs = 20_000;
+    await shared.share('a', load);
+    expect(loads).to.equal(1);
   });
 
   it('tells things apart by their keys', async () => {

@@ -1,4 +1,5 @@
 import { StorageUnavailableError } from '@longshore/jobs';
+import { ReadTooSlowError } from '../reading/deadline.js';
 
 /** Something that a page says instead of what was asked for. */
 export interface ProblemText {
@@ -36,6 +37,14 @@ export function problemOf(error: unknown, incident: string): ProblemText {
       status: 503,
       title: 'The storage is out of reach',
       text: 'The dashboard runs, but the storage that holds the jobs does not answer. Jobs that were accepted are safe there. Reload this page to try again.',
+      headers: { 'Retry-After': '5' },
+    };
+  }
+  if (error instanceof ReadTooSlowError) {
+    return {
+      status: 503,
+      title: 'The storage takes too long',
+      text: 'It did not answer in the time that a page may take. Other pages may still work; reload this one to try again.',
       headers: { 'Retry-After': '5' },
     };
   }

@@ -6,6 +6,7 @@ import { overviewPage } from '../pages/overview.js';
 import type { PageContext, PageHandler } from '../pages/page.js';
 import { queuePage, queuesPage } from '../pages/queues.js';
 import { serversPage } from '../pages/servers.js';
+import { withDeadline } from '../reading/deadline.js';
 import type { PageAnswer, Visit } from './page-answer.js';
 import { notFound, Problem } from './problem.js';
 
@@ -31,7 +32,8 @@ export function pageRouter(prefix: string, context: PageContext, answer: PageAns
     router.get(path, async (ctx) => {
       const { visit } = ctx.state;
       const query = new URLSearchParams(ctx.querystring);
-      const page = await handler({ params: ctx.params, query, viewer: visit.viewer }, context);
+      const request = { params: ctx.params, query, viewer: visit.viewer };
+      const page = await withDeadline(handler(request, context), context.readTimeoutMs);
       await answer.send(ctx, visit, page);
     });
   }

@@ -14,6 +14,8 @@ export interface PageContext {
   readonly reader: JobReader;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** How long anything on a page may take, in milliseconds. */
+  readonly readTimeoutMs: number;
   /** Values under keys that match are never shown. */
   readonly redact: RegExp;
 }

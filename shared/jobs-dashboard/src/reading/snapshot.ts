@@ -2,12 +2,14 @@ const MAX_ENTRIES = 1_000;
 
 interface Entry {
   readonly value: Promise<unknown>;
-  readonly expiresAtMs: number;
+  /** Infinite while it is being loaded. */
+  expiresAtMs: number;
 }
 
 /**
- * What all viewers of this process share: within `lifetimeMs` milliseconds the same thing is loaded once, however
- * many ask for it. Failures are not kept.
+ * What all viewers of this process share: a thing is loaded once, however many ask for it, and kept for `lifetimeMs`
+ * milliseconds, or for as long as loading it took if that is longer. So a slow read is never under way twice, and
+ * takes the storage's time half of the time at most. Failures are not kept.
  */
 export class Snapshot {
   readonly #lifetimeMs: number;
@@ -24,15 +26,24 @@ export class Snapshot {
   share<T>(key: string, load: () => Promise<T>): Promise<T> {
     const known = this.#entries.get(key);
     if (known !== undefined && known.expiresAtMs > this.#now()) return known.value as Promise<T>;
+    const startedAtMs = this.#now();
     const value = load();
-    const entry: Entry = { value, expiresAtMs: this.#now() + this.#lifetimeMs };
-    value.catch(() => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    });
+    const entry: Entry = { value, expiresAtMs: Number.POSITIVE_INFINITY };
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     this.#forgetSurplus();
+    void this.#expire(entry, startedAtMs);
     return value;
+  }
+
+  async #expire(entry: Entry, startedAtMs: number): Promise<void> {
+    try {
+      await entry.value;
+      const tookMs = this.#now() - startedAtMs;
+      entry.expiresAtMs = this.#now() + Math.max(this.#lifetimeMs, tookMs);
+    } catch {
+      entry.expiresAtMs = 0;
+    }
   }
 
   #forgetSurplus(): void {
