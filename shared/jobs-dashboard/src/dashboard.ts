@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { createGate } from './access/gate.js';
 import { PasswordGate } from './access/password-gate.js';
 import { defaultRedaction } from './format/redaction.js';
+import { actionRouter } from './http/action-routes.js';
 import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
 import { compress } from './http/compression.js';
@@ -14,6 +15,7 @@ import { Renderer } from './http/renderer.js';
 import { pageRouter, unrouted } from './http/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
 import { signInRouter } from './http/sign-in.js';
+import { visitOf } from './http/visit.js';
 import type { DashboardOptions } from './options.js';
 import { shareReads } from './reading/shared-reads.js';
 import { Snapshot } from './reading/snapshot.js';
@@ -31,9 +33,17 @@ import { Snapshot } from './reading/snapshot.js';
  * Throws a TypeError for options that contradict one another and for a path that is none.
  */
 export function createDashboard(options: DashboardOptions): Middleware {
-  const { authorize, password, production, now = Date.now } = options;
+  const {
+    authorize,
+    password,
+    production,
+    secret,
+    control,
+    onAction = () => undefined,
+    now = Date.now,
+  } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
-  const gate = createGate({ authorize, password, production, now });
+  const gate = createGate({ authorize, password, production, secret, now });
   const assets = new Assets();
   const layout = new Layout(basePath, assets, new Renderer(), now);
   const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
@@ -43,17 +53,20 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
+  const acts =
+    control === undefined
+      ? null
+      : actionRouter(basePath.path, { control, gate, layout, snapshot, onAction }).routes();
+
   const answer = async (ctx: RouterContext, inside: string): Promise<void> => {
     if (assets.serve(ctx, inside)) return;
     await signIn?.(ctx, nothing);
     if (isAnswered(ctx)) return;
     const viewer = await gate.identify(ctx);
     if (viewer === null) return refuse(ctx, gate, layout, inside);
-    ctx.state['visit'] = {
-      viewer,
-      signOutToken: gate instanceof PasswordGate ? gate.signOutToken(ctx) : null,
-    };
+    ctx.state['visit'] = visitOf(ctx, gate, viewer, acts === null);
     await pages(ctx, nothing);
+    if (!isAnswered(ctx)) await acts?.(ctx, nothing);
     if (!isAnswered(ctx)) throw unrouted(ctx);
   };
 

@@ -1,4 +1,6 @@
 export type { Authorize, Role, Viewer } from './access/viewer.js';
+export type { DashboardControl } from './actions/control.js';
 export { createDashboard } from './dashboard.js';
 export { defaultRedaction } from './format/redaction.js';
+export type { ActionRecord } from './http/action-routes.js';
 export type { DashboardOptions } from './options.js';

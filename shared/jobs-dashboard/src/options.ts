@@ -1,9 +1,15 @@
 import type { JobReader } from '@longshore/jobs';
 import type { Authorize } from './access/viewer.js';
+import type { DashboardControl } from './actions/control.js';
+import type { ActionRecord } from './http/action-routes.js';
 
 export interface DashboardOptions {
   /** Where the pages read from. Only its read contract is used. */
   readonly storage: JobReader;
+  /** Lets operators act on jobs and queues; the storage itself, as a rule. Without it the dashboard only shows. */
+  readonly control?: DashboardControl | undefined;
+  /** Called after each action, for the application’s records. */
+  readonly onAction?: ((record: ActionRecord) => void) | undefined;
   /** Where the dashboard is mounted, as this application sees it. Default `/job-dashboard`. */
   readonly path?: string | undefined;
   /** Decides about every request, in place of a password. */
@@ -13,6 +19,8 @@ export interface DashboardOptions {
    * without `authorize`, only direct loopback clients get in, and nobody in production.
    */
   readonly password?: string | undefined;
+  /** What forms are signed with where there is no password. Needed only if several processes serve one dashboard. */
+  readonly secret?: string | undefined;
   /** Default: whether the Koa application’s `env` is `production`, which it takes from `NODE_ENV`. */
   readonly production?: boolean | undefined;
   /** Values under keys that match are shown as “redacted”, in arguments and results. Default: keys that look like secrets. */

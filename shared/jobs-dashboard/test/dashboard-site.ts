@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { httpClient, type HttpClient, serve } from '@longshore/test-support';
 import type { JobReader } from '@longshore/jobs';
 import Koa from 'koa';
-import { createDashboard, type DashboardOptions } from '../src/index.js';
+import { createDashboard, type DashboardControl, type DashboardOptions } from '../src/index.js';
 import { seedStory, type Story } from './story.js';
 
 export interface Site {
@@ -13,14 +13,15 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export interface SiteOptions extends Omit<DashboardOptions, 'storage'> {
+export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control'> {
   readonly env?: string;
   /** Reads in place of the story’s own storage. */
   readonly read?: (story: Story) => JobReader;
+  readonly control?: (story: Story) => DashboardControl;
 }
 
 /** The dashboard at `/job-dashboard` of a Koa application that answers everything else with “elsewhere”. */
-export async function openSite({ env = 'test', read, ...options }: SiteOptions = {}): Promise<Site> {
+export async function openSite({ env = 'test', read, control, ...options }: SiteOptions = {}): Promise<Site> {
   const story = await seedStory();
   const { storage } = story;
   const app = new Koa({ env });
@@ -29,6 +30,7 @@ export async function openSite({ env = 'test', read, ...options }: SiteOptions =
   app.use(
     createDashboard({
       storage: read?.(story) ?? storage,
+      control: control?.(story),
       now: storage.manualClock.now,
       snapshotMs: 0,
       ...options,

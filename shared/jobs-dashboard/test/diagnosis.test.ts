@@ -1,67 +1,13 @@
 import { expect } from 'chai';
-import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
 import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
-import { timeline, totalMs } from '../src/diagnosis/timeline.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-
-const nowMs = Date.parse('2026-03-01T12:00:00Z');
-const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
-const counts = { scheduled: 0, awaiting: 0, enqueued: 0, processing: 0, done: 0, failed: 0, cancelled: 0 };
-
-const job = (own: Partial<Job>): Job => ({
-  id: '019ca000-0000-7000-8000-000000000001',
-  name: 'mail',
-  queue: 'q',
-  state: 'enqueued',
-  priority: 0,
-  args: {},
-  result: null,
-  error: null,
-  attempt: 0,
-  maxAttempts: 3,
-  createdAt: ago(100),
-  runAt: null,
-  startedAt: null,
-  finishedAt: null,
-  serverId: null,
-  ...own,
-});
-const server = (own: Partial<Server> = {}): Server => ({
-  id: 's1',
-  host: 'host',
-  pid: 7,
-  queues: ['q'],
-  concurrency: 2,
-  processing: 1,
-  startedAt: ago(1_000),
-  heartbeatAt: ago(3),
-  timeoutMs: 30_000,
-  ...own,
-});
-const attempt = (own: Partial<Attempt>): Attempt => ({
-  attempt: 1,
-  outcome: 'processing',
-  serverId: 's1',
-  startedAt: ago(90),
-  finishedAt: null,
-  error: null,
-  ...own,
-});
-const queue = (own: Partial<Queue> = {}): Queue => ({
-  name: 'q',
-  counts,
-  pausedAt: null,
-  oldestEnqueuedAt: null,
-  servers: 1,
-  createdAt: ago(9_999),
-  ...own,
-});
-const failure = { name: 'TypeError', message: 'x', stack: null };
+import { ago, attempt, counts, failure, job, nowMs, queue, server } from './situation.js';
 
 describe('the sentence about a job', () => {
   const around = (own: Partial<Surroundings> = {}): Surroundings => ({
     attempts: [],
     servers: [server()],
+    queue: queue(),
     nowMs,
     ...own,
   });
@@ -78,6 +24,12 @@ describe('the sentence about a job', () => {
       job({}),
       around({ servers: [server({ processing: 2 })] }),
       'all 2 slots are busy',
+    ],
+    [
+      'whose queue is paused',
+      job({}),
+      around({ queue: queue({ pausedAt: ago(60) }) }),
+      'queue “q” has been paused for 1 min',
     ],
     ['that could start', job({}), around(), '1 slot free'],
     ['for later', job({ state: 'scheduled', runAt: ago(-60) }), around(), 'becomes ready in 1 min'],
@@ -157,34 +109,6 @@ describe('the sentence about a job', () => {
   });
 });
 
-describe('the timeline', () => {
-  it('has no gaps from creation to the end', () => {
-    const attempts = [
-      attempt({ outcome: 'failed', startedAt: ago(90), finishedAt: ago(80) }),
-      attempt({ attempt: 2, outcome: 'done', startedAt: ago(50), finishedAt: ago(45) }),
-    ];
-    const stretches = timeline(job({ state: 'done', finishedAt: ago(45) }), attempts);
-    expect(stretches.map(({ kind }) => kind)).to.deep.equal(['wait', 'run', 'wait', 'run']);
-    expect([totalMs(stretches, 'wait', nowMs), totalMs(stretches, 'run', nowMs)]).to.deep.equal([
-      40_000, 15_000,
-    ]);
-  });
-
-  it('of a job that waits goes on until now', () => {
-    expect(totalMs(timeline(job({}), []), 'wait', nowMs)).to.equal(100_000);
-  });
-
-  it('of a job that runs goes on until now', () => {
-    expect(totalMs(timeline(job({ state: 'processing' }), [attempt({})]), 'run', nowMs)).to.equal(90_000);
-  });
-
-  it('of a cancelled job ends when it was cancelled', () => {
-    expect(totalMs(timeline(job({ state: 'cancelled', finishedAt: ago(70) }), []), 'wait', nowMs)).to.equal(
-      30_000,
-    );
-  });
-});
-
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({
     queues: [queue()],
@@ -206,6 +130,13 @@ describe('the warnings', () => {
       'a queue without a server for its scheduled jobs',
       situation({ queues: [queue({ servers: 0, counts: { ...counts, scheduled: 1 } })] }),
       'No server takes jobs',
+    ],
+    [
+      'a paused queue with jobs, once',
+      situation({
+        queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
+      }),
+      'Queue “q” has been paused for 10 min',
     ],
     ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
     [

@@ -1,12 +1,18 @@
+import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
+import { FormTokens } from './form-tokens.js';
 import { isDirectLoopback } from './loopback.js';
 import { PasswordGate } from './password-gate.js';
+import { Seal } from './seal.js';
 import type { Authorize, Viewer } from './viewer.js';
 
 /** Decides who may come in. */
 export interface Gate {
   /** Who it is, or `null` to keep the request out. */
   identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
+  /** A token for the forms of the page under answer. */
+  formToken(ctx: Context, viewer: Viewer | null): string;
+  acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
   /**
    * What to tell those who are kept out: `closed`, nobody is let in from where they come; `forbidden`, the host
    * application refused them; `password`, they may sign in.
@@ -18,21 +24,26 @@ export interface GateOptions {
   readonly authorize?: Authorize | undefined;
   readonly password?: string | undefined;
   readonly production?: boolean | undefined;
+  readonly secret?: string | undefined;
   readonly now: () => number;
 }
 
 /** Throws a TypeError if both a password and an `authorize` function are given: which of them counts would be a guess. */
-export function createGate({ authorize, password = '', production, now }: GateOptions): Gate | PasswordGate {
+export function createGate({ authorize, password = '', production, secret, now }: GateOptions): Gate {
   if (authorize !== undefined && password !== '') {
     throw new TypeError('Give the dashboard either a password or an authorize function, not both');
   }
-  if (authorize !== undefined) return { identify: authorize, denial: 'forbidden' };
   if (password !== '') return new PasswordGate(password, now);
+  const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
+  const tokens = new FormTokens(new Seal(key, now));
   return {
-    identify: ({ app, req }) =>
-      !(production ?? app.env === 'production') && isDirectLoopback(req)
-        ? { name: 'local', role: 'admin' }
-        : null,
-    denial: 'closed',
+    identify: authorize ?? ((ctx) => localViewer(ctx, production ?? ctx.app.env === 'production')),
+    formToken: (_ctx, viewer) => tokens.issue(viewer?.name ?? ''),
+    acceptsFormToken: (_ctx, viewer, token) => tokens.accepts(viewer?.name ?? '', token),
+    denial: authorize === undefined ? 'closed' : 'forbidden',
   };
+}
+
+function localViewer({ req }: Context, production: boolean): Viewer | null {
+  return !production && isDirectLoopback(req) ? { name: 'local', role: 'admin' } : null;
 }

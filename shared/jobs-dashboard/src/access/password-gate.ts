@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
+import { FormTokens } from './form-tokens.js';
 import type { Gate } from './gate.js';
 import { Password, sessionKey } from './password.js';
 import { Seal } from './seal.js';
@@ -8,7 +9,6 @@ import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_dashboard';
 const SESSION_MS = 12 * 3_600_000;
-const FORM_MS = SESSION_MS;
 const MISSES_A_MINUTE = 10;
 const viewer: Viewer = { name: 'admin', role: 'admin' };
 
@@ -22,11 +22,13 @@ export class PasswordGate implements Gate {
   readonly denial = 'password';
   readonly #password: Password;
   readonly #seal: Seal;
+  readonly #tokens: FormTokens;
   readonly #throttle: Throttle;
 
   constructor(password: string, now: () => number = Date.now) {
     this.#password = new Password(password);
     this.#seal = new Seal(sessionKey(password), now);
+    this.#tokens = new FormTokens(this.#seal);
     this.#throttle = new Throttle(MISSES_A_MINUTE, 60_000, now);
   }
 
@@ -56,18 +58,17 @@ export class PasswordGate implements Gate {
     setCookie(ctx, '', 0);
   }
 
-  /** The token that the form for signing out needs; `null` for those who came without a session. */
-  signOutToken(ctx: Context): string | null {
-    return this.#session(ctx) === null ? null : this.formToken(ctx);
+  hasSession(ctx: Context): boolean {
+    return this.#session(ctx) !== null;
   }
 
-  /** A token for a form of the page under answer, of use to the same session only. */
+  /** Of use to the same session only. */
   formToken(ctx: Context): string {
-    return this.#seal.close(`form ${this.#session(ctx) ?? ''}`, randomBytes(8).toString('hex'), FORM_MS);
+    return this.#tokens.issue(this.#session(ctx) ?? '');
   }
 
-  acceptsFormToken(ctx: Context, token: unknown): boolean {
-    return typeof token === 'string' && this.#seal.open(`form ${this.#session(ctx) ?? ''}`, token) !== null;
+  acceptsFormToken(ctx: Context, _viewer: Viewer | null, token: unknown): boolean {
+    return this.#tokens.accepts(this.#session(ctx) ?? '', token);
   }
 
   #session(ctx: Context): string | null {

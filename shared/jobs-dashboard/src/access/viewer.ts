@@ -6,6 +6,11 @@ export const roles = ['viewer', 'operator', 'admin'] as const;
 /** `viewer` looks; `operator` also acts on jobs, queues and servers; `admin` also deletes. */
 export type Role = (typeof roles)[number];
 
+/** Whether the viewer has this role, or one above it. */
+export function hasRole({ role }: Viewer, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}
+
 /** A person at the dashboard. */
 export interface Viewer {
   /** Shown on every page and in the audit of what was done. */

@@ -1,4 +1,4 @@
-import type { Attempt, Job, Server } from '@longshore/jobs';
+import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { timeline, totalMs } from './timeline.js';
@@ -8,6 +8,8 @@ export interface Surroundings {
   readonly attempts: readonly Attempt[];
   /** Every running server. */
   readonly servers: readonly Server[];
+  /** The job's queue; `null` if there is no such queue any more. */
+  readonly queue: Queue | null;
   readonly nowMs: number;
 }
 
@@ -49,6 +51,13 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
+  const pausedAt = around.queue?.pausedAt ?? null;
+  if (pausedAt !== null) {
+    const since = formatDuration(around.nowMs - pausedAt.getTime());
+    return attention(
+      `It is ready to run, but queue “${job.queue}” has been paused for ${since}. It starts after somebody resumes the queue.`,
+    );
+  }
   const serving = serversOf(job.queue, around.servers);
   if (serving.length === 0) {
     return attention(

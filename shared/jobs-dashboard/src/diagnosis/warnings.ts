@@ -30,6 +30,7 @@ const SETTLING_MS = 5_000;
 export function findWarnings(situation: Situation): Warning[] {
   return [
     ...idleHouse(situation),
+    ...pausedQueues(situation),
     ...unservedQueues(situation),
     ...silentServers(situation),
     ...ownerlessJobs(situation),
@@ -49,11 +50,24 @@ function idleHouse({ servers }: Situation): Warning[] {
   ];
 }
 
+function pausedQueues({ queues, nowMs }: Situation): Warning[] {
+  return queues.flatMap(({ name, pausedAt, counts }) => {
+    if (pausedAt === null || counts.enqueued === 0) return [];
+    return [
+      {
+        text: `Queue “${name}” has been paused for ${formatDuration(nowMs - pausedAt.getTime())}.`,
+        advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it when they may run.`,
+        link: `queues/${encodeURIComponent(name)}`,
+      },
+    ];
+  });
+}
+
 /** Without any server at all, one warning is enough. */
 function unservedQueues({ queues, servers }: Situation): Warning[] {
   if (servers.length === 0) return [];
   return queues
-    .filter((queue) => queue.servers === 0 && waiting(queue) > 0)
+    .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
     .map((queue) => ({
       text: `No server takes jobs from queue “${queue.name}”.`,
       advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
@@ -86,7 +100,7 @@ function ownerlessJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
 
 function longWaits({ queues, nowMs }: Situation): Warning[] {
   return queues.flatMap((queue) => {
-    if (queue.servers === 0 || queue.oldestEnqueuedAt === null) return [];
+    if (queue.servers === 0 || queue.pausedAt !== null || queue.oldestEnqueuedAt === null) return [];
     const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
     if (waitedMs < LONG_WAIT_MS) return [];
     return [

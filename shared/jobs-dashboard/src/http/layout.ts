@@ -1,17 +1,13 @@
 import type { Context } from 'koa';
-import type { Viewer } from '../access/viewer.js';
 import { timeText } from '../format/time.js';
 import type { Assets } from './assets.js';
 import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
+import type { Visit } from './visit.js';
 
 /** What an answer is made of besides its view. */
-export interface Content {
+export interface Content extends Visit {
   readonly title: string;
-  /** `null` where nobody has come in: the page has no navigation then. */
-  readonly viewer: Viewer | null;
-  /** The token of the form that signs the viewer out; `null` without sessions. */
-  readonly signOutToken: string | null;
   readonly [name: string]: unknown;
 }
 

@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Viewer } from '../access/viewer.js';
 import type { Page, Redirect, Region } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import type { Snapshot } from '../reading/snapshot.js';
 import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
+import type { Visit } from './visit.js';
 
 /** The request header that names the one region a refresh asks for. */
 export const REGION_HEADER = 'Longshore-Region';
-
-/** Who asks. */
-export interface Visit {
-  readonly viewer: Viewer;
-  readonly signOutToken: string | null;
-}
 
 interface LoadedRegion extends Region {
   /** `null` if it took longer than the page would wait. */

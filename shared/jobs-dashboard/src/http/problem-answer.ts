@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Layout } from './layout.js';
-import type { Visit } from './page-answer.js';
 import { problemOf } from './problem.js';
+import { stranger, type Visit } from './visit.js';
 
 /** Answers with the page of an error, and tells the application of one that nobody foresaw. */
 export function sendProblem(ctx: Context, layout: Layout, error: unknown): void {
@@ -11,14 +11,9 @@ export function sendProblem(ctx: Context, layout: Layout, error: unknown): void 
   if (problem.status === 500) {
     ctx.app.emit('error', new Error(`Dashboard, incident ${incident}`, { cause: error }), ctx);
   }
-  const visit = ctx.state['visit'] as Visit | undefined;
+  const visit = (ctx.state['visit'] as Visit | undefined) ?? stranger;
   ctx.status = problem.status;
   ctx.set(problem.headers ?? {});
   ctx.remove('ETag');
-  layout.send(ctx, 'problem', {
-    viewer: visit?.viewer ?? null,
-    signOutToken: visit?.signOutToken ?? null,
-    title: problem.title,
-    problem,
-  });
+  layout.send(ctx, 'problem', { ...visit, title: problem.title, problem });
 }

@@ -7,8 +7,9 @@ import type { PageContext, PageHandler } from '../pages/page.js';
 import { queuePage, queuesPage } from '../pages/queues.js';
 import { serversPage } from '../pages/servers.js';
 import { withDeadline } from '../reading/deadline.js';
-import type { PageAnswer, Visit } from './page-answer.js';
+import type { PageAnswer } from './page-answer.js';
 import { notFound, Problem } from './problem.js';
+import type { ViewerVisit } from './visit.js';
 
 /** Every page and its path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
@@ -22,7 +23,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
 };
 
 export interface PageState {
-  visit: Visit;
+  visit: ViewerVisit;
 }
 
 /** Routes requests to the pages. */

@@ -2,13 +2,10 @@ import { Router } from '@koa/router';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 import type { PasswordGate } from '../access/password-gate.js';
-import { isSameOrigin } from '../access/same-origin.js';
+import { checkForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
-
-interface Form {
-  readonly [field: string]: unknown;
-}
+import { stranger } from './visit.js';
 
 /** The two forms of a session: signing in and signing out. Both answer 303. */
 export function signInRouter(prefix: string, gate: PasswordGate, layout: Layout): Router {
@@ -18,7 +15,7 @@ export function signInRouter(prefix: string, gate: PasswordGate, layout: Layout)
   router.get('/sign-in', (ctx) => seeOther(ctx, layout.links(ctx)('')));
 
   router.post('/sign-in', readForm, (ctx) => {
-    const form = checkedForm(ctx, gate);
+    const form = checkForm(ctx, gate, null);
     const next = pathInside(form['next']);
     const tried = gate.try(ctx, typeof form['password'] === 'string' ? form['password'] : '');
     if (tried.kind === 'wait') throw tooManyTries(tried.waitMs);
@@ -28,7 +25,7 @@ export function signInRouter(prefix: string, gate: PasswordGate, layout: Layout)
   });
 
   router.post('/sign-out', readForm, (ctx) => {
-    checkedForm(ctx, gate);
+    checkForm(ctx, gate, null);
     gate.endSession(ctx);
     seeOther(ctx, layout.links(ctx)(''));
   });
@@ -47,21 +44,10 @@ export function askToSignIn(
   ctx.set('WWW-Authenticate', 'Session realm="Longshore dashboard"');
   layout.send(ctx, 'sign-in', {
     title: 'Sign in',
-    viewer: null,
-    signOutToken: null,
-    token: gate.formToken(ctx),
+    ...stranger,
+    formToken: gate.formToken(ctx),
     next,
     wrong,
-  });
-}
-
-function checkedForm(ctx: Context, gate: PasswordGate): Form {
-  const form = (ctx.request.body ?? {}) as Form;
-  if (isSameOrigin(ctx) && gate.acceptsFormToken(ctx, form['token'])) return form;
-  throw new Problem({
-    status: 403,
-    title: 'This form is not valid any more',
-    text: 'It was sent from another site, or it is older than its session. Go back, reload the page and send it again.',
   });
 }
 

@@ -36,16 +36,18 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
-  const [job, attempts, servers] = await Promise.all([
+  const [job, attempts, servers, queues] = await Promise.all([
     find(id, context),
     reader.listAttempts(id),
     reader.listServers(),
+    reader.listQueues(),
   ]);
+  const queue = queues.find(({ name }) => name === job.queue) ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
     server: servers.find((server) => server.id === job.serverId) ?? null,
-    explanation: explain(job, { attempts, servers, nowMs }),
+    explanation: explain(job, { attempts, servers, queue, nowMs }),
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attempts
       .toReversed()

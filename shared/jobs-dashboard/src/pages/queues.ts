@@ -24,13 +24,15 @@ export interface QueueRow {
   readonly counts: StateCounts;
   readonly oldestEnqueuedAt: Date | null;
   readonly servers: number;
+  /** Since when servers take no jobs from it; `null` if they do. */
+  readonly pausedAt: Date | null;
   /** Jobs wait here and no running server takes them. */
   readonly unserved: boolean;
 }
 
-export function queueRow({ name, counts, oldestEnqueuedAt, servers }: Queue): QueueRow {
+export function queueRow({ name, counts, oldestEnqueuedAt, servers, pausedAt }: Queue): QueueRow {
   const waiting = counts.enqueued + counts.scheduled + counts.awaiting;
-  return { name, counts, oldestEnqueuedAt, servers, unserved: servers === 0 && waiting > 0 };
+  return { name, counts, oldestEnqueuedAt, servers, pausedAt, unserved: servers === 0 && waiting > 0 };
 }
 
 export async function queuesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {

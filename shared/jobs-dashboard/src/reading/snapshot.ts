@@ -36,6 +36,11 @@ export class Snapshot {
     return value;
   }
 
+  /** After something has been changed: whoever asks now gets it as it is. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
   async #expire(entry: Entry, startedAtMs: number): Promise<void> {
     try {
       await entry.value;

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import type { Seal } from './seal.js';
+
+const LIFETIME_MS = 12 * 3_600_000;
+
+/** What a form carries to show that it was made here, for whom, and not long ago. */
+export class FormTokens {
+  readonly #seal: Seal;
+
+  constructor(seal: Seal) {
+    this.#seal = seal;
+  }
+
+  /** `subject`: whom the form is for; the token is of no use to anybody else, for 12 hours. */
+  issue(subject: string): string {
+    return this.#seal.close(`form ${subject}`, randomBytes(8).toString('hex'), LIFETIME_MS);
+  }
+
+  accepts(subject: string, token: unknown): boolean {
+    return typeof token === 'string' && this.#seal.open(`form ${subject}`, token) !== null;
+  }
+}

@@ -1,0 +1,57 @@
+import { Router } from '@koa/router';
+import bodyParser from 'koa-bodyparser';
+import { actions } from '../actions/actions.js';
+import type { DashboardControl } from '../actions/control.js';
+import type { Gate } from '../access/gate.js';
+import { hasRole, type Viewer } from '../access/viewer.js';
+import type { Snapshot } from '../reading/snapshot.js';
+import { checkForm } from './form.js';
+import type { Layout } from './layout.js';
+import { Problem } from './problem.js';
+import type { ViewerVisit } from './visit.js';
+
+/** What somebody did on the dashboard, for the host application’s records. */
+export interface ActionRecord {
+  readonly viewer: Viewer;
+  /** `cancel`, `retry`, `run`, `delete`, `pause` or `resume`. */
+  readonly action: string;
+  /** A job’s id or a queue’s name. */
+  readonly target: string;
+}
+
+export interface ActionContext {
+  readonly control: DashboardControl;
+  readonly gate: Gate;
+  readonly layout: Layout;
+  readonly snapshot: Snapshot;
+  readonly onAction: (record: ActionRecord) => void;
+}
+
+/** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
+export function actionRouter(prefix: string, context: ActionContext): Router<{ visit: ViewerVisit }> {
+  const { control, gate, layout, snapshot, onAction } = context;
+  const router = new Router<{ visit: ViewerVisit }>({ prefix });
+  const readForm = bodyParser({ enableTypes: ['form'], formLimit: '8kb' });
+  for (const [path, { role, perform }] of Object.entries(actions)) {
+    router.post(path, readForm, async (ctx) => {
+      const { viewer } = ctx.state.visit;
+      if (!hasRole(viewer, role)) throw notAllowed(role);
+      checkForm(ctx, gate, viewer);
+      const target = ctx.params['target'] ?? '';
+      const next = await perform(control, target);
+      snapshot.clear();
+      onAction({ viewer, action: path.slice(path.lastIndexOf('/') + 1), target });
+      ctx.status = 303;
+      ctx.set('Location', layout.links(ctx)(next));
+    });
+  }
+  return router;
+}
+
+function notAllowed(role: string): Problem {
+  return new Problem({
+    status: 403,
+    title: 'You may not do this',
+    text: `It takes the role ${role}; nothing was changed.`,
+  });
+}

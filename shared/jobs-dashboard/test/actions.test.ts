@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import type { HttpResponse } from '@longshore/test-support';
+import { newId } from '@longshore/jobs';
+import { actions } from '../src/actions/actions.js';
+import { hasRole, type Role, roles } from '../src/access/viewer.js';
+import type { ActionRecord } from '../src/index.js';
+import { openSite, type Site } from './dashboard-site.js';
+import type { Story } from './story.js';
+
+describe('an action', () => {
+  let site: Site;
+  let role: Role;
+  let name: string;
+  let records: ActionRecord[];
+  beforeEach(async () => {
+    role = 'admin';
+    name = 'ada';
+    records = [];
+    site = await openSite({
+      authorize: () => ({ name, role }),
+      onAction: (record) => records.push(record),
+      control: (story) => story.storage,
+    });
+  });
+  afterEach(() => site.close());
+
+  const tokenOf = ({ text }: HttpResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const token = async (): Promise<string> => {
+    const asked = role;
+    role = 'admin';
+    const page = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
+    role = asked;
+    return tokenOf(page);
+  };
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    site.http.post(`/job-dashboard${path}`, new URLSearchParams(form).toString(), {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    });
+  const act = async (path: string): Promise<HttpResponse> => post(path, { token: await token() });
+  const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
+  const targetOf = (path: string, story: Story): string => {
+    if (path.startsWith('/queues')) return 'mail';
+    return path.endsWith('/run') || path.endsWith('/cancel') ? story.scheduledId : story.failedId;
+  };
+
+  it('cancels a job and goes back to its page', async () => {
+    const { scheduledId } = site.story;
+    const { status, headers } = await act(`/jobs/${scheduledId}/cancel`);
+    expect([status, headers.location]).to.deep.equal([303, `../../jobs/${scheduledId}`]);
+    expect(await stateOf(scheduledId)).to.equal('cancelled');
+  });
+
+  it('retries a failed job', async () => {
+    expect((await act(`/jobs/${site.story.failedId}/retry`)).status).to.equal(303);
+    expect(await stateOf(site.story.failedId)).to.equal('enqueued');
+  });
+
+  it('runs a scheduled job now', async () => {
+    expect((await act(`/jobs/${site.story.scheduledId}/run`)).status).to.equal(303);
+    expect(await stateOf(site.story.scheduledId)).to.equal('enqueued');
+  });
+
+  it('deletes a finished job and goes to the list', async () => {
+    const { status, headers } = await act(`/jobs/${site.story.doneId}/delete`);
+    expect([status, headers.location]).to.deep.equal([303, '../../jobs']);
+    expect(await stateOf(site.story.doneId)).to.equal(undefined);
+  });
+
+  it('pauses a queue and resumes it, which its page shows at once', async () => {
+    await act('/queues/mail/pause');
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('until it is resumed');
+    await act('/queues/mail/resume');
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until it is resumed');
+  });
+
+  it('is told to the application, with who did it', async () => {
+    await act(`/jobs/${site.story.failedId}/retry`);
+    expect(records).to.deep.equal([
+      { viewer: { name: 'ada', role: 'admin' }, action: 'retry', target: site.story.failedId },
+    ]);
+  });
+
+  it('that the state does not allow changes nothing, 409', async () => {
+    expect((await act(`/jobs/${site.story.doneId}/cancel`)).status).to.equal(409);
+    expect([await stateOf(site.story.doneId), records]).to.deep.equal(['done', []]);
+  });
+
+  it('on a job that does not exist is 404', async () => {
+    expect((await act(`/jobs/${newId()}/cancel`)).status).to.equal(404);
+  });
+
+  for (const [path, { role: least }] of Object.entries(actions)) {
+    for (const given of roles) {
+      it(`${path} by a ${given} is ${hasRole({ name: '', role: given }, least) ? 'done' : 'refused'}`, async () => {
+        role = given;
+        const expected = hasRole({ name: '', role: given }, least) ? 303 : 403;
+        expect((await act(path.replace(':target', targetOf(path, site.story)))).status).to.equal(expected);
+        expect(records).to.have.lengthOf(expected === 303 ? 1 : 0);
+      });
+    }
+
+    it(`${path} does nothing without its token, from another site, or by GET`, async () => {
+      const target = path.replace(':target', targetOf(path, site.story));
+      const good = await token();
+      const answers = [
+        await post(target, {}),
+        await post(target, { token: `${good}x` }),
+        await post(target, { token: good }, { 'sec-fetch-site': 'cross-site' }),
+        await post(target, { token: good }, { origin: 'https://example.com' }),
+        await site.http.get(`/job-dashboard${target}`),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403, 405]);
+      expect(records).to.deep.equal([]);
+    });
+  }
+
+  it('takes no token that was made for somebody else', async () => {
+    const hers = await token();
+    name = 'eve';
+    expect((await post(`/jobs/${site.story.failedId}/retry`, { token: hers })).status).to.equal(403);
+  });
+
+  it('is offered to those only who may do it', async () => {
+    const offered = async (given: Role): Promise<boolean[]> => {
+      role = given;
+      const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
+      return [text.includes('/retry"'), text.includes('/delete"')];
+    };
+    expect(await offered('viewer')).to.deep.equal([false, false]);
+    expect(await offered('operator')).to.deep.equal([true, false]);
+    expect(await offered('admin')).to.deep.equal([true, true]);
+  });
+});
+
+describe('a dashboard without control', () => {
+  it('offers no action and takes none', async () => {
+    const site = await openSite();
+    try {
+      const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
+      expect(text).not.to.include('<form class="act"');
+      const { status } = await site.http.post(`/job-dashboard/jobs/${site.story.failedId}/retry`);
+      expect(status).to.equal(404);
+    } finally {
+      await site.close();
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+
+/** A moment, and what there may be at it: each thing as it mostly is, but for what is given. */
+export const nowMs = Date.parse('2026-03-01T12:00:00Z');
+export const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
+export const counts = {
+  scheduled: 0,
+  awaiting: 0,
+  enqueued: 0,
+  processing: 0,
+  done: 0,
+  failed: 0,
+  cancelled: 0,
+};
+
+export const job = (own: Partial<Job>): Job => ({
+  id: '019ca000-0000-7000-8000-000000000001',
+  name: 'mail',
+  queue: 'q',
+  state: 'enqueued',
+  priority: 0,
+  args: {},
+  result: null,
+  error: null,
+  attempt: 0,
+  maxAttempts: 3,
+  createdAt: ago(100),
+  runAt: null,
+  startedAt: null,
+  finishedAt: null,
+  serverId: null,
+  ...own,
+});
+export const server = (own: Partial<Server> = {}): Server => ({
+  id: 's1',
+  host: 'host',
+  pid: 7,
+  queues: ['q'],
+  concurrency: 2,
+  processing: 1,
+  startedAt: ago(1_000),
+  heartbeatAt: ago(3),
+  timeoutMs: 30_000,
+  ...own,
+});
+export const attempt = (own: Partial<Attempt>): Attempt => ({
+  attempt: 1,
+  outcome: 'processing',
+  serverId: 's1',
+  startedAt: ago(90),
+  finishedAt: null,
+  error: null,
+  ...own,
+});
+export const queue = (own: Partial<Queue> = {}): Queue => ({
+  name: 'q',
+  counts,
+  pausedAt: null,
+  oldestEnqueuedAt: null,
+  servers: 1,
+  createdAt: ago(9_999),
+  ...own,
+});
+export const failure = { name: 'TypeError', message: 'x', stack: null };
