@@ -40,7 +40,7 @@ export class LivePage {
 
   #toggle() {
     this.#paused = !this.#paused;
-    this.#button.textContent = this.#paused ? 'Resume' : 'Pause';
+    this.#button.textContent = this.#paused ? 'Resume updates' : 'Pause updates';
     if (!this.#paused) this.#refreshAll();
     this.#say();
   }

@@ -17,19 +17,15 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
   const id = (params['id'] ?? '').toLowerCase();
   const job = await context.reader.findJob(id);
   if (job === null) throw noSuchJob(id);
+  const everyMs = isFinished(job.state) ? 10_000 : 2_000;
   return {
     title: job.name,
     section: 'jobs',
     view: 'job',
     data: { job: { id: job.id, name: job.name } },
     regions: [
-      {
-        name: 'job',
-        view: 'job-life',
-        everyMs: isFinished(job.state) ? 10_000 : 2_000,
-        load: () => loadLife(id, context),
-      },
-      { name: 'data', view: 'job-data', everyMs: 10_000, load: () => loadData(id, context) },
+      { name: 'job', view: 'job-life', everyMs, load: () => loadLife(id, context) },
+      { name: 'data', view: 'job-data', everyMs, load: () => loadData(id, context) },
     ],
   };
 }

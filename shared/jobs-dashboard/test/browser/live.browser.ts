@@ -49,14 +49,14 @@ describe('a live page in a browser', () => {
 
   it('stands still when paused, and goes on when resumed', async () => {
     await open('');
-    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Pause updates' }).click();
     let asked = 0;
     page.on('request', () => (asked += 1));
     await addJob();
     await eventually(async () => /updated [345] s ago/.test((await status()) ?? ''), { deadlineMs: 8_000 });
     expect([asked, await figure('Enqueued')]).to.deep.equal([0, '6']);
     expect(await status()).to.include('Paused');
-    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Resume updates' }).click();
     await eventually(async () => (await figure('Enqueued')) === '7');
   });
 

@@ -13,7 +13,7 @@ describe('in a browser', () => {
   let locked: Site;
   before(async () => {
     browser = await launchChromium();
-    site = await openSite();
+    site = await openSite({ control: ({ storage }) => storage });
     locked = await openSite({ password: 'secret' });
   });
   after(async () => {
@@ -92,6 +92,19 @@ describe('in a browser', () => {
       await page.getByRole('link', { name: 'send-receipt' }).click();
       expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('send-receipt');
       expect(await page.getByRole('link', { name: 'Reload' }).isVisible()).to.equal(true);
+    });
+  });
+
+  it('one acts without scripts, and is asked first where it matters', async () => {
+    await withPage({ javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${site.url}/job-dashboard/jobs/${site.story.scheduledId}`);
+      const cancel = page.getByRole('button', { name: 'Cancel the job' });
+      expect(await cancel.isVisible()).to.equal(false);
+      await page.getByText('Cancel…').click();
+      await cancel.click();
+      await page.getByText('It was cancelled and will not run again.').waitFor();
+      await page.getByRole('button', { name: 'Retry' }).click();
+      await page.getByText('It is ready').waitFor();
     });
   });
 
