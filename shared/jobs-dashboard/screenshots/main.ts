@@ -36,7 +36,9 @@ function pagesOf(story: Story): Record<string, string> {
 }
 
 const story = await seedStory(Date.now());
-const open = new Koa().use(createDashboard({ storage: story.storage, now: story.storage.manualClock.now }));
+const open = new Koa().use(
+  createDashboard({ storage: story.storage, control: story.storage, now: story.storage.manualClock.now }),
+);
 const locked = new Koa().use(createDashboard({ storage: story.storage, password: 'secret' }));
 const servers = await Promise.all([serve(listenerOf(open)), serve(listenerOf(locked))]);
 const [{ url }, { url: lockedUrl }] = servers;

@@ -29,7 +29,10 @@ export function visitOf(ctx: Context, gate: Gate, viewer: Viewer, readOnly: bool
   return {
     viewer,
     canSignOut: gate instanceof PasswordGate && gate.hasSession(ctx),
-    formToken: gate.formToken(ctx, viewer),
+    /** Made when a page needs it: most answers are 304. */
+    get formToken() {
+      return gate.formToken(ctx, viewer);
+    },
     may: { operate: !readOnly && hasRole(viewer, 'operator'), delete: !readOnly && hasRole(viewer, 'admin') },
   };
 }
