@@ -7,8 +7,10 @@ import { fromHttpError, fromStatus } from './errors/http-error.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
 import type { Responder } from './responder.js';
 
+export type Middleware = Koa.Middleware;
+
 /** The responder as Koa middleware. The only file that knows Koa. */
-export function koaAdapter(responder: Responder, bodyLimitBytes: number): Koa.Middleware {
+export function koaAdapter(responder: Responder, bodyLimitBytes: number): Middleware {
   const readBody = bodyReader(bodyLimitBytes);
   return async (ctx, next) => {
     const request = toApiRequest(ctx, readBody);

@@ -1,9 +1,8 @@
-import type Koa from 'koa';
 import type { ApiError } from './errors/api-error.js';
 import type { ErrorStackPolicy } from './errors/incident.js';
 import { memoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { IdempotencyStore } from './idempotency/store.js';
-import { koaAdapter } from './koa-adapter.js';
+import { koaAdapter, type Middleware } from './koa-adapter.js';
 import { createResponder } from './responder.js';
 import type { ApiInfo } from './openapi/document.js';
 import { createReference } from './openapi/reference.js';
@@ -58,7 +57,7 @@ const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.
  * and gives the error payload to whatever the middleware after it leaves unanswered or throws.
  * @throws DefinitionError if two resources share a name
  */
-export function createResourceApi(options: ResourceApiOptions): Koa.Middleware {
+export function createResourceApi(options: ResourceApiOptions): Middleware {
   const catalog = createCatalog(options.resources, options.platform);
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const prefix = (options.prefix ?? '').replace(/\/+$/, '');

@@ -90,6 +90,10 @@ describe('The example of the README', () => {
     expect(codes).to.have.members([42201, 42202, 42203]);
   });
 
+  it('knows no cursors if the storage does not seek', async () => {
+    expect((await api.call('/api/v1/books?after=x')).codes).to.deep.equal([40002]);
+  });
+
   it('tells all problems of a query at once', async () => {
     const { status, codes } = await api.call('/api/v1/books?size=L&limit=-1&sort=size&addedAfter=soon');
     expect(status).to.equal(400);

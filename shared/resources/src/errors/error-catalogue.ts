@@ -91,8 +91,8 @@ export const errorCatalogue = {
   40903: {
     title: 'Still referenced',
     userMessage: 'This is still in use.',
-    cause: 'Other items refer to this one, or the item refers to one that does not exist.',
-    fix: 'Delete or change the referring items first, or refer to an existing item.',
+    cause: 'Other items refer to this one.',
+    fix: 'Delete or change the referring items first.',
   },
   41201: {
     title: 'Stale ETag',
@@ -122,7 +122,8 @@ export const errorCatalogue = {
   42202: {
     title: 'Invalid field',
     userMessage: 'A field has a value that is not allowed.',
-    cause: 'A field has the wrong type, breaks a bound or a format, or may not be changed by clients.',
+    cause:
+      'A field has the wrong type, breaks a bound or a format, refers to an item that does not exist, or may not be changed by clients.',
     fix: 'Correct the field that the internal message names.',
   },
   42203: {

@@ -19,7 +19,11 @@ import { itemResponse, represent } from './representation.js';
 export function listItems(call: Call<'collection' | 'search'>): Action {
   const { resource, storage } = call.route;
   const keyword = call.route.kind === 'search' ? call.route.keyword : undefined;
-  const parsed = parseCollectionQuery(resource, call.request.query, call.preferences.count, keyword);
+  const seeks = storage.seeks ?? false;
+  const parsed = parseCollectionQuery(resource, call.request.query, call.preferences.count, {
+    keyword,
+    seeks,
+  });
   const query = { ...parsed, filters: [...parsed.filters, ...scopeFilters(call.context.scope)] };
   return async () => {
     const page = await served(storage.list?.(query, call.context));
@@ -27,7 +31,7 @@ export function listItems(call: Call<'collection' | 'search'>): Action {
     return {
       status: 200,
       headers: {
-        link: pageLinks(url, call.request.query, query, page, storage.seeks ?? false),
+        link: pageLinks(url, call.request.query, query, page, seeks),
         ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
         ...countPreference(query.count, page),
       },

@@ -21,6 +21,8 @@ export interface OperationPlace {
   /** Part of the operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
+  /** Collections are served by cursors too. */
+  readonly seeks: boolean;
   /** The API asks for credentials. */
   readonly secured: boolean;
 }
@@ -72,7 +74,7 @@ export function listOperation(
   const { resource } = place;
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied'];
   return operation(place, id, summary, {
-    parameters: collectionParameters(resource, bySearch),
+    parameters: collectionParameters(resource, bySearch, place.seeks),
     responses: { '200': success(resource, itemsSchema(resource), `One page of ${resource.name}.`, headers) },
     errors: [400],
   });

@@ -19,7 +19,11 @@ const headerText = (maxLength: number): JsonSchema => ({
 });
 
 /** The parameters of GET on a collection. */
-export function collectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
+export function collectionParameters(
+  resource: Resource,
+  bySearch: boolean,
+  seeks: boolean,
+): readonly ParameterObject[] {
   const { limits, sort, fields } = resource;
   const terms = sort.flatMap((field) => [field, `-${field}`]);
   return [
@@ -40,8 +44,12 @@ export function collectionParameters(resource: Resource, bySearch: boolean): rea
       maximum: Number.MAX_SAFE_INTEGER,
       default: 0,
     }),
-    query('after', 'A cursor from a `next` link; excludes `offset`.', text(4096)),
-    query('before', 'A cursor from a `prev` link; excludes `offset`.', text(4096)),
+    ...(seeks
+      ? [
+          query('after', 'A cursor from a `next` link; excludes `offset`.', text(4096)),
+          query('before', 'A cursor from a `prev` link; excludes `offset`.', text(4096)),
+        ]
+      : []),
     header('Prefer', '`count=exact` or `count=none`.', headerText(200), 'count=exact'),
   ];
 }

@@ -35,7 +35,13 @@ function resourcePaths(
   const storage = catalog.storageOf(resource);
   const serves = (name: StorageFunction): boolean =>
     storage[name] !== undefined && (above.child?.serves?.has(name) ?? true);
-  const place: OperationPlace = { resource, owner: above.owner, serves, secured };
+  const place: OperationPlace = {
+    resource,
+    owner: above.owner,
+    serves,
+    seeks: storage.seeks ?? false,
+    secured,
+  };
   const key = `${camelCase(resource.singular)}${schemaName(resource.key)}`;
   const collection = `${above.path}/${resource.name}`;
   const item = `${collection}/{${key}}`;

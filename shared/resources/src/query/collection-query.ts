@@ -40,18 +40,19 @@ type Parameters = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Parses the query of GET on a collection.
- * @param keyword the search text given by path, `/search/{keyword}`
+ * @param options `keyword`: the search text given by path, `/search/{keyword}`; `seeks`: the storage serves cursors
  * @throws ApiError with every 40002 and 40003 of the request
  */
 export function parseCollectionQuery(
   resource: Resource,
   query: string,
   count: CollectionQuery['count'],
-  keyword?: string,
+  { keyword, seeks }: { readonly keyword: string | undefined; readonly seeks: boolean },
 ): CollectionQuery {
   const parameters = group(query);
   const problems = new ProblemList();
-  const selection = parseSelection(resource, parameters, problems, keyword, reservedParameters);
+  const common = reservedParameters.filter((name) => seeks || (name !== 'after' && name !== 'before'));
+  const selection = parseSelection(resource, parameters, problems, keyword, common);
   const sort = problems.collect(() => parseSortParameter(resource, parameters));
   const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
   const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
