@@ -9,7 +9,7 @@ create index if not exists "customer_email_idx" on "shop"."customer" ("email", "
 create index if not exists "customer_created_at_idx" on "shop"."customer" ("created_at", "id");
 create index if not exists "customer_status_idx" on "shop"."customer" ("status");
 create index if not exists "customer_name_partial_idx" on "shop"."customer" using gin ("name" gin_trgm_ops);
-create index if not exists "customer_search_idx" on "shop"."customer" using gin ((coalesce("name", '') || ' ' || coalesce("email", '')) gin_trgm_ops);
+create index if not exists "customer_search_idx" on "shop"."customer" using gin ((coalesce("name", '')) gin_trgm_ops);
 create index if not exists "customer_group_name_idx" on "shop"."customer_group" ("name", "id");
 create index if not exists "customer_group_name_partial_idx" on "shop"."customer_group" using gin ("name" gin_trgm_ops);
 create index if not exists "order_number_idx" on "shop"."order" ("number", "id");

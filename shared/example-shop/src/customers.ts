@@ -16,7 +16,7 @@ export const customers = defineResource({
   serverSet: ['id', 'createdAt'],
   filters: { name: 'partial', email: 'exact', status: 'exact' },
   sort: ['name', 'email', 'createdAt'],
-  search: ['name', 'email'],
+  search: ['name'],
   children: [{ resource: orders, by: 'customerId' }],
   table: { name: 'shop.customer' },
 });

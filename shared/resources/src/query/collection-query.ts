@@ -59,7 +59,9 @@ export function parseCollectionQuery(
   const offset = problems.collect(() => integer(parameters, 'offset', Number.MAX_SAFE_INTEGER));
   const order = withKey(sort ?? resource.defaultSort, resource.key);
   const byRelevance = selection.search !== undefined && sort === undefined;
-  const seek = problems.collect(() => parseSeek(resource, parameters, order, byRelevance));
+  const seek = seeks
+    ? problems.collect(() => parseSeek(resource, parameters, order, byRelevance))
+    : undefined;
   problems.throwIfAny();
   return {
     ...selection,
