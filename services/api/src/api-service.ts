@@ -22,19 +22,21 @@ export async function startApi(
   signal: AbortSignal,
 ): Promise<RunningService> {
   const application = await loadApplication(config.LONGSHORE_APP);
-  const storage = createStorage(config);
+  const { jobs: storage, application: database } = createStorage(config);
   const client = new JobClient(storage);
   const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
 
   const app = new Koa();
-  app.use(resourceApi({ storage, client, application, config, logger }));
+  app.use(resourceApi({ storage, database, client, application, config, logger }));
   app.use(health.routes.routes());
   app.use(testRoute(client, config).routes());
   if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
       createDashboard({
         storage,
+        control: storage,
+        onAction: (action) => logger.info({ ...action }, 'dashboard action'),
         path: config.DASHBOARD_PATH,
         password: config.DASHBOARD_PASSWORD,
         production: config.NODE_ENV === 'production',
@@ -44,20 +46,27 @@ export async function startApi(
   const listener = await listen(app, config, logger);
 
   await openStorage(storage, logger, signal);
-  const embedded = (config.EMBEDDED_SERVER ?? inOneProcess) || null;
-  const server = embedded && createJobServer(application, storage, config, logger);
+  const { tables, handlers } = application;
+  if (database !== null && tables !== undefined) {
+    await database.migrate(tables.migrations);
+    if (config.SEED_ROWS > 0) await tables.seed?.(database.pool, config.SEED_ROWS);
+  }
+  const embedded = config.EMBEDDED_SERVER ?? inOneProcess;
+  const own =
+    database === null
+      ? []
+      : tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR });
+  const server = embedded ? createJobServer([...handlers, ...(own ?? [])], storage, config, logger) : null;
   await server?.start();
   health.opened();
-  logger.info(
-    { storage: config.STORAGE, application: application.name, embedded: embedded !== null },
-    'ready',
-  );
+  logger.info({ storage: config.STORAGE, application: application.name, embedded }, 'ready');
 
   return {
     stop: async () => {
       await listener.close();
       await server?.stop();
       await storage.close();
+      await database?.close();
     },
   };
 }

@@ -28,6 +28,8 @@ const variables = Type.Object({
   EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
   /** Who sees the stack trace of a 500; in production only callers with the `admin` scope. */
   ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
+  /** Fills the application's empty tables with about so many example rows; 0 for none. */
+  SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
   /** How long a job of `POST /test` takes. */
   TEST_JOB_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 20_000 }),
 });

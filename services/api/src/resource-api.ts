@@ -1,12 +1,14 @@
-import type { JobClient, JobStorage } from '@longshore/jobs';
+import { type JobClient, type JobDefinition, type JobStorage } from '@longshore/jobs';
+import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
-import { createResourceApi } from '@longshore/resources';
-import { type Application, type Logger, testJob } from '@longshore/service';
+import { createResourceApi, type Enqueue } from '@longshore/resources';
+import { type Application, definitionsOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { type ApiConfig, baseUrlOf } from './config.js';
 
 export interface ResourceApiParts {
   readonly storage: JobStorage;
+  readonly database: ApplicationDatabase | null;
   readonly client: JobClient;
   readonly application: Application;
   readonly config: ApiConfig;
@@ -14,16 +16,22 @@ export interface ResourceApiParts {
 }
 
 /** Everything below `/api`, the error pages, and the error payload for all the rest. */
-export function resourceApi({
-  storage,
-  client,
-  application,
-  config,
-  logger,
-}: ResourceApiParts): Koa.Middleware {
-  const definitions = [testJob, ...application.handlers.map(({ definition }) => definition)];
+export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
+  const { storage, database, client, application, config, logger } = parts;
+  const definitions = [testJob, ...definitionsOf(application)];
+  const jobs = jobsApi({ storage, client, definitions });
   return createResourceApi({
-    resources: jobsApi({ storage, client, definitions }),
+    ...(database === null
+      ? { resources: jobs }
+      : {
+          resources: [...jobs, ...(application.tables?.resources ?? [])],
+          platform: { database: database.pool, enqueue: enqueueWith(client, definitions) },
+        }),
+    info: {
+      title: 'Longshore',
+      description: `Background jobs, and the resources of ${application.name}.`,
+      version: '1.0.0',
+    },
     baseUrl: baseUrlOf(config),
     prefix: config.PATH_PREFIX,
     classifyError: classifyStorageError,
@@ -32,4 +40,15 @@ export function resourceApi({
       incident: ({ error, ...incident }) => logger.error({ err: error, ...incident }, 'unexpected error'),
     },
   });
+}
+
+/** A resource's operation enqueues by name, in the transaction of its own writes. */
+function enqueueWith(client: JobClient, definitions: readonly JobDefinition[]): Enqueue {
+  const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+  return async (transaction, name, args) => {
+    const definition = byName.get(name);
+    if (definition === undefined) throw new Error(`The application has no job "${name}"`);
+    const { id } = await client.enqueue(definition, args, { transaction });
+    return id;
+  };
 }

@@ -1,10 +1,24 @@
 import { type JobStorage, MemoryStorage } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import {
+  type ApplicationDatabase,
+  createApplicationDatabase,
+  PostgresStorage,
+} from '@longshore/jobs-postgres';
 import { databaseOptions } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
+/** Where jobs and the application's rows are kept. */
+export interface Storage {
+  readonly jobs: JobStorage;
+  /** `null` if everything is to stay in this process. */
+  readonly application: ApplicationDatabase | null;
+}
+
 /** Postgres, unless everything is to stay in this process. */
-export function createStorage({ DATABASE_URL, ...config }: ApiConfig): JobStorage {
-  if (config.STORAGE === 'memory' || DATABASE_URL === undefined) return new MemoryStorage();
-  return new PostgresStorage(databaseOptions({ ...config, DATABASE_URL }, 'api'));
+export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
+  if (config.STORAGE === 'memory' || DATABASE_URL === undefined) {
+    return { jobs: new MemoryStorage(), application: null };
+  }
+  const options = databaseOptions({ ...config, DATABASE_URL }, 'api');
+  return { jobs: new PostgresStorage(options), application: createApplicationDatabase(options) };
 }

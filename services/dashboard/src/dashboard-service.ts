@@ -24,6 +24,8 @@ export async function startDashboard(
   app.use(
     createDashboard({
       storage,
+      control: storage,
+      onAction: (action) => logger.info({ ...action }, 'dashboard action'),
       path: config.DASHBOARD_PATH,
       password: config.DASHBOARD_PASSWORD,
       production: config.NODE_ENV === 'production',

@@ -1,4 +1,4 @@
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { createApplicationDatabase, PostgresStorage } from '@longshore/jobs-postgres';
 import {
   createJobServer,
   databaseOptions,
@@ -19,14 +19,19 @@ export async function startWorker(
   signal: AbortSignal,
 ): Promise<RunningService> {
   const application = await loadApplication(config.LONGSHORE_APP);
-  const storage = new PostgresStorage(databaseOptions(config, 'worker'));
+  const options = databaseOptions(config, 'worker');
+  const storage = new PostgresStorage(options);
+  const database = createApplicationDatabase(options);
   const health = storageHealth('worker', storage);
   const app = new Koa();
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
 
   await openStorage(storage, logger, signal);
-  const server = createJobServer(application, storage, config, logger);
+  const { tables, handlers } = application;
+  if (tables !== undefined) await database.migrate(tables.migrations);
+  const own = tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR }) ?? [];
+  const server = createJobServer([...handlers, ...own], storage, config, logger);
   await server.start();
   health.opened();
   logger.info({ application: application.name }, 'ready');
@@ -36,6 +41,7 @@ export async function startWorker(
       await server.stop();
       await listener.close();
       await storage.close();
+      await database.close();
     },
   };
 }

@@ -1,5 +1,9 @@
+import { createHandlers } from './handlers.js';
+import { jobs } from './jobs.js';
 import { greetHandler } from './jobs/greet.js';
+import { migrations } from './migrations.js';
 import { resources } from './resources.js';
+import { seedOnce } from './seed-once.js';
 
 export { createHandlers, type ShopServices } from './handlers.js';
 export { jobs } from './jobs.js';
@@ -8,4 +12,8 @@ export { resources } from './resources.js';
 export { seed } from './seed.js';
 
 /** The example application: a shop and a fleet. */
-export const application = { name: 'example-shop', handlers: [greetHandler], resources };
+export const application = {
+  name: 'example-shop',
+  handlers: [greetHandler],
+  tables: { migrations, resources, jobs, createHandlers, seed: seedOnce },
+};

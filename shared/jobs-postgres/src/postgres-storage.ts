@@ -23,7 +23,8 @@ import {
 } from '@longshore/jobs';
 import { Database, type DatabaseOptions } from './database.js';
 import { Housekeeping } from './housekeeping.js';
-import { migrate } from './migrate.js';
+import { databaseOptions, type PostgresOptions } from './postgres-options.js';
+import { jobStore, migrate } from './migrate.js';
 import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresControl } from './postgres-control.js';
@@ -32,22 +33,6 @@ import { PostgresReader } from './postgres-reader.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { QueueDirectory } from './queue-directory.js';
 import { WakeUps } from './wake-ups.js';
-
-export interface PostgresStorageOptions {
-  /** `postgres://user:password@host:port/database`. The database must exist; everything in it is made by `open`. */
-  url: string;
-  /** Most connections at once, besides one for wake-ups and one for each server's heartbeat; 10 by default. */
-  poolSize?: number;
-  /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
-  useRecommendedIsolationLevel?: boolean;
-  /**
-   * State changes go to the database in one batch per round trip; this is the longest, in milliseconds, that a batch may
-   * take before it is cancelled and tried again. 300 000 by default.
-   */
-  commandBatchMaxTimeoutMs?: number;
-  /** Shown in `pg_stat_activity`; `longshore` by default. */
-  applicationName?: string;
-}
 
 /** Keeps jobs in Postgres 15 to 18. Each of its parts is one role of the storage contract; this class joins them. */
 export class PostgresStorage implements JobStorage {
@@ -62,14 +47,8 @@ export class PostgresStorage implements JobStorage {
   readonly #reader: PostgresReader;
   readonly #housekeeping: Housekeeping;
 
-  constructor(options: PostgresStorageOptions) {
-    this.#options = {
-      url: options.url,
-      poolSize: options.poolSize ?? 10,
-      useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
-      statementTimeoutMs: options.commandBatchMaxTimeoutMs ?? 300_000,
-      applicationName: options.applicationName ?? 'longshore',
-    };
+  constructor(options: PostgresOptions) {
+    this.#options = databaseOptions(options);
     this.#database = new Database(this.#options);
     this.#wakeUps = new WakeUps(this.#database);
     const queues = new QueueDirectory(this.#database);
@@ -83,7 +62,7 @@ export class PostgresStorage implements JobStorage {
   }
 
   async open(): Promise<void> {
-    await migrate(this.#options);
+    await migrate(this.#options, jobStore);
     await this.#housekeeping.makePartitions();
   }
 

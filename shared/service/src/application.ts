@@ -1,10 +1,32 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JobHandler } from '@longshore/jobs';
+import type { JobDefinition, JobHandler } from '@longshore/jobs';
+import type { Database, Resource } from '@longshore/resources';
 import { ConfigError } from './config.js';
 
+/** What an application's handlers work with. */
+export interface ApplicationServices {
+  readonly database: Database;
+  /** Where they may write files. */
+  readonly directory: string;
+}
+
+/** The part of an application that needs a database. */
+export interface ApplicationTables {
+  /** Files for node-pg-migrate, and the schema that they are about. Applied by every service that needs it. */
+  readonly migrations: { readonly directory: URL; readonly schema: string };
+  /** Served below `/api/v1`, beside the jobs. */
+  readonly resources: readonly Resource[];
+  /** The jobs that the resources enqueue, and the handlers that run them. */
+  readonly jobs: readonly JobDefinition[];
+  readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
+  /** Fills empty tables with about so many rows; does nothing to others. */
+  readonly seed?: (database: Database, rows: number) => Promise<void>;
+}
+
 /**
- * What a platform team brings: the jobs of its domain and what they do. A module exports it as `application`:
+ * What a platform team brings: the jobs of its domain and what they do, and its resources. A module exports it as
+ * `application`:
  *
  * ```ts
  * export const application = { name: 'shop', handlers: [handleJob(sendReceipt, send)] };
@@ -12,8 +34,15 @@ import { ConfigError } from './config.js';
  */
 export interface Application {
   readonly name: string;
-  /** Every job of the application: its definition and the function that runs it. */
+  /** Jobs that need nothing but their arguments: each one's definition and the function that runs it. */
   readonly handlers: readonly JobHandler[];
+  /** Left out of a process that keeps everything in memory. */
+  readonly tables?: ApplicationTables;
+}
+
+/** Every job of an application that a client may enqueue. */
+export function definitionsOf({ handlers, tables }: Application): JobDefinition[] {
+  return [...handlers.map(({ definition }) => definition), ...(tables?.jobs ?? [])];
 }
 
 /**

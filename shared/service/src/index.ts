@@ -1,4 +1,10 @@
-export { type Application, loadApplication } from './application.js';
+export {
+  type Application,
+  type ApplicationServices,
+  type ApplicationTables,
+  definitionsOf,
+  loadApplication,
+} from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
 export { databaseOptions } from './database-options.js';
 export { type Health, healthRoutes } from './health.js';

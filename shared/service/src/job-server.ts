@@ -1,6 +1,5 @@
-import { JobServer, type JobStorage } from '@longshore/jobs';
+import { type JobHandler, JobServer, type JobStorage } from '@longshore/jobs';
 import Type from 'typebox';
-import type { Application } from './application.js';
 import { type Config, listOf } from './config.js';
 import type { Logger } from './logger.js';
 import { testJobHandler } from './test-job.js';
@@ -10,12 +9,12 @@ const variables = Type.Object(serverVariables);
 
 /** A job server for an application's jobs and that of `POST /test`, as the environment describes it. */
 export function createJobServer(
-  application: Application,
+  applicationHandlers: readonly JobHandler[],
   storage: JobStorage,
   config: Config<typeof variables>,
   logger: Logger,
 ): JobServer {
-  const handlers = [...application.handlers, testJobHandler(config.RESULTS_DIR)];
+  const handlers = [...applicationHandlers, testJobHandler(config.RESULTS_DIR)];
   const queues = listOf(config.WORKER_QUEUES);
   return new JobServer({
     storage,

@@ -28,7 +28,7 @@ export const serverVariables = {
   QUEUE_POLL_INTERVAL_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 0 }),
   /** How long running jobs may go on after SIGTERM. */
   STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 25_000 }),
-  /** Where the jobs of `POST /test` write their result files. */
+  /** Where the jobs of `POST /test`, and the application's, write their files. */
   RESULTS_DIR: Type.String({ default: '.data/results' }),
 };
 
