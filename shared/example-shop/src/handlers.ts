@@ -1,12 +1,12 @@
 import type { JobHandler } from '@longshore/jobs';
-import type { Database } from '@longshore/resources';
+import type { Queryable } from '@longshore/resources';
 import { nightlyReportHandler } from './jobs/nightly-report.js';
 import { refundOrderHandler } from './jobs/refund-order.js';
 import { sendReceiptHandler } from './jobs/send-receipt.js';
 
 /** What the shop's jobs work with. */
 export interface ShopServices {
-  readonly database: Database;
+  readonly database: Queryable;
   /** Where receipts and reports go. */
   readonly directory: string;
 }
@@ -14,7 +14,7 @@ export interface ShopServices {
 /** The handlers of the shop's jobs. */
 export function createHandlers({ database, directory }: ShopServices): readonly JobHandler[] {
   return [
-    refundOrderHandler(database),
+    refundOrderHandler,
     sendReceiptHandler(database, directory),
     nightlyReportHandler(database, directory),
   ];

@@ -1,5 +1,4 @@
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
-import { type Database, inTransaction } from '@longshore/resources';
 import Type from 'typebox';
 
 /** Pays the money of an order back. */
@@ -12,21 +11,22 @@ export const refundOrder = defineJob({
   ),
 });
 
-/** Writes the ledger entry, once for each order however often the job runs, and notes it in the order. */
-export function refundOrderHandler(database: Database): JobHandler {
-  return handleJob(refundOrder, ({ args }) =>
-    inTransaction(database, async (transaction) => {
-      const { rows } = await transaction.query(
-        `insert into shop.ledger_entry (order_id, amount)
-         select id, -total from shop.order where id = $1
-         on conflict (order_id) do update set amount = ledger_entry.amount
-         returning id, amount::float8`,
-        [args.orderId],
-      );
-      const entry = rows[0];
-      if (entry === undefined) throw new Error(`There is no order ${args.orderId}`);
-      await transaction.query("update shop.order set status = 'refunded' where id = $1", [args.orderId]);
-      return { ledgerEntry: entry['id'], amount: entry['amount'] };
-    }),
-  );
-}
+/**
+ * Writes the ledger entry and notes it in the order, in the transaction that completes the job: exactly once. The
+ * ledger takes one entry for each order besides, whoever asks for a second refund.
+ */
+export const refundOrderHandler: JobHandler = handleJob(refundOrder, ({ args, transaction }) =>
+  transaction(async (client) => {
+    const { rows } = await client.query(
+      `insert into shop.ledger_entry (order_id, amount)
+       select id, -total from shop.order where id = $1
+       on conflict (order_id) do update set amount = ledger_entry.amount
+       returning id, amount::float8`,
+      [args.orderId],
+    );
+    const [entry] = rows as readonly { id: string; amount: number }[];
+    if (entry === undefined) throw new Error(`There is no order ${args.orderId}`);
+    await client.query("update shop.order set status = 'refunded' where id = $1", [args.orderId]);
+    return { ledgerEntry: entry.id, amount: entry.amount };
+  }),
+);
