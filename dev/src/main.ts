@@ -9,7 +9,12 @@ import { welcome } from './welcome.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const data = path.resolve(root, process.env['DATA_DIR'] ?? '.data');
-const places: Places = { root, results: path.join(data, 'results'), freePort };
+const places: Places = {
+  root,
+  results: path.join(data, 'results'),
+  seedRows: process.env['SEED_ROWS'] ?? '300',
+  freePort,
+};
 const dashboardPath = process.env['DASHBOARD_PATH'] ?? '/job-dashboard';
 const paint = paintFor(process.stdout, process.env);
 const colours = { api: 'cyan', dashboard: 'magenta', worker: 'yellow', postgres: 'blue' } as const;

@@ -6,6 +6,8 @@ export interface Places {
   readonly root: string;
   /** Where results of jobs go. */
   readonly results: string;
+  /** How many rows the example application's tables begin with. */
+  readonly seedRows: string;
   /** A free port, the preferred one if possible. */
   readonly freePort: (preferred: number) => Promise<number>;
 }
@@ -13,7 +15,7 @@ export interface Places {
 /** The three services on one Postgres. */
 export async function threeServices(places: Places, databaseUrl: string): Promise<ServiceSpec[]> {
   const database = { STORAGE: 'postgres', DATABASE_URL: databaseUrl };
-  const api = await service(places, 'api', 8080, database);
+  const api = await service(places, 'api', 8080, { ...database, SEED_ROWS: places.seedRows });
   const links = { ...database, BASE_URL: api.url };
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }

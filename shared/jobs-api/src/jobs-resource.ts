@@ -1,7 +1,9 @@
 import {
   type EnqueueOptions,
   InvalidArgumentsError,
+  type ControlResult,
   type JobClient,
+  type JobControl,
   type JobDefinition,
   type JobFilter,
   type JobReader,
@@ -20,7 +22,7 @@ import { attemptsResource } from './attempts-resource.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 
 export interface JobsApiOptions {
-  readonly storage: JobReader;
+  readonly storage: JobReader & JobControl;
   readonly client: JobClient;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
@@ -48,6 +50,11 @@ export function jobsResource({ storage, client, definitions }: JobsApiOptions): 
     filters: { state: 'exact', queue: 'exact', name: 'exact' },
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
+    operations: {
+      cancel: { summary: 'Cancel a job that is not finished; a running one is told through its signal' },
+      retry: { summary: 'Send a failed or cancelled job back to its queue' },
+      run: { summary: 'Make a scheduled job ready now' },
+    },
     children: [{ resource: attemptsResource(storage) }],
     storage: {
       list: async (query) => {
@@ -70,8 +77,26 @@ export function jobsResource({ storage, client, definitions }: JobsApiOptions): 
         if (job === null) throw new Error(`The job ${id} was enqueued and cannot be found`);
         return toJobItem(job);
       },
+      delete: async (id, check) => {
+        const job = await storage.findJob(id);
+        if (job !== null) check(toJobItem(job));
+        return itemAfter(await storage.deleteJob(id), 'deleted') !== undefined;
+      },
+      operations: {
+        cancel: async (id) => itemAfter(await storage.cancelJob(id), 'cancelled'),
+        retry: async (id) => itemAfter(await storage.retryJob(id), 'retried'),
+        run: async (id) => itemAfter(await storage.runJob(id), 'run now'),
+      },
     },
   });
+}
+
+/** @throws {ApiError} 40902 if the job's state does not allow it */
+function itemAfter(result: ControlResult, done: string): Static<typeof JobItem> | undefined {
+  if (result.outcome === 'unknown') return undefined;
+  if (result.outcome === 'illegal')
+    throw apiError(40902, `A job in state ${result.job.state} cannot be ${done}`);
+  return toJobItem(result.job);
 }
 
 async function enqueue(
