@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import Type from 'typebox';
+import { ConfigError, listOf, readConfig } from '../src/index.js';
+
+describe('The configuration of a service', () => {
+  const schema = Type.Object({
+    PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+    EMBEDDED: Type.Boolean({ default: false }),
+    DATABASE_URL: Type.String({ pattern: '^postgres://' }),
+  });
+  const database = { DATABASE_URL: 'postgres://localhost/longshore' };
+
+  it('turns text into numbers and booleans', () => {
+    expect(readConfig(schema, { ...database, PORT: '9000', EMBEDDED: 'true' })).to.include({
+      PORT: 9000,
+      EMBEDDED: true,
+    });
+  });
+
+  it('takes defaults for what is not set or empty', () => {
+    expect(readConfig(schema, { ...database, PORT: '' })).to.include({ PORT: 8080, EMBEDDED: false });
+  });
+
+  it('holds nothing that it was not asked for', () => {
+    expect(readConfig(schema, { ...database, PATH: '/bin' })).not.to.have.property('PATH');
+  });
+
+  it('cannot be changed', () => {
+    expect(readConfig(schema, database)).to.be.frozen;
+  });
+
+  it('is refused with every problem at once, and without repeating values', () => {
+    const read = () => readConfig(schema, { PORT: 'eighty', DATABASE_URL: 'mysql://root:hunter2@db' });
+    expect(read).to.throw(ConfigError, /PORT must be integer/);
+    expect(read).to.throw(ConfigError, /DATABASE_URL must match pattern/);
+    expect(read).not.to.throw(ConfigError, /hunter2/);
+  });
+
+  it('is refused if something required is not set, by name', () => {
+    expect(() => readConfig(schema, {})).to.throw(ConfigError, 'DATABASE_URL is not set');
+  });
+
+  it('reads lists separated by commas', () => {
+    expect(listOf(' mail, default,,')).to.deep.equal(['mail', 'default']);
+  });
+});

@@ -1,0 +1,89 @@
+import { MemoryStorage, StorageUnavailableError } from '@longshore/jobs';
+import { httpClient } from '@longshore/test-support';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { createLogger, type HttpListener, listen, openStorage, storageHealth } from '../src/index.js';
+
+describe('The health of a service', () => {
+  const quiet = createLogger('test', 'silent');
+  let storage: MemoryStorage;
+  let listener: HttpListener;
+  let health: ReturnType<typeof storageHealth>;
+
+  beforeEach(async () => {
+    storage = new MemoryStorage();
+    health = storageHealth('test', storage);
+    const app = new Koa();
+    app.use(health.routes.routes());
+    listener = await listen(app, { HOST: '127.0.0.1', PORT: 0 }, quiet);
+  });
+
+  afterEach(async () => {
+    await listener.close();
+  });
+
+  const get = (path: string) => httpClient(`http://127.0.0.1:${listener.port}`).get(path);
+
+  it('is alive before its storage is open', async () => {
+    expect((await get('/healthz')).status).to.equal(200);
+  });
+
+  it('is not ready before its storage is open, and says why', async () => {
+    const response = await get('/readyz');
+    expect(response.status).to.equal(503);
+    expect(response.json()).to.include({ reason: 'the storage is not open yet' });
+  });
+
+  it('is ready once its storage is open', async () => {
+    health.opened();
+    expect((await get('/readyz')).status).to.equal(200);
+  });
+
+  it('is not ready while its storage cannot be reached', async () => {
+    health.opened();
+    storage.ping = () => Promise.reject(new StorageUnavailableError('away'));
+    expect((await get('/readyz')).status).to.equal(503);
+  });
+
+  it('is measured: jobs by state and running servers', async () => {
+    const { text, headers } = await get('/metrics');
+    expect(headers['content-type']).to.contain('text/plain');
+    expect(text).to.contain('longshore_jobs{state="enqueued",service="test"} 0');
+    expect(text).to.contain('longshore_servers{service="test"} 0');
+  });
+});
+
+describe('Opening the storage of a service', () => {
+  const quiet = createLogger('test', 'silent');
+
+  it('waits for a storage that cannot be reached yet', async () => {
+    const storage = new MemoryStorage();
+    let attempts = 0;
+    storage.open = () => {
+      attempts++;
+      return attempts < 2 ? Promise.reject(new StorageUnavailableError('starting')) : Promise.resolve();
+    };
+    await openStorage(storage, quiet, new AbortController().signal);
+    expect(attempts).to.equal(2);
+  });
+
+  it('does not wait for what waiting cannot mend', async () => {
+    const storage = new MemoryStorage();
+    storage.open = () => Promise.reject(new Error('permission denied'));
+    const error = await openStorage(storage, quiet, new AbortController().signal).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.have.property('message', 'permission denied');
+  });
+
+  it('ends when the service is told to stop', async () => {
+    const storage = new MemoryStorage();
+    const stop = new AbortController();
+    storage.open = () => {
+      stop.abort(new Error('stopped'));
+      return Promise.reject(new StorageUnavailableError('starting'));
+    };
+    const error = await openStorage(storage, quiet, stop.signal).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'stopped');
+  });
+});
