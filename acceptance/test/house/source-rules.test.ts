@@ -16,7 +16,7 @@ const rules: readonly Rule[] = [
   {
     title: 'EJS puts unescaped text into a page only to include another template',
     files: /\.ejs$/,
-    breaches: (_, text) => [...text.matchAll(/<%-(?!\s*include\().*/g)].map(([line]) => line),
+    breaches: (_, text) => [...text.matchAll(/<%-(?!\s*(?:it\.)?include\().*/g)].map(([line]) => line),
     breach: ['page.ejs', "<%- include('head') %>\n<p><%- job.name %></p>"],
   },
   {
