@@ -17,7 +17,7 @@ const rules: readonly Rule[] = [
     title: 'EJS puts unescaped text into a page only to include another template',
     files: /\.ejs$/,
     breaches: (_, text) => [...text.matchAll(/<%-(?!\s*(?:it\.)?include\().*/g)].map(([line]) => line),
-    breach: ['page.ejs', "<%- include('head') %>\n<p><%- job.name %></p>"],
+    breach: ['page.ejs', "<%- it.include('head') %>\n<p><%- job.name %></p>"],
   },
   {
     title: 'no file is a drawer: a name says which noun is inside',
