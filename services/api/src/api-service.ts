@@ -1,5 +1,6 @@
 import { JobClient } from '@longshore/jobs';
 import { createDashboard } from '@longshore/jobs-dashboard';
+import { answerMalformedHttp } from '@longshore/resources';
 import {
   createJobServer,
   listen,
@@ -10,9 +11,9 @@ import {
   storageHealth,
 } from '@longshore/service';
 import Koa from 'koa';
-import type { ApiConfig } from './config.js';
+import { type ApiConfig, baseUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
-import { createStorage } from './storage.js';
+import { apiMigrations, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
 
 /** The HTTP API. It listens at once and is ready when its storage is open. */
@@ -44,12 +45,14 @@ export async function startApi(
     );
   }
   const listener = await listen(app, config, logger);
+  answerMalformedHttp(listener.server, baseUrlOf(config));
 
   await openStorage(storage, logger, signal);
   const { tables, handlers } = application;
-  if (database !== null && tables !== undefined) {
-    await database.migrate(tables.migrations);
-    if (config.SEED_ROWS > 0) await tables.seed?.(database.pool, config.SEED_ROWS);
+  if (database !== null) {
+    await database.migrate(apiMigrations);
+    if (tables !== undefined) await database.migrate(tables.migrations);
+    if (config.SEED_ROWS > 0) await tables?.seed?.(database.pool, config.SEED_ROWS);
   }
   const embedded = config.EMBEDDED_SERVER ?? inOneProcess;
   const own =

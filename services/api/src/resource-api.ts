@@ -1,10 +1,11 @@
 import { type JobClient, type JobDefinition, type JobStorage } from '@longshore/jobs';
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
-import { createResourceApi, type Enqueue } from '@longshore/resources';
+import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
 import { type Application, definitionsOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { type ApiConfig, baseUrlOf } from './config.js';
+import { apiMigrations } from './storage.js';
 
 export interface ResourceApiParts {
   readonly storage: JobStorage;
@@ -25,6 +26,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
       ? { resources: jobs }
       : {
           resources: [...jobs, ...(application.tables?.resources ?? [])],
+          idempotency: tableIdempotencyStore(database.pool, `${apiMigrations.schema}.kept_answer`),
           platform: { database: database.pool, enqueue: enqueueWith(client, definitions) },
         }),
     info: {

@@ -2,10 +2,17 @@ import { type JobStorage, MemoryStorage } from '@longshore/jobs';
 import {
   type ApplicationDatabase,
   createApplicationDatabase,
+  type Migrations,
   PostgresStorage,
 } from '@longshore/jobs-postgres';
 import { databaseOptions } from '@longshore/service';
 import type { ApiConfig } from './config.js';
+
+/** The api's own tables. */
+export const apiMigrations: Migrations = {
+  directory: new URL('../migrations', import.meta.url),
+  schema: 'longshore_api',
+};
 
 /** Where jobs and the application's rows are kept. */
 export interface Storage {

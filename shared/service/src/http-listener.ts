@@ -8,6 +8,7 @@ const drainMs = 5_000;
 
 /** A listening HTTP server. */
 export interface HttpListener {
+  readonly server: Server;
   readonly port: number;
   /** Takes no more connections, lets answers under way go out, then closes. */
   close(): Promise<void>;
@@ -35,7 +36,7 @@ export async function listen(app: Koa, { HOST, PORT }: Address, logger: Logger):
   });
   const { port } = server.address() as AddressInfo; // a TCP server's address is never text
   logger.info({ host: HOST, port }, 'listening');
-  return { port, close: () => close(server) };
+  return { server, port, close: () => close(server) };
 }
 
 async function close(server: Server): Promise<void> {
