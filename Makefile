@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-browser test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev test screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -17,6 +17,9 @@ test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL n
 
 test-browser: build ## Look at the dashboard with a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser
+
+screenshots: build ## Make pictures of the dashboard's pages in docs/images (needs Chromium)
+	@npm run --silent --workspace @longshore/jobs-dashboard screenshots
 
 test-containers: $(installed) ## Build the containers and try them (needs Docker)
 	@npm run --silent --workspaces --if-present test:containers
