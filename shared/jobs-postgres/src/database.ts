@@ -20,6 +20,15 @@ export interface Statement {
   readonly text: string;
 }
 
+/**
+ * Every statement of the store is written for nested loops over index look-ups. The tables shrink to nothing and grow by a
+ * hundred thousand rows between two visits of autovacuum, so a planner that goes by their statistics would at some moment
+ * choose to read them whole, keep that plan, and stall the queue.
+ */
+const indexPlans = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'].map(
+  (setting) => `-c ${setting}=off`,
+);
+
 /** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/];
 
@@ -35,7 +44,7 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.options = options;
-    this.#pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize });
+    this.#pool = new pg.Pool({ ...connectionConfig(options, indexPlans), max: options.poolSize });
     this.#pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
   }
 
@@ -79,9 +88,14 @@ export class Database {
   }
 }
 
-/** What every connection is opened with. */
-export function connectionConfig(options: DatabaseOptions): pg.ClientConfig {
+/**
+ * What every connection is opened with.
+ *
+ * @param further command-line options for the connection's backend
+ */
+export function connectionConfig(options: DatabaseOptions, further: readonly string[] = []): pg.ClientConfig {
   const settings = [
+    ...further,
     `-c statement_timeout=${options.statementTimeoutMs}`,
     '-c idle_in_transaction_session_timeout=60000',
     ...(options.useRecommendedIsolationLevel

@@ -16,7 +16,7 @@ import type { Database } from './database.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { type CountRow, selectCounts } from './sql/counts.js';
-import { countJobs, findJobText, listJobs, oldestReadyText, statesOf } from './sql/read-jobs.js';
+import { countJobs, findJob, listJobs, oldestReadyText, statesOf } from './sql/read-jobs.js';
 import { selectServers, type ServerRow } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
@@ -114,7 +114,7 @@ export class PostgresReader implements JobReader {
   /** The job as it is stored; `undefined` if there is none. */
   async findRow(id: string): Promise<JobRow | undefined> {
     if (!isId(id)) return undefined;
-    const [row] = await this.#database.query<JobRow>({ text: findJobText }, [id]);
+    const [row] = await this.#database.query<JobRow>(findJob, [id]);
     return row;
   }
 

@@ -3,6 +3,8 @@ import { newId, type NewJob } from '@longshore/jobs';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 
+const scansOfJob = `select seq_scan as scans from pg_stat_all_tables where schemaname = 'longshore' and relname = 'job'`;
+
 describe('The hot path on Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
@@ -46,6 +48,30 @@ describe('The hot path on Postgres', () => {
        where schemaname = 'longshore' and relname = 'job'`,
     );
     expect(statistics).to.deep.equal({ updated: '1000', hot: '1000' });
+  });
+
+  it('reads no table whole, even if its statistics say that it is empty', async () => {
+    await database.query('vacuum analyze longshore.job');
+    const [before] = await database.query<{ scans: string }>(scansOfJob);
+    const worker = new PostgresStorage({ url: database.url });
+    const { id: serverId } = await worker.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    await worker.enqueueMany(newJobs(2_000));
+    for (let round = 0; round < 8; round++) {
+      const jobs = await worker.claim({ serverId, queue: 'default', limit: 200, leaseMs: 60_000 });
+      const claims = jobs.map(({ claim }) => claim);
+      await worker.renew(claims, 60_000);
+      await worker.complete(claims.map((claim) => ({ claim, outcome: { kind: 'done', result: 'null' } })));
+    }
+    await worker.rescue();
+    await worker.close(); // a connection hands in its statistics when it ends
+    const [after] = await database.query<{ scans: string }>(scansOfJob);
+    expect(after?.scans).to.equal(before?.scans);
   });
 
   it('writes the jobs of many concurrent enqueuers in few statements', async () => {

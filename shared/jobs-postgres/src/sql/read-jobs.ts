@@ -1,4 +1,5 @@
 import { type JobFilter, type JobState, jobStates } from '@longshore/jobs';
+import type { Statement } from '../database.js';
 
 /** A query with its values, planned for these values. */
 export interface Query {
@@ -19,8 +20,10 @@ const ready = (
 const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
   started_at, finished_at, server_id, past_attempts`;
 
-/** The job with one id, wherever it is in its life. $1 id. */
-export const findJobText = `
+/** The job with one id, wherever it is in its life. $1 id. Prepared: to plan it for every partition takes longer than to run it. */
+export const findJob: Statement = {
+  name: 'longshore-find-job',
+  text: `
   select found.* from longshore.queue cross join lateral (
     select ${waiting} from longshore.job_waiting where queue_id = queue.id and id = $1
     union all
@@ -30,7 +33,8 @@ export const findJobText = `
   ) as found
   union all
   select ${finished} from longshore.job_done where id = $1
-  limit 1`;
+  limit 1`,
+};
 
 export interface ListRequest {
   readonly states: readonly JobState[];
