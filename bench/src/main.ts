@@ -8,13 +8,18 @@ import { installPeers } from './peers.js';
 import { formatEnvironment, formatResult, formatStatement } from './report.js';
 import { scenarios } from './scenarios/index.js';
 
+let interrupted = false;
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function run(options: Options): Promise<void> {
   const peers = await installPeers();
   const database = await BenchDatabase.start(options);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void database.stop().finally(() => process.exit(130)));
+  const interrupt = (): void => {
+    interrupted = true; // what is under way fails now, which is no news
+    void database.stop().finally(() => process.exit(130));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
   try {
     const environment = await describeEnvironment(database, peers);
     say(formatEnvironment(environment));
@@ -52,6 +57,6 @@ try {
   if (options.help) say(usage);
   else await run(options);
 } catch (error) {
-  console.error(error);
+  if (!interrupted) console.error(error);
   process.exitCode = 1;
 }

@@ -1,6 +1,7 @@
 import type { Agent } from './agent/agent.js';
 import type { ServerSettings } from './contenders/contender.js';
 import type { ContenderName } from './contenders/index.js';
+import type { Sizes } from './sizes.js';
 
 /** Every setting that is tried for draining; the best one is measured against the others' best. */
 export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
@@ -43,8 +44,11 @@ export async function quickest(
 }
 
 /** The best of a contender's settings for draining, found with a smaller number of jobs. */
-export function bestForDraining(agent: Agent, jobs: number): Promise<ServerSettings> {
-  return quickest(drainSettings[agent.contender], async (settings) => {
+export function bestForDraining(
+  agent: Agent,
+  { settingsTried, sweepJobs: jobs }: Sizes,
+): Promise<ServerSettings> {
+  return quickest(drainSettings[agent.contender].slice(0, settingsTried), async (settings) => {
     await agent.perform('enqueueMany', jobs);
     return agent.perform('drain', jobs, settings);
   });

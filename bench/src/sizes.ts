@@ -5,6 +5,8 @@ export interface Sizes {
   readonly jobs: number;
   /** The same for pg-boss, which takes too long for the full number. */
   readonly pgBossJobs: number;
+  /** Of a contender's settings, so many are tried. */
+  readonly settingsTried: number;
   /** Jobs of each try-out of a setting. */
   readonly sweepJobs: number;
   readonly finishedJobs: number;
@@ -20,6 +22,7 @@ export const fullSizes: Sizes = {
   rounds: 5,
   jobs: 100_000,
   pgBossJobs: 20_000,
+  settingsTried: 6,
   sweepJobs: 25_000,
   finishedJobs: 3_000_000,
   scheduledJobs: 1_000_000,
@@ -35,6 +38,7 @@ export const smokeSizes: Sizes = {
   rounds: 2,
   jobs: 500,
   pgBossJobs: 200,
+  settingsTried: 2,
   sweepJobs: 100,
   finishedJobs: 1_000,
   scheduledJobs: 1_000,

@@ -14,7 +14,7 @@ export const drainFullStore: Scenario = {
       const { sizes } = bench;
       bench.note(`filling a store with ${sizes.finishedJobs + sizes.scheduledJobs} jobs`);
       await fill(full.url, sizes);
-      const settings = await bestForDraining(empty, sizes.sweepJobs);
+      const settings = await bestForDraining(empty, sizes);
       const warmUp = [empty, full];
       for (const agent of warmUp) await drainSample(bench, agent, settings, sizes.sweepJobs);
       const samples = await bench.interleave([empty, full], (agent) => drainSample(bench, agent, settings));

@@ -13,7 +13,7 @@ export const drainPinned: Scenario = {
   run: (bench) =>
     bench.withAgents(['longshore'], async (agent) => {
       if (!agent) throw new RangeError('A contender is missing');
-      const settings = await bestForDraining(agent, bench.sizes.sweepJobs);
+      const settings = await bestForDraining(agent, bench.sizes);
       await drainSample(bench, agent, settings); // warm-up
       const samples = await connected(agent.url, async (client) => {
         await client.query('begin isolation level repeatable read');

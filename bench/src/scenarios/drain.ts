@@ -12,7 +12,7 @@ export const drain: Scenario = {
     bench.withAgents(['longshore', 'graphile-worker', 'pg-boss'], async (...agents) => {
       const { sizes } = bench;
       const best = new Map<Agent, ServerSettings>();
-      for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes.sweepJobs));
+      for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes));
       const settingsOf = (agent: Agent): ServerSettings => best.get(agent) ?? {};
       const samples = await bench.interleave(agents, (agent) =>
         drainSample(

@@ -32,10 +32,10 @@ export const latency: Scenario = {
 async function measure(bench: Bench, server: Agent, place: 'one process' | 'two processes'): Promise<Row> {
   const contender = server.contender;
   if (contender === 'pg-boss') throw new RangeError('pg-boss polls: its latency is its interval');
-  const { latencyJobs } = bench.sizes;
+  const { latencyJobs, settingsTried } = bench.sizes;
   const sender = place === 'one process' ? server : await bench.agent(contender, server.url);
   try {
-    const settings = await quickest(latencySettings[contender], async (candidate) =>
+    const settings = await quickest(latencySettings[contender].slice(0, settingsTried), async (candidate) =>
       median(await latencies(server, sender, Math.ceil(latencyJobs / 5), candidate)),
     );
     const heard = await latencies(server, sender, latencyJobs, settings);
