@@ -27,6 +27,7 @@ export class BenchDatabase {
   readonly #admin: pg.Client;
   readonly #pid: number;
   #made = 0;
+  #stopped: Promise<void> | undefined;
 
   private constructor(parts: { url: string; admin: pg.Client; pid: number; stop: () => Promise<void> }) {
     this.#url = parts.url;
@@ -95,8 +96,10 @@ export class BenchDatabase {
     return rows;
   }
 
+  /** Leaves nothing behind. May be called again. */
   stop(): Promise<void> {
-    return this.#stop();
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
   }
 }
 
