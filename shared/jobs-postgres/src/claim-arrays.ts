@@ -1,4 +1,5 @@
 import type { Claim } from '@longshore/jobs';
+import { arrayOf } from './array-literal.js';
 
 /** Which attempt of which job a statement has touched. */
 export interface TouchedRow {
@@ -13,10 +14,10 @@ export function without(claims: readonly Claim[], rows: readonly TouchedRow[]): 
 }
 
 /** Ids, servers and attempts, as parallel arrays. */
-export function claimArrays(claims: readonly Claim[]): unknown[] {
+export function claimArrays(claims: readonly Claim[]): string[] {
   return [
-    claims.map(({ jobId }) => jobId),
-    claims.map(({ serverId }) => serverId),
-    claims.map(({ attempt }) => attempt),
+    arrayOf(claims.map(({ jobId }) => jobId)),
+    arrayOf(claims.map(({ serverId }) => serverId)),
+    arrayOf(claims.map(({ attempt }) => attempt)),
   ];
 }

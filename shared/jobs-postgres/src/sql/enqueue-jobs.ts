@@ -1,4 +1,5 @@
 import type { NewJob } from '@longshore/jobs';
+import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 
 /** Ready at once. One round trip, one queue, any number of jobs. */
@@ -30,10 +31,10 @@ export const insertWaiting: Statement = {
 export function readyValues(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [
     queueId,
-    jobs.map(({ id }) => id),
+    arrayOf(jobs.map(({ id }) => id)),
     jobs.map(({ name }) => name),
-    jobs.map(({ priority }) => priority),
-    jobs.map(({ maxAttempts }) => maxAttempts),
+    arrayOf(jobs.map(({ priority }) => priority)),
+    arrayOf(jobs.map(({ maxAttempts }) => maxAttempts)),
     jobs.map(({ args }) => args),
   ];
 }
