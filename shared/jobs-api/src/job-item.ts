@@ -27,6 +27,16 @@ export const JobItem = Type.Object({
   startedAt: nullable(Time),
   finishedAt: nullable(Time),
   serverId: nullable(Type.String({ format: 'uuid' })),
+  tags: Type.Array(Type.String(), { description: 'Words to find it by' }),
+  parentId: nullable(Type.String({ format: 'uuid', description: 'The job that it waits or waited for' })),
+  batchId: nullable(Type.String({ format: 'uuid' })),
+  recurringJobId: nullable(
+    Type.String({
+      description: 'The recurring job whose schedule enqueued it',
+      examples: ['nightly-report'],
+    }),
+  ),
+  idempotencyKey: nullable(Type.String()),
 });
 
 /** What a client sends to have a job done. */
@@ -40,6 +50,12 @@ export const NewJobItem = Type.Object(
     priority: Type.Optional(Type.Integer({ minimum: -32_768, maximum: 32_767 })),
     maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
     runAt: Type.Optional(Type.String({ format: 'date-time', description: 'Not before this time' })),
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        maxItems: 20,
+        description: 'Words to find it by',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -109,6 +109,7 @@ async function enqueue(
     ...(body.priority === undefined ? {} : { priority: body.priority }),
     ...(body.maxAttempts === undefined ? {} : { maxAttempts: body.maxAttempts }),
     ...(body.runAt === undefined ? {} : { runAt: new Date(body.runAt) }),
+    ...(body.tags === undefined ? {} : { tags: body.tags }),
   };
   try {
     return await client.enqueue(definition, body.args ?? {}, options);

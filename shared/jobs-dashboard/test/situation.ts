@@ -29,6 +29,11 @@ export const job = (own: Partial<Job>): Job => ({
   startedAt: null,
   finishedAt: null,
   serverId: null,
+  tags: [],
+  parentId: null,
+  batchId: null,
+  recurringJobId: null,
+  idempotencyKey: null,
   ...own,
 });
 export const server = (own: Partial<Server> = {}): Server => ({

@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import pg from 'pg';
-import { connectionConfig } from './database.js';
+import type { Client } from 'pg';
 import { type HeartbeatData, lostMessage } from './heartbeat.js';
 import { beat } from './sql/servers.js';
 
@@ -10,11 +9,13 @@ const running = new Int32Array(processing);
 /** A beat that failed is repeated sooner than the next would come. */
 const retryMs = Math.min(1_000, intervalMs);
 
-let client: pg.Client | undefined;
+let client: Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let leaving = false;
 
-async function connect(): Promise<pg.Client> {
+/** The driver is loaded for the first beat, not before: it takes a third of a second of a core, and many servers live shorter. */
+async function connect(): Promise<Client> {
+  const [{ default: pg }, { connectionConfig }] = await Promise.all([import('pg'), import('./database.js')]);
   const applicationName = `${database.applicationName} heartbeat`;
   const fresh = new pg.Client({
     ...connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(intervalMs) }),

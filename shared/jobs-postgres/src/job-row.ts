@@ -1,4 +1,13 @@
-import type { Attempt, AttemptOutcome, Job, JobError, JobState, JsonValue } from '@longshore/jobs';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  type Job,
+  type JobError,
+  type JobMeta,
+  type JobState,
+  type JsonValue,
+  readMeta,
+} from '@longshore/jobs';
 
 /** A job as the read queries give it, from whichever table. */
 export interface JobRow {
@@ -17,6 +26,7 @@ export interface JobRow {
   started_at: Date | null;
   finished_at: Date | null;
   server_id: string | null;
+  meta: JobMeta | null;
   past_attempts: PastAttempt[] | null;
 }
 
@@ -47,6 +57,7 @@ export function toJob(row: JobRow, queue: string): Job {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     serverId: row.server_id,
+    ...readMeta(row.meta),
   };
 }
 

@@ -110,6 +110,7 @@ export class PostgresClaims {
         args: row.args,
         maxAttempts: row.max_attempts,
         createdAt: row.created_at,
+        meta: row.meta,
       });
     }
     return jobs;

@@ -2,20 +2,23 @@ import {
   type Claim,
   ClaimLostError,
   type Completion,
+  type JobMeta,
   type JsonText,
   type Outcome,
   type TransactionClient,
 } from '@longshore/jobs';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
-import type { Database, Statement } from './database.js';
+import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
 import {
   alreadyFinished,
+  type Finisher,
   finishCancelled,
   finishDone,
   finishFailed,
   finishRetry,
   finishSnooze,
+  type Linkage,
   lockClaim,
 } from './sql/finish-jobs.js';
 import type { WakeUps } from './wake-ups.js';
@@ -30,15 +33,15 @@ const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
 /** The statement for each kind of outcome, and what it takes besides queue and claims. */
-const finishers: Record<Outcome['kind'], { statement: Statement; columns: readonly Column[] }> = {
-  done: { statement: finishDone, columns: [results] },
-  failed: { statement: finishFailed, columns: [errors] },
-  cancelled: { statement: finishCancelled, columns: [errors] },
-  retry: { statement: finishRetry, columns: [errors, delays] },
-  snooze: { statement: finishSnooze, columns: [delays] },
+const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
+  done: { statements: finishDone, columns: [results] },
+  failed: { statements: finishFailed, columns: [errors] },
+  cancelled: { statements: finishCancelled, columns: [errors] },
+  retry: { statements: finishRetry, columns: [errors, delays] },
+  snooze: { statements: finishSnooze, columns: [delays] },
 };
 
-/** Records outcomes: one statement for each queue and kind of outcome. */
+/** Records outcomes: one statement for each queue and kind of outcome, and another for those whose jobs are linked. */
 export class PostgresCompletions {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
@@ -51,30 +54,52 @@ export class PostgresCompletions {
   }
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
-    const stale = await Promise.all([...alike(completions).values()].map((group) => this.#write(group)));
+    const stale = await Promise.all([...alike(completions).values()].map((group) => this.#finish(group)));
     if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#wakeUps.announce(null);
     return this.#notYetFinished(stale.flat());
   }
 
   async completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
-    await this.#database.transaction(async (client) => {
+    const linkage = await this.#database.transaction(async (client): Promise<Linkage> => {
       const { jobId, serverId, attempt } = claim;
-      const { rows } = await client.query(lockClaim.text, [queueId, jobId, serverId, attempt]);
-      if (rows.length === 0) throw new ClaimLostError(jobId);
+      const { rows } = await client.query<{ meta: JobMeta | null }>(lockClaim.text, [
+        queueId,
+        jobId,
+        serverId,
+        attempt,
+      ]);
+      const [row] = rows;
+      if (row === undefined) throw new ClaimLostError(jobId);
       const result = await work(client);
-      await client.query(finishDone.text, [queueId, ...claimArrays([claim]), [storedResult(result)]]);
+      const linked = row.meta === null ? 'plain' : 'linked';
+      await client.query(finishDone[linked].text, [queueId, ...claimArrays([claim]), [storedResult(result)]]);
+      return linked;
     });
+    if (linkage === 'linked') this.#wakeUps.announce(null);
   }
 
-  /** @param group completions of one queue and kind */
-  async #write(group: readonly Completion[]): Promise<Claim[]> {
+  /** @param group completions of one queue, kind and linkage */
+  async #finish(group: readonly Completion[]): Promise<Claim[]> {
+    if (group[0]?.linked === true) return this.#write(group, 'linked');
+    const missed = await this.#write(group, 'plain');
+    if (missed.length === 0) return missed;
+    // Stale, or linked since they were claimed: another job was made to wait for them.
+    const stale = await this.#write(
+      group.filter(({ claim }) => missed.includes(claim)),
+      'linked',
+    );
+    if (stale.length < missed.length) this.#wakeUps.announce(null);
+    return stale;
+  }
+
+  async #write(group: readonly Completion[], linkage: Linkage): Promise<Claim[]> {
     const [first] = group;
     if (first === undefined) return [];
-    const { statement, columns } = finishers[first.outcome.kind];
+    const { statements, columns } = finishers[first.outcome.kind];
     const claims = group.map(({ claim }) => claim);
     const outcomes = group.map(({ outcome }) => outcome);
-    const rows = await this.#database.query<TouchedRow>(statement, [
+    const rows = await this.#database.query<TouchedRow>(statements[linkage], [
       await this.#queues.idOf(first.claim.queue),
       ...claimArrays(claims),
       ...columns.map((column) => column(outcomes)),
@@ -92,7 +117,7 @@ export class PostgresCompletions {
 function alike(completions: readonly Completion[]): Map<string, Completion[]> {
   const groups = new Map<string, Completion[]>();
   for (const completion of completions) {
-    const key = `${completion.outcome.kind} ${completion.claim.queue}`;
+    const key = `${completion.outcome.kind} ${completion.linked === true} ${completion.claim.queue}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [completion]);
     else group.push(completion);

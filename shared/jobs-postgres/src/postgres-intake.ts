@@ -3,7 +3,14 @@ import { byQueue } from './by-queue.js';
 import type { Database, Statement } from './database.js';
 import { EnqueueBuffer } from './enqueue-buffer.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { insertReady, insertWaiting, readyValues, waitingValues } from './sql/enqueue-jobs.js';
+import {
+  insertReady,
+  insertReadyWithMeta,
+  insertWaiting,
+  readyValues,
+  readyValuesWithMeta,
+  waitingValues,
+} from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** Longer bulks are split: a statement's parameters are built and parsed as a whole. */
@@ -42,8 +49,7 @@ export class PostgresIntake implements JobIntake {
       const queueId = await this.#queues.idOf(queue);
       const ready = group.filter(({ due }) => due === null);
       const waiting = group.filter(({ due }) => due !== null);
-      for (const chunk of chunks(ready))
-        inserts.push({ statement: insertReady, values: readyValues(queueId, chunk) });
+      for (const chunk of chunks(ready)) inserts.push(readyInsert(queueId, chunk));
       for (const chunk of chunks(waiting))
         inserts.push({ statement: insertWaiting, values: waitingValues(queueId, chunk) });
     }
@@ -72,6 +78,12 @@ export class PostgresIntake implements JobIntake {
       for (const { statement, values } of inserts) await client.query({ ...statement, values });
     });
   }
+}
+
+function readyInsert(queueId: number, jobs: readonly NewJob[]): Insert {
+  return jobs.some(({ meta = null }) => meta !== null)
+    ? { statement: insertReadyWithMeta, values: readyValuesWithMeta(queueId, jobs) }
+    : { statement: insertReady, values: readyValues(queueId, jobs) };
 }
 
 function chunks(jobs: readonly NewJob[]): NewJob[][] {

@@ -29,6 +29,7 @@ import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresControl } from './postgres-control.js';
 import { PostgresIntake } from './postgres-intake.js';
+import { PostgresOutbox } from './postgres-outbox.js';
 import { PostgresReader } from './postgres-reader.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { QueueDirectory } from './queue-directory.js';
@@ -45,6 +46,7 @@ export class PostgresStorage implements JobStorage {
   readonly #control: PostgresControl;
   readonly #registry: PostgresRegistry;
   readonly #reader: PostgresReader;
+  readonly #outbox: PostgresOutbox;
   readonly #housekeeping: Housekeeping;
 
   constructor(options: PostgresOptions) {
@@ -58,6 +60,7 @@ export class PostgresStorage implements JobStorage {
     this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps);
     this.#reader = new PostgresReader(this.#database, queues);
     this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps);
+    this.#outbox = new PostgresOutbox(this.#database, [], (queue) => this.#wakeUps.announce(queue));
     this.#housekeeping = new Housekeeping(this.#database);
   }
 
@@ -103,6 +106,10 @@ export class PostgresStorage implements JobStorage {
 
   promoteDue(limit: number): Promise<PromotionReport> {
     return this.#claims.promoteDue(limit);
+  }
+
+  settle(limit: number): Promise<number> {
+    return this.#outbox.settle(limit);
   }
 
   rescue(): Promise<RescueReport> {

@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
 import { defineJob, JobClient } from '@longshore/jobs';
+import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 
@@ -31,7 +32,8 @@ describe('Opening a Postgres storage', () => {
       await storage.close();
     }
     const rows = await database.query<{ name: string }>('select name from longshore.migration');
-    expect(rows).to.deep.equal([{ name: '001_job-store' }]);
+    const files = await readdir(new URL('../migrations', import.meta.url));
+    expect(rows.map(({ name }) => `${name}.sql`)).to.have.members(files);
   });
 
   it('keeps the jobs that are there', async () => {

@@ -11,6 +11,7 @@ export {
 export * from './job/errors.js';
 export { isId, newId } from './job/id.js';
 export type * from './job/job.js';
+export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './job/retry.js';
 export * from './job/state.js';
 export {

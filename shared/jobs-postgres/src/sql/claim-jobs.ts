@@ -1,4 +1,4 @@
-import type { JsonValue } from '@longshore/jobs';
+import type { JobMeta, JsonValue } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 
 export interface ClaimedRow {
@@ -12,6 +12,7 @@ export interface ClaimedRow {
   name: string;
   args: JsonValue;
   created_at: Date;
+  meta: JobMeta | null;
 }
 
 /**
@@ -33,7 +34,8 @@ function claim(candidates: string): string {
         lease_until = now() + $4::float8 * interval '1 millisecond'
       from candidate, alive
       where job.queue_id = $1 and job.id = candidate.id
-      returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at
+      returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
+        job.meta
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

@@ -1,10 +1,11 @@
 import type { Statement } from '../database.js';
+import { noted } from './outbox.js';
 
 /**
  * What operators do to one job: $1 queue, $2 id. Each statement is for jobs at one stage of their life and answers with a
  * row if it found the job there; `changed` tells whether it had been so already.
  */
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts`;
+const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
 const counted = (from: string, to: string | null): string => `
     counted as (
@@ -22,7 +23,7 @@ export const cancelWaiting: Statement = {
     with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
     history as (
       insert into longshore.job_done_cancelled (${kept}, state) select ${kept}, 'cancelled' from removed
-    ), ${counted(scheduled, cancelled)}
+    ), ${noted('removed', scheduled, cancelled)}, ${counted(scheduled, cancelled)}
     select true as changed from removed`,
 };
 
@@ -32,7 +33,7 @@ export const cancelReady: Statement = {
     with removed as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
     history as (
       insert into longshore.job_done_cancelled (${kept}, ready_at, state) select ${kept}, ready_at, 'cancelled' from removed
-    ), ${counted(enqueued, cancelled)}
+    ), ${noted('removed', enqueued, cancelled)}, ${counted(enqueued, cancelled)}
     select true as changed from removed`,
 };
 
@@ -55,7 +56,7 @@ export const retryFinished: Statement = {
     ),
     ready as (
       insert into longshore.job (${kept})
-      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1), name, args,
+      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1), name, args, meta,
         case when server_id is null or error is null then past_attempts
         else coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
@@ -63,7 +64,7 @@ export const retryFinished: Statement = {
       from removed
     ),
     request as (delete from longshore.job_cancellation where queue_id = $1 and job_id = $2),
-    ${counted('state', enqueued)}
+    ${noted('removed', 'state', enqueued)}, ${counted('state', enqueued)}
     select true as changed from removed`,
 };
 

@@ -15,6 +15,19 @@ export const insertReady: Statement = {
       as new (id, name, priority, max_attempts, args)`,
 };
 
+/** The same for jobs some of which carry more than a plain job does: $7. */
+export const insertReadyWithMeta: Statement = {
+  name: 'longshore-insert-ready-with-meta',
+  text: `
+    with counted as (
+      insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+    )
+    insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
+    select $1, id, name, priority, max_attempts, args, meta
+    from unnest($2::uuid[], $3::text[], $4::smallint[], $5::smallint[], $6::jsonb[], $7::jsonb[])
+      as new (id, name, priority, max_attempts, args, meta)`,
+};
+
 /** Waits for a time, or for a number of milliseconds by the database's clock. */
 export const insertWaiting: Statement = {
   name: 'longshore-insert-waiting',
@@ -22,10 +35,10 @@ export const insertWaiting: Statement = {
     with counted as (
       insert into longshore.job_count (queue_id, state, jobs) values ($1, 'scheduled', cardinality($2::uuid[]))
     )
-    insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, run_at)
-    select $1, id, name, priority, max_attempts, args, coalesce(due_at, now() + due_in * interval '1 millisecond')
-    from unnest($2::uuid[], $3::text[], $4::smallint[], $5::smallint[], $6::jsonb[], $7::timestamptz[], $8::float8[])
-      as new (id, name, priority, max_attempts, args, due_at, due_in)`,
+    insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+    select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, now() + due_in * interval '1 millisecond')
+    from unnest($2::uuid[], $3::text[], $4::smallint[], $5::smallint[], $6::jsonb[], $7::jsonb[], $8::timestamptz[], $9::float8[])
+      as new (id, name, priority, max_attempts, args, meta, due_at, due_in)`,
 };
 
 export function readyValues(queueId: number, jobs: readonly NewJob[]): unknown[] {
@@ -39,9 +52,13 @@ export function readyValues(queueId: number, jobs: readonly NewJob[]): unknown[]
   ];
 }
 
+export function readyValuesWithMeta(queueId: number, jobs: readonly NewJob[]): unknown[] {
+  return [...readyValues(queueId, jobs), jobs.map(({ meta }) => meta ?? null)];
+}
+
 export function waitingValues(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [
-    ...readyValues(queueId, jobs),
+    ...readyValuesWithMeta(queueId, jobs),
     jobs.map(({ due }) => (due !== null && 'at' in due ? due.at.toISOString() : null)),
     jobs.map(({ due }) => (due !== null && 'inMs' in due ? due.inMs : null)),
   ];

@@ -1,24 +1,34 @@
 import type { Statement } from '../database.js';
+import { noted } from './outbox.js';
+
+/** A job on which others depend, or that carries more than a plain one, is `linked`: its moves are noted in the outbox. */
+export type Linkage = 'plain' | 'linked';
+
+/** A statement for plain jobs, which passes over all others, and one for any job. */
+export type Finisher = Readonly<Record<Linkage, Statement>>;
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts: the claims, as parallel arrays. A claim that no longer holds matches no row,
  * so nothing of it is written; the answer lists the ids that were.
  */
-const removed = (columns: string, values: string): string => `
+const removed = (linkage: Linkage, columns: string, values: string): string => `
     finished as materialized (
       select * from unnest($2::uuid[], $3::uuid[], $4::smallint[], ${values}) as finished (id, server_id, attempt, ${columns})
     ),
     removed as (
       delete from longshore.job using finished
       where job.queue_id = $1 and job.id = finished.id
-        and job.server_id = finished.server_id and job.attempt = finished.attempt
+        and job.server_id = finished.server_id and job.attempt = finished.attempt${linkage === 'plain' ? ' and job.meta is null' : ''}
       returning job.*, ${columns
         .split(', ')
         .map((column) => `finished.${column}`)
         .join(', ')}
     )`;
 
-const counted = (state: string): string => `
+const counted = (
+  linkage: Linkage,
+  state: string,
+): string => `${linkage === 'linked' ? `${noted('removed', `'processing'`, `'${state}'`)},` : ''}
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs
@@ -27,73 +37,78 @@ const counted = (state: string): string => `
       where total.jobs > 0
     )`;
 
-const kept = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts`;
+const kept = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+
+const finisher = (name: string, text: (linkage: Linkage) => string): Finisher => ({
+  plain: { name: `longshore-finish-${name}`, text: text('plain') },
+  linked: { name: `longshore-finish-${name}-linked`, text: text('linked') },
+});
 
 /** $5 results. */
-export const finishDone: Statement = {
-  name: 'longshore-finish-done',
-  text: `with ${removed('result', '$5::jsonb[]')},
+export const finishDone = finisher(
+  'done',
+  (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
     history as (
       insert into longshore.job_done_done (${kept}, state, result) select ${kept}, 'done', result from removed
-    ), ${counted('done')}
+    ), ${counted(linkage, 'done')}
     select id, attempt from removed`,
-};
+);
 
 /** $5 errors. */
-export const finishFailed: Statement = {
-  name: 'longshore-finish-failed',
-  text: `with ${removed('error', '$5::jsonb[]')},
+export const finishFailed = finisher(
+  'failed',
+  (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
       insert into longshore.job_done_failed (${kept}, state, error) select ${kept}, 'failed', error from removed
-    ), ${counted('failed')}
+    ), ${counted(linkage, 'failed')}
     select id, attempt from removed`,
-};
+);
 
 /** $5 errors. Ends the request to cancel, too. */
-export const finishCancelled: Statement = {
-  name: 'longshore-finish-cancelled',
-  text: `with ${removed('error', '$5::jsonb[]')},
+export const finishCancelled = finisher(
+  'cancelled',
+  (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
       insert into longshore.job_done_cancelled (${kept}, state, error) select ${kept}, 'cancelled', error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
-    ), ${counted('cancelled')}
+    ), ${counted(linkage, 'cancelled')}
     select id, attempt from removed`,
-};
+);
 
 /** $5 milliseconds to wait. The attempt does not count. */
-export const finishSnooze: Statement = {
-  name: 'longshore-finish-snooze',
-  text: `with ${removed('delay', '$5::float8[]')},
+export const finishSnooze = finisher(
+  'snooze',
+  (linkage) => `with ${removed(linkage, 'delay', '$5::float8[]')},
     waiting as (
       insert into longshore.job_waiting
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts)
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt - 1, max_attempts, name,
-        args, past_attempts
+        args, meta, past_attempts
       from removed
-    ), ${counted('scheduled')}
+    ), ${counted(linkage, 'scheduled')}
     select id, attempt from removed`,
-};
+);
+
+/** $5 errors, $6 milliseconds to wait. */
+export const finishRetry = finisher(
+  'retry',
+  (linkage) => `with ${removed(linkage, 'error, delay', '$5::jsonb[], $6::float8[]')},
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt, max_attempts, name, args,
+        meta, coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error)
+      from removed
+    ), ${counted(linkage, 'scheduled')}
+    select id, attempt from removed`,
+);
 
 /** $1 queue, $2 id, $3 server, $4 attempt. Holds the claim until the transaction ends. */
 export const lockClaim: Statement = {
-  text: `select from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
-};
-
-/** $5 errors, $6 milliseconds to wait. */
-export const finishRetry: Statement = {
-  name: 'longshore-finish-retry',
-  text: `with ${removed('error, delay', '$5::jsonb[], $6::float8[]')},
-    waiting as (
-      insert into longshore.job_waiting
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts)
-      select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt, max_attempts, name, args,
-        coalesce(past_attempts, '[]') || jsonb_build_object(
-          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error)
-      from removed
-    ), ${counted('scheduled')}
-    select id, attempt from removed`,
+  text: `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
 };
 
 /** Which of the ids $1 these servers $2 have already finished in these attempts $3: a write whose answer was lost. */

@@ -29,8 +29,8 @@ export const promoteDue: Statement = {
     ),
     ready as (
       insert into longshore.job
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts)
-      select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts
       from moved order by run_at
     ),
     counted as (

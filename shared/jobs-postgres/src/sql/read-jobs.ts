@@ -9,16 +9,16 @@ export interface Query {
 
 const waiting = `id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as started_at,
-  null::timestamptz as finished_at, null::uuid as server_id, past_attempts`;
+  null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
 
 const ready = (
   state: 'enqueued' | 'processing',
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name,
   priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
-  started_at, null::timestamptz as finished_at, server_id, past_attempts`;
+  started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
 
 const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-  started_at, finished_at, server_id, past_attempts`;
+  started_at, finished_at, server_id, meta, past_attempts`;
 
 /** The job with one id, wherever it is in its life. $1 id. Prepared: to plan it for every partition takes longer than to run it. */
 export const findJob: Statement = {

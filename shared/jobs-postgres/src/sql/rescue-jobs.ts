@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { noted } from './outbox.js';
 
 /**
  * Declares silent servers dead. Nobody could send a heartbeat while Postgres was down, so silence is counted from its
@@ -69,10 +70,11 @@ export const rescueJobs: Statement = {
     ),
     history as (
       insert into longshore.job_done
-        (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, state, error)
-      select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, past_attempts, state, error
+        (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
+      select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
       from removed
     ),
+    ${noted('removed', `'processing'`, 'state')},
     requests as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
     ),

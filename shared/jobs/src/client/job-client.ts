@@ -1,6 +1,7 @@
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import { newId } from '../job/id.js';
 import type { Due, NewJob } from '../job/job.js';
+import type { JobMeta } from '../job/meta.js';
 import type { JobIntake } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
@@ -11,6 +12,8 @@ export interface EnqueueOptions {
   priority?: number;
   /** Instead of the definition's number of attempts. */
   maxAttempts?: number;
+  /** Words to find the job by: at most 20 of 1 to 100 characters. */
+  tags?: readonly string[];
   /** Not before this many milliseconds have passed. Excludes `runAt`. */
   delayMs?: number;
   /** Not before this time. A time in the past means at once. */
@@ -91,7 +94,17 @@ function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: En
     maxAttempts,
     args: definition.serialize(args),
     due: dueTime(options),
+    meta: metaOf(options),
   };
+}
+
+/** `null` for the plain job, which carries nothing more. */
+function metaOf({ tags = [] }: EnqueueOptions): JobMeta | null {
+  if (tags.length === 0) return null;
+  if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
+    throw new RangeError('tags are at most 20 words of 1 to 100 characters');
+  }
+  return { tags: [...new Set(tags)] };
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

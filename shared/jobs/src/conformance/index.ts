@@ -4,6 +4,7 @@ import { completing } from './completing.js';
 import { controlling } from './controlling.js';
 import { enqueuing } from './enqueuing.js';
 import { holding } from './holding.js';
+import { linking } from './linking.js';
 import { reading } from './reading.js';
 import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
@@ -27,6 +28,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('scheduling', () => scheduling(bench));
     describe('rescuing', () => rescuing(bench));
     describe('controlling', () => controlling(bench));
+    describe('what only some jobs carry', () => linking(bench));
     describe('reading', () => reading(bench));
     describe('under a job server', () => serving(bench));
   });

@@ -1,3 +1,4 @@
+import type { JobMeta } from './meta.js';
 import type { JobState } from './state.js';
 
 /** What JSON can carry: the only things that go into a job and come out of it. */
@@ -41,6 +42,14 @@ export interface Job {
   finishedAt: Date | null;
   /** The server that runs it, or ran it last. */
   serverId: string | null;
+  /** Words to find it by. */
+  tags: string[];
+  /** The first of the jobs that it waits or waited for. */
+  parentId: string | null;
+  batchId: string | null;
+  /** The recurring job whose schedule enqueued it. */
+  recurringJobId: string | null;
+  idempotencyKey: string | null;
 }
 
 /** A job on its way into the storage: checked, complete, with its id assigned by the client. */
@@ -53,6 +62,8 @@ export interface NewJob {
   maxAttempts: number;
   /** Not before this; `null` means at once. */
   due: Due | null;
+  /** Left out by the plain job. */
+  meta?: JobMeta | null;
 }
 
 /** A time on the calendar, or milliseconds from now by the storage's clock, which the client's may differ from. */
@@ -93,6 +104,7 @@ export interface ClaimedJob {
   readonly args: JsonValue;
   readonly maxAttempts: number;
   readonly createdAt: Date;
+  readonly meta: JobMeta | null;
 }
 
 /**
@@ -109,6 +121,8 @@ export type Outcome =
 export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
+  /** The job carries more than a plain one does. A hint that spares a look-up, no more: others may have linked it since. */
+  readonly linked?: boolean;
 }
 
 /** A process that takes jobs and runs them. */

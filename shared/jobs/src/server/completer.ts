@@ -15,6 +15,7 @@ const maxWrites = 2;
 export class Completer {
   readonly #store: ClaimStore;
   readonly #logger: Logger;
+  readonly #onLinked: () => void;
   readonly #writing = new Set<Promise<void>>();
   #gathered: Completion[] = [];
   readonly #pending = new Set<Completion>();
@@ -22,9 +23,11 @@ export class Completer {
   #retryTimer: NodeJS.Timeout | undefined;
   #waiters: (() => void)[] = [];
 
-  constructor(store: ClaimStore, logger: Logger) {
+  /** @param onLinked called when outcomes have been written of jobs on which others may depend */
+  constructor(store: ClaimStore, logger: Logger, onLinked: () => void) {
     this.#store = store;
     this.#logger = logger;
+    this.#onLinked = onLinked;
   }
 
   /** Claims whose outcome is not written yet; their leases must go on being renewed. */
@@ -67,6 +70,7 @@ export class Completer {
     try {
       const stale = await this.#store.complete(batch);
       this.#retryMs = 0;
+      if (batch.some(({ linked = false }) => linked)) this.#onLinked();
       for (const completion of batch) this.#pending.delete(completion);
       for (const claim of stale) {
         this.#logger.warn(

@@ -1,4 +1,4 @@
-import type { Claim, Outcome } from '../job/job.js';
+import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
@@ -9,6 +9,7 @@ import { Membership } from './membership.js';
 import { Rescuer } from './rescuer.js';
 import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
+import { Settler } from './settler.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
 
 /** How long outcomes may take to be written at the end, and the list of servers to be updated. */
@@ -32,6 +33,7 @@ export class JobServer {
   readonly #fetching: Loop;
   readonly #scheduling: Loop;
   readonly #cancelling: Loop;
+  readonly #settling: Loop;
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   #stopped: Promise<void> | undefined;
@@ -53,12 +55,12 @@ export class JobServer {
         timeoutMs: resolved.serverTimeoutMs,
       },
     });
-    this.#completer = new Completer(storage, logger);
+    this.#completer = new Completer(storage, logger, () => this.#settling.wake());
     this.#runner = new Runner({
       handlers: resolved.handlers,
       store: storage,
       concurrency,
-      onOutcome: (claim, outcome) => this.#finish(claim, outcome),
+      onOutcome: (job, outcome) => this.#finish(job, outcome),
     });
     this.#fetcher = new Fetcher({
       store: storage,
@@ -85,14 +87,17 @@ export class JobServer {
       cancel: (claims) => this.#runner.cancel(claims),
     });
     const scheduler = new Scheduler(storage);
+    const settler = new Settler(storage);
     const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
     const cleaner = new Cleaner(storage);
     this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
     this.#scheduling = new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() });
     this.#cancelling = new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() });
+    this.#settling = new Loop({ task: 'settling moves', logger, runOnce: () => settler.runOnce() });
     this.#background = [
       this.#scheduling,
       this.#cancelling,
+      this.#settling,
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
       new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),
@@ -149,13 +154,14 @@ export class JobServer {
     if (queue === null) {
       this.#scheduling.wake();
       this.#cancelling.wake();
+      this.#settling.wake();
     } else if (this.#options.queues.includes(queue)) {
       this.#fetching.wake();
     }
   }
 
-  #finish(claim: Claim, outcome: Outcome | null): void {
-    if (outcome !== null) this.#completer.add({ claim, outcome });
+  #finish({ claim, meta }: ClaimedJob, outcome: Outcome | null): void {
+    if (outcome !== null) this.#completer.add({ claim, outcome, linked: meta !== null });
     this.#report();
     if (this.#fetcher.jobFinished()) this.#fetching.wake();
   }

@@ -12,7 +12,7 @@ export interface RunnerOptions {
   readonly store: ClaimStore;
   readonly concurrency: number;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
-  readonly onOutcome: (claim: Claim, outcome: Outcome | null) => void;
+  readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
 /** Holds claimed jobs and runs their handlers, `concurrency` of them at a time. */
@@ -114,7 +114,7 @@ export class Runner {
     // A dropped claim may have come back to this very server meanwhile, as another attempt.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
-    this.#options.onOutcome(job.claim, attempt.recorded ? null : outcome);
+    this.#options.onOutcome(job, attempt.recorded ? null : outcome);
     this.#startNext();
   }
 

@@ -91,6 +91,12 @@ export interface ClaimStore {
   release(claims: readonly Claim[]): Promise<Claim[]>;
   /** Makes scheduled jobs that are due ready, at most `limit` of them. */
   promoteDue(limit: number): Promise<PromotionReport>;
+  /**
+   * Draws the consequences of at most `limit` moves of jobs on which others depend: its batch, the jobs that wait for it,
+   * those that share its concurrency key. Resolves to the number of moves. Each is kept until it has been dealt with, so
+   * a crash in between loses none.
+   */
+  settle(limit: number): Promise<number>;
   /** Declares silent servers dead and takes back every claim that is theirs, expired or without an owner. */
   rescue(): Promise<RescueReport>;
   /** Housekeeping: counters, room for coming days, retention. Cheap; called about once a second by every server. */

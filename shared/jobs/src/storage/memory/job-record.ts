@@ -1,8 +1,9 @@
 import type { Attempt, Claim, Job, JobError, JsonText, JsonValue, NewJob } from '../../job/job.js';
+import { type JobLinks, type JobMeta, readMeta } from '../../job/meta.js';
 import { isFinished } from '../../job/state.js';
 
 /** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
-export interface JobRecord extends Omit<Job, 'args' | 'result'> {
+export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks> {
   readonly args: JsonText;
   result: JsonText;
   /** The order in which jobs became known, which breaks ties of priority. */
@@ -12,6 +13,7 @@ export interface JobRecord extends Omit<Job, 'args' | 'result'> {
   readyAt: number;
   /** Somebody cancelled it while it ran. */
   cancelRequested: boolean;
+  meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
 }
 
@@ -37,6 +39,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     leaseUntil: 0,
     readyAt: nowMs,
     cancelRequested: false,
+    meta: job.meta ?? null,
     pastAttempts: [],
   };
 }
@@ -58,6 +61,7 @@ export function toJob(record: JobRecord): Job {
     startedAt: record.startedAt,
     finishedAt: record.finishedAt,
     serverId: record.serverId,
+    ...readMeta(record.meta),
   };
 }
 

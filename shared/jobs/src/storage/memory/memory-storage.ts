@@ -100,6 +100,10 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     return { promoted: due.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
   }
 
+  async settle(): Promise<number> {
+    return 0; // what depends on a job moves with it
+  }
+
   async rescue(): Promise<RescueReport> {
     const now = this.clock.now();
     const deadServers = this.servers.bury();
@@ -171,7 +175,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
 }
 
 function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
-  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt } = record;
+  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, meta } = record;
   return {
     claim: { jobId, queue, serverId, attempt },
     name,
@@ -179,6 +183,7 @@ function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
     args: JSON.parse(args) as JsonValue,
     maxAttempts,
     createdAt,
+    meta,
   };
 }
 

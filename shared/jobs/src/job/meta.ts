@@ -1,0 +1,37 @@
+import type { Job } from './job.js';
+
+/**
+ * What only some jobs carry. A job with none of it has `null` in its place, and pays for none of it.
+ */
+export interface JobMeta {
+  /** Words to find the job by. */
+  readonly tags?: readonly string[];
+  readonly batchId?: string;
+  /** The jobs, or the batch, that it waits or waited for. */
+  readonly parentIds?: readonly string[];
+  readonly recurringJobId?: string;
+  readonly idempotencyKey?: string;
+  readonly concurrencyKey?: string;
+  /** At most so many jobs of its concurrency key run at once. */
+  readonly concurrencyLimit?: number;
+  /** W3C Trace Context, as `traceparent`. */
+  readonly traceparent?: string;
+  /** Milliseconds that one attempt may take. */
+  readonly timeoutMs?: number;
+  /** Another job waits for this one. */
+  readonly followed?: true;
+}
+
+/** The part of a job that comes from its meta. */
+export type JobLinks = Pick<Job, 'tags' | 'batchId' | 'parentId' | 'recurringJobId' | 'idempotencyKey'>;
+
+/** What people read of a job's meta. */
+export function readMeta(meta: JobMeta | null): JobLinks {
+  return {
+    tags: [...(meta?.tags ?? [])],
+    batchId: meta?.batchId ?? null,
+    parentId: meta?.parentIds?.[0] ?? null,
+    recurringJobId: meta?.recurringJobId ?? null,
+    idempotencyKey: meta?.idempotencyKey ?? null,
+  };
+}

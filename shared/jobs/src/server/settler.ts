@@ -1,0 +1,20 @@
+import type { ClaimStore } from '../storage/storage.js';
+
+const batch = 500;
+
+/** A move that no wake-up told of, or whose server died before it settled it, is noticed after this. */
+const intervalMs = 1_000;
+
+/** Draws the consequences of jobs' moves for the jobs that depend on them: batches, continuations, concurrency keys. */
+export class Settler {
+  readonly #store: ClaimStore;
+
+  constructor(store: ClaimStore) {
+    this.#store = store;
+  }
+
+  async runOnce(): Promise<number> {
+    const settled = await this.#store.settle(batch);
+    return settled === batch ? 0 : intervalMs;
+  }
+}
