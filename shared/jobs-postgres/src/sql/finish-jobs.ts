@@ -18,7 +18,7 @@ const removed = (linkage: Linkage, columns: string, values: string): string => `
     removed as (
       delete from longshore.job using finished
       where job.queue_id = $1 and job.id = finished.id
-        and job.server_id = finished.server_id and job.attempt = finished.attempt${linkage === 'plain' ? ' and job.meta is null' : ''}
+        and job.server_id = finished.server_id and job.attempt = finished.attempt${linkage === 'plain' ? ' and case when job.meta is null then true end' : ''}
       returning job.*, ${columns
         .split(', ')
         .map((column) => `finished.${column}`)
