@@ -1,25 +1,17 @@
 import type { JobIntake, NewJob, TransactionClient } from '@longshore/jobs';
+import type pg from 'pg';
 import { byQueue } from './by-queue.js';
-import type { Database, Statement } from './database.js';
+import type { Database } from './database.js';
 import { EnqueueBuffer } from './enqueue-buffer.js';
 import type { QueueDirectory } from './queue-directory.js';
-import {
-  insertReady,
-  insertReadyWithMeta,
-  insertWaiting,
-  readyValues,
-  readyValuesWithMeta,
-  waitingValues,
-} from './sql/enqueue-jobs.js';
+import { type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
-/** Longer bulks are split: a statement's parameters are built and parsed as a whole. */
-const maxChunk = 5_000;
+/** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
+const maxChunk = 2_000;
 
-interface Insert {
-  readonly statement: Statement;
-  readonly values: unknown[];
-}
+/** Characters of arguments. */
+const maxChunkSize = 4_000_000;
 
 /** Where clients drop jobs. */
 export class PostgresIntake implements JobIntake {
@@ -44,15 +36,7 @@ export class PostgresIntake implements JobIntake {
   }
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
-    const inserts: Insert[] = [];
-    for (const [queue, group] of byQueue(jobs)) {
-      const queueId = await this.#queues.idOf(queue);
-      const ready = group.filter(({ due }) => due === null);
-      const waiting = group.filter(({ due }) => due !== null);
-      for (const chunk of chunks(ready)) inserts.push(readyInsert(queueId, chunk));
-      for (const chunk of chunks(waiting))
-        inserts.push({ statement: insertWaiting, values: waitingValues(queueId, chunk) });
-    }
+    const inserts = await this.#inserts(jobs);
     if (transaction !== undefined) {
       for (const { statement, values } of inserts) await transaction.query(statement.text, values);
       return; // whether it commits, and when, is the caller's affair
@@ -67,29 +51,65 @@ export class PostgresIntake implements JobIntake {
     await Promise.all([...this.#buffers.values()].map((buffer) => buffer.drained()));
   }
 
-  async #insert(inserts: readonly Insert[]): Promise<void> {
-    const [only] = inserts;
-    if (only === undefined) return;
-    if (inserts.length === 1) {
-      await this.#database.query(only.statement, only.values);
+  /** One chunk of one queue each, built when it is asked for. */
+  async #inserts(jobs: readonly NewJob[]): Promise<Generator<Insert, void>> {
+    const groups: [queueId: number, jobs: NewJob[]][] = [];
+    for (const [queue, group] of byQueue(jobs)) groups.push([await this.#queues.idOf(queue), group]);
+    return (function* build() {
+      for (const [queueId, group] of groups) {
+        for (const chunk of chunks(group.filter(({ due }) => due === null)))
+          yield readyInsert(queueId, chunk);
+        for (const chunk of chunks(group.filter(({ due }) => due !== null)))
+          yield waitingInsert(queueId, chunk);
+      }
+    })();
+  }
+
+  async #insert(inserts: Generator<Insert, void>): Promise<void> {
+    const first = inserts.next();
+    if (first.done === true) return;
+    const second = inserts.next();
+    if (second.done === true) {
+      await this.#database.query(first.value.statement, first.value.values);
       return;
     }
     await this.#database.transaction(async (client) => {
-      for (const { statement, values } of inserts) await client.query({ ...statement, values });
+      let writing = write(client, first.value);
+      for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
+        await writing;
+        writing = write(client, next.value);
+        await handedOver(); // then the next chunk is built while Postgres works on this one
+      }
+      await writing;
     });
   }
 }
 
-function readyInsert(queueId: number, jobs: readonly NewJob[]): Insert {
-  return jobs.some(({ meta = null }) => meta !== null)
-    ? { statement: insertReadyWithMeta, values: readyValuesWithMeta(queueId, jobs) }
-    : { statement: insertReady, values: readyValues(queueId, jobs) };
+function write(client: pg.ClientBase, { statement, values }: Insert): Promise<unknown> {
+  const writing = client.query({ ...statement, values });
+  writing.catch(() => undefined); // it is awaited later than it may fail
+  return writing;
 }
 
-function chunks(jobs: readonly NewJob[]): NewJob[][] {
-  return Array.from({ length: Math.ceil(jobs.length / maxChunk) }, (_, index) =>
-    jobs.slice(index * maxChunk, (index + 1) * maxChunk),
-  );
+/** Resolves when the socket has had its turn to send what was written to it. */
+function handedOver(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
+  let chunk: NewJob[] = [];
+  let size = 0;
+  for (const job of jobs) {
+    chunk.push(job);
+    size += job.args.length;
+    if (chunk.length < maxChunk && size < maxChunkSize) continue;
+    yield chunk;
+    chunk = [];
+    size = 0;
+  }
+  if (chunk.length > 0) yield chunk;
 }
 
 /** One job for each wake-up that these jobs call for. */
