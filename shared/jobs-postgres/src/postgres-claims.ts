@@ -99,9 +99,9 @@ export class PostgresClaims {
     const { queue, serverId } = request;
     const rows = await this.#database.query<ClaimedRow>(statement, values);
     if (rows[0]?.alive !== true) throw new ServerLostError(serverId);
+    if (rows[0].id === null) return []; // the one row that only says that the server lives
     const jobs: ClaimedJob[] = [];
-    for (const row of rows) {
-      if (row.id === null) break; // the one row that only says that the server lives
+    for (const row of rows.toSorted(byPlaceInLine)) {
       cursor.advance(row.priority, BigInt(row.seq));
       jobs.push({
         claim: { jobId: row.id, queue, serverId, attempt: row.attempt },
@@ -134,4 +134,9 @@ export class PostgresClaims {
     }
     return stale;
   }
+}
+
+/** Rows come in this order as it is, but nothing in SQL says that they must. */
+function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
+  return left.priority - right.priority || Number(BigInt(left.seq) - BigInt(right.seq));
 }

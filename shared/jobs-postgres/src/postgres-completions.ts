@@ -73,13 +73,13 @@ export class PostgresCompletions {
       if (row === undefined) throw new ClaimLostError(jobId);
       const result = await work(client);
       const linked = row.meta === null ? 'plain' : 'linked';
-      await client.query(finishDone[linked].text, [queueId, ...claimArrays([claim]), [storedResult(result)]]);
+      await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
       return linked;
     });
     if (linkage === 'linked') this.#wakeUps.announce(null);
   }
 
-  /** @param group completions of one queue, kind and linkage */
+  /** @param group completions of one queue, server, kind and linkage */
   async #finish(group: readonly Completion[]): Promise<Claim[]> {
     if (group[0]?.linked === true) return this.#write(group, 'linked');
     const missed = await this.#write(group, 'plain');
@@ -99,12 +99,14 @@ export class PostgresCompletions {
     const { statements, columns } = finishers[first.outcome.kind];
     const claims = group.map(({ claim }) => claim);
     const outcomes = group.map(({ outcome }) => outcome);
-    const rows = await this.#database.query<TouchedRow>(statements[linkage], [
+    const rows = await this.#database.query<TouchedRow & { jobs?: number }>(statements[linkage], [
       await this.#queues.idOf(first.claim.queue),
-      ...claimArrays(claims),
+      ...fences(claims),
       ...columns.map((column) => column(outcomes)),
     ]);
-    return rows.length === claims.length ? [] : without(claims, rows);
+    const counted = rows[0]?.jobs;
+    if ((counted ?? rows.length) === claims.length) return [];
+    return counted === undefined ? without(claims, rows) : this.#notYetFinished(claims);
   }
 
   /** A write whose answer was lost is repeated and then finds its jobs gone: they were finished, not lost. */
@@ -117,12 +119,19 @@ export class PostgresCompletions {
 function alike(completions: readonly Completion[]): Map<string, Completion[]> {
   const groups = new Map<string, Completion[]>();
   for (const completion of completions) {
-    const key = `${completion.outcome.kind} ${completion.linked === true} ${completion.claim.queue}`;
+    const { claim, outcome, linked = false } = completion;
+    const key = `${outcome.kind} ${linked} ${claim.serverId} ${claim.queue}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [completion]);
     else group.push(completion);
   }
   return groups;
+}
+
+/** What a finishing statement knows the claims of one server by: ids, the server, attempts. */
+function fences(claims: readonly Claim[]): unknown[] {
+  const [ids, , attempts] = claimArrays(claims);
+  return [ids, claims[0]?.serverId, attempts];
 }
 
 /** A result of `null` is stored as nothing: it is what most jobs return. */

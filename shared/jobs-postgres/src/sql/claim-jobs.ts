@@ -45,8 +45,7 @@ function claim(candidates: string): string {
       where total.jobs > 0
     )
     select exists (select from longshore.server where id = $2) as alive, claimed.*
-    from (values (1)) as one left join claimed on true
-    order by claimed.priority, claimed.seq`;
+    from (values (1)) as one left join claimed on true`;
 }
 
 const notPaused = 'not exists (select from longshore.queue where id = $1 and paused_at is not null)';

@@ -8,17 +8,14 @@ export type Linkage = 'plain' | 'linked';
 export type Finisher = Readonly<Record<Linkage, Statement>>;
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts: the claims, as parallel arrays. A claim that no longer holds matches no row,
- * so nothing of it is written; the answer lists the ids that were.
+ * $1 queue, $2 ids, $3 server, $4 attempts: the claims of one server, as parallel arrays. A claim that no longer holds
+ * matches no row, so nothing of it is written; the answer lists the ids that were, or counts them.
  */
 const removed = (linkage: Linkage, columns: string, values: string): string => `
-    finished as materialized (
-      select * from unnest($2::uuid[], $3::uuid[], $4::smallint[], ${values}) as finished (id, server_id, attempt, ${columns})
-    ),
     removed as (
-      delete from longshore.job using finished
-      where job.queue_id = $1 and job.id = finished.id
-        and job.server_id = finished.server_id and job.attempt = finished.attempt${linkage === 'plain' ? ' and case when job.meta is null then true end' : ''}
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], ${values}) as finished (id, attempt, ${columns})
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt${linkage === 'plain' ? ' and case when job.meta is null then true end' : ''}
       returning job.*, ${columns
         .split(', ')
         .map((column) => `finished.${column}`)
@@ -29,11 +26,11 @@ const counted = (
   linkage: Linkage,
   state: string,
 ): string => `${linkage === 'linked' ? `${noted('removed', `'processing'`, `'${state}'`)},` : ''}
+    total as materialized (select count(*)::integer as jobs from removed),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs
-      from (select count(*) as jobs from removed) as total,
-        (values ('processing'::longshore.job_state, -1), ('${state}', 1)) as change (state, sign)
+      from total, (values ('processing'::longshore.job_state, -1), ('${state}', 1)) as change (state, sign)
       where total.jobs > 0
     )`;
 
@@ -44,14 +41,14 @@ const finisher = (name: string, text: (linkage: Linkage) => string): Finisher =>
   linked: { name: `longshore-finish-${name}-linked`, text: text('linked') },
 });
 
-/** $5 results. */
+/** $5 results. Answers with the number of jobs: thousands of ids a second are dear to write and to read. */
 export const finishDone = finisher(
   'done',
   (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
     history as (
       insert into longshore.job_done_done (${kept}, state, result) select ${kept}, 'done', result from removed
     ), ${counted(linkage, 'done')}
-    select id, attempt from removed`,
+    select jobs from total`,
 );
 
 /** $5 errors. */
