@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { CompiledPrograms, docsPrograms } from './docs/docs-program.js';
+import { startPostgres, type Postgres } from './system/postgres.js';
+
+const programs = await docsPrograms();
+
+describe('a program in the documentation', function () {
+  this.timeout(30_000);
+  let compiled: CompiledPrograms;
+  let postgres: Postgres;
+
+  before(async function () {
+    this.timeout(60_000);
+    compiled = await CompiledPrograms.compile(programs);
+    postgres = await startPostgres();
+  });
+
+  after(async () => {
+    await postgres.remove();
+    await compiled.remove();
+  });
+
+  for (const [index, program] of programs.entries()) {
+    it(`prints what the page says (${program.place})`, async () => {
+      const url = await createDatabase(postgres.url, `docs_${index}`);
+      expect(await compiled.run(program, url)).to.equal(program.output);
+    });
+  }
+});
+
+/** Creates an empty database beside another one and resolves to its URL. */
+async function createDatabase(besideUrl: string, name: string): Promise<string> {
+  const admin = new pg.Client(besideUrl);
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  const url = new URL(besideUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

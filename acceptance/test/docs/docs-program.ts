@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { house } from '../house/house.js';
+
+const run = promisify(execFile);
+
+const pages = 'docs/jobs';
+
+/** A whole program on a page of the documentation, and what the page says that it prints. */
+export interface DocsProgram {
+  /** `docs/jobs/retries.md:12`: where its block begins. */
+  readonly place: string;
+  readonly text: string;
+  readonly output: string;
+}
+
+const block = /^```ts\n(?<text>.*?)^```\n\s*^```text\n(?<output>.*?)^```$/gms;
+
+/** Every `ts` block of the pages that a `text` block follows. */
+export async function docsPrograms(): Promise<DocsProgram[]> {
+  const files = (await readdir(path.join(house, pages))).filter((file) => file.endsWith('.md'));
+  const found = await Promise.all(
+    files.toSorted().map(async (file) => {
+      const page = await readFile(path.join(house, pages, file), 'utf8');
+      return [...page.matchAll(block)].map(({ index, groups }) => {
+        const line = page.slice(0, index).split('\n').length;
+        return {
+          place: `${pages}/${file}:${line}`,
+          text: groups?.['text'] ?? '',
+          output: groups?.['output'] ?? '',
+        };
+      });
+    }),
+  );
+  return found.flat();
+}
+
+/** Programs checked and compiled, all in one go, inside the repository so that they find its packages as a user's would. */
+export class CompiledPrograms {
+  readonly #directory: string;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** @throws {Error} with the compiler's words if a program does not type-check */
+  static async compile(programs: readonly DocsProgram[]): Promise<CompiledPrograms> {
+    const data = path.join(house, '.data');
+    await mkdir(data, { recursive: true });
+    const directory = await mkdtemp(path.join(data, 'docs-'));
+    await Promise.all(
+      programs.map(({ place, text }) => writeFile(path.join(directory, `${fileName(place)}.ts`), text)),
+    );
+    const extendedFrom = path.join(house, 'tsconfig.base.json');
+    const compilerOptions = { composite: false, declaration: false, declarationMap: false, sourceMap: false };
+    const config = JSON.stringify({ extends: extendedFrom, compilerOptions, include: ['*.ts'] });
+    await writeFile(path.join(directory, 'tsconfig.json'), config);
+    const compiled = new CompiledPrograms(directory);
+    await run('npx', ['tsc', '-p', directory], { cwd: house }).catch(async (error: unknown) => {
+      await compiled.remove();
+      throw new Error((error as { stdout: string }).stdout, { cause: error });
+    });
+    return compiled;
+  }
+
+  /** Resolves to what the program printed. @throws {Error} if it fails or takes longer than 15 s */
+  async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
+    const program = path.join(this.#directory, `${fileName(place)}.js`);
+    // The compiled packages, as a user has them; not measured for coverage.
+    const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
+    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 15_000 });
+    return stdout;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+function fileName(place: string): string {
+  return place.replaceAll(/[/.:]/g, '-');
+}
