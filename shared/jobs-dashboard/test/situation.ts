@@ -61,6 +61,8 @@ export const queue = (own: Partial<Queue> = {}): Queue => ({
   name: 'q',
   counts,
   pausedAt: null,
+  concurrencyLimit: null,
+  rateLimit: null,
   oldestEnqueuedAt: null,
   servers: 1,
   createdAt: ago(9_999),

@@ -9,9 +9,10 @@ import {
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database, Statement } from './database.js';
+import type { LimitedQueues } from './limited-queues.js';
 import { LineCursor } from './line-cursor.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { claimBehindCursor, type ClaimedRow, claimFromHead } from './sql/claim-jobs.js';
+import { type ClaimedRow, claims as claimStatements, type Look } from './sql/claim-jobs.js';
 import { releaseClaims, renewClaims } from './sql/hold-jobs.js';
 import { nextDue, promoteDue } from './sql/promote-jobs.js';
 import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
@@ -22,12 +23,14 @@ export class PostgresClaims {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #wakeUps: WakeUps;
+  readonly #limits: LimitedQueues;
   readonly #cursors = new Map<number, LineCursor>();
 
-  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps, limits: LimitedQueues) {
     this.#database = database;
     this.#queues = queues;
     this.#wakeUps = wakeUps;
+    this.#limits = limits;
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -37,13 +40,15 @@ export class PostgresClaims {
     const values = [queueId, request.serverId, request.limit, request.leaseMs];
     if (!cursor.headIsDue(performance.now())) {
       const { priorities, seqs } = cursor.positions();
-      const jobs = await this.#claim(claimBehindCursor, [...values, priorities, seqs], request, cursor);
-      if (jobs.length > 0 || !cursor.headIsCheap(performance.now())) return jobs;
+      const jobs = await this.#claim('behindCursor', [...values, priorities, seqs], request, cursor);
+      if (jobs === null) return this.claim(request);
+      if (jobs.length > 0 || this.#limits.isFull(request.queue)) return jobs;
+      if (!cursor.headIsCheap(performance.now())) return jobs;
     }
     const startedMs = performance.now();
-    const jobs = await this.#claim(claimFromHead, values, request, cursor);
+    const jobs = await this.#claim('fromHead', values, request, cursor);
     cursor.lookedFromHead(startedMs, performance.now());
-    return jobs;
+    return jobs ?? this.claim(request);
   }
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
@@ -90,16 +95,23 @@ export class PostgresClaims {
     this.#wakeUps.announce(await this.#queues.nameOf(queueId));
   }
 
+  /** Resolves to `null` if the queue turns out to have limits, unknown until now. */
   async #claim(
-    statement: Statement,
+    look: Look,
     values: unknown[],
     request: ClaimRequest,
     cursor: LineCursor,
-  ): Promise<ClaimedJob[]> {
+  ): Promise<ClaimedJob[] | null> {
     const { queue, serverId } = request;
-    const rows = await this.#database.query<ClaimedRow>(statement, values);
-    if (rows[0]?.alive !== true) throw new ServerLostError(serverId);
-    if (rows[0].id === null) return []; // the one row that only says that the server lives
+    const limited = this.#limits.has(queue);
+    const rows = limited
+      ? await this.#limits.claim(queue, look, values)
+      : await this.#database.query<ClaimedRow>(claimStatements[look], values);
+    const [first] = rows;
+    if (first?.alive !== true) throw new ServerLostError(serverId);
+    if (first.limited !== limited) this.#limits.note(queue, first.limited);
+    if (first.limited && !limited) return null;
+    if (first.id === null) return []; // the one row that only says that the server lives
     const jobs: ClaimedJob[] = [];
     for (const row of rows.toSorted(byPlaceInLine)) {
       cursor.advance(row.priority, BigInt(row.seq));

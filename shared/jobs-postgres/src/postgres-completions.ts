@@ -9,6 +9,7 @@ import {
 } from '@longshore/jobs';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database } from './database.js';
+import type { LimitedQueues } from './limited-queues.js';
 import type { QueueDirectory } from './queue-directory.js';
 import {
   alreadyFinished,
@@ -46,16 +47,19 @@ export class PostgresCompletions {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #wakeUps: WakeUps;
+  readonly #limits: LimitedQueues;
 
-  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps, limits: LimitedQueues) {
     this.#database = database;
     this.#queues = queues;
     this.#wakeUps = wakeUps;
+    this.#limits = limits;
   }
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
     const stale = await Promise.all([...alike(completions).values()].map((group) => this.#finish(group)));
     if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#wakeUps.announce(null);
+    this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
   }
 
@@ -77,6 +81,7 @@ export class PostgresCompletions {
       return linked;
     });
     if (linkage === 'linked') this.#wakeUps.announce(null);
+    this.#limits.ended([claim.queue]);
   }
 
   /** @param group completions of one queue, server, kind and linkage */

@@ -1,6 +1,7 @@
-import type { Claim, ControlResult, JobControl, JobState } from '@longshore/jobs';
+import type { Claim, ControlResult, JobControl, JobState, QueueLimits } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { toJob } from './job-row.js';
+import type { LimitedQueues } from './limited-queues.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
 import * as sql from './sql/control-jobs.js';
@@ -15,12 +16,20 @@ export class PostgresControl implements JobControl {
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
   readonly #wakeUps: WakeUps;
+  readonly #limits: LimitedQueues;
 
-  constructor(database: Database, queues: QueueDirectory, reader: PostgresReader, wakeUps: WakeUps) {
+  constructor(
+    database: Database,
+    queues: QueueDirectory,
+    reader: PostgresReader,
+    wakeUps: WakeUps,
+    limits: LimitedQueues,
+  ) {
     this.#database = database;
     this.#queues = queues;
     this.#reader = reader;
     this.#wakeUps = wakeUps;
+    this.#limits = limits;
   }
 
   async cancelJob(id: string): Promise<ControlResult> {
@@ -72,6 +81,10 @@ export class PostgresControl implements JobControl {
   async resumeQueue(name: string): Promise<void> {
     await this.#database.query(sql.resumeQueue, [name]);
     this.#wakeUps.announce(name);
+  }
+
+  limitQueue(name: string, limits: QueueLimits): Promise<void> {
+    return this.#limits.limit(name, limits);
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {

@@ -85,9 +85,11 @@ export class PostgresReader implements JobReader {
       this.listServers(),
     ]);
     const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
-    return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt }: QueueRow) => ({
+    return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt, ...limits }: QueueRow) => ({
       name,
       pausedAt,
+      concurrencyLimit: limits.concurrency_limit,
+      rateLimit: limits.rate_limit,
       counts: sumByState(counts.filter((row) => row.queue_id === id)),
       oldestEnqueuedAt: oldestById.get(id) ?? null,
       servers: servers.filter((server) => server.queues.includes(name)).length,

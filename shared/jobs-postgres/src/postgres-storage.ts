@@ -14,6 +14,7 @@ import {
   type NewJob,
   type PromotionReport,
   type Queue,
+  type QueueLimits,
   type RescueReport,
   type Server,
   type ServerDescription,
@@ -23,6 +24,7 @@ import {
 } from '@longshore/jobs';
 import { Database, type DatabaseOptions } from './database.js';
 import { Housekeeping } from './housekeeping.js';
+import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions } from './postgres-options.js';
 import { jobStore, migrate } from './migrate.js';
 import { PostgresClaims } from './postgres-claims.js';
@@ -41,6 +43,7 @@ export class PostgresStorage implements JobStorage {
   readonly #database: Database;
   readonly #wakeUps: WakeUps;
   readonly #intake: PostgresIntake;
+  readonly #limits: LimitedQueues;
   readonly #claims: PostgresClaims;
   readonly #completions: PostgresCompletions;
   readonly #control: PostgresControl;
@@ -55,11 +58,12 @@ export class PostgresStorage implements JobStorage {
     this.#wakeUps = new WakeUps(this.#database);
     const queues = new QueueDirectory(this.#database);
     this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
-    this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps);
+    this.#limits = new LimitedQueues(this.#database, queues, this.#wakeUps);
+    this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps, this.#limits);
     this.#registry = new PostgresRegistry(this.#database, queues, () => this.#claims.rescue());
-    this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps);
+    this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps, this.#limits);
     this.#reader = new PostgresReader(this.#database, queues);
-    this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps);
+    this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps, this.#limits);
     this.#outbox = new PostgresOutbox(this.#database, [], (queue) => this.#wakeUps.announce(queue));
     this.#housekeeping = new Housekeeping(this.#database);
   }
@@ -71,6 +75,7 @@ export class PostgresStorage implements JobStorage {
 
   async close(): Promise<void> {
     await this.#intake.drained();
+    this.#limits.close();
     await this.#registry.close();
     await this.#wakeUps.close();
     await this.#database.close();
@@ -154,6 +159,10 @@ export class PostgresStorage implements JobStorage {
 
   resumeQueue(name: string): Promise<void> {
     return this.#control.resumeQueue(name);
+  }
+
+  limitQueue(name: string, limits: QueueLimits): Promise<void> {
+    return this.#control.limitQueue(name, limits);
   }
 
   cancellations(claims: readonly Claim[]): Promise<Claim[]> {

@@ -1,3 +1,4 @@
+import type { RateLimit } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 
 const insertQueue: Statement = {
@@ -9,13 +10,15 @@ const insertQueue: Statement = {
 
 const selectQueues: Statement = {
   name: 'longshore-select-queues',
-  text: `select id, name, paused_at, created_at from longshore.queue order by name`,
+  text: `select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue order by name`,
 };
 
 export interface QueueRow {
   id: number;
   name: string;
   paused_at: Date | null;
+  concurrency_limit: number | null;
+  rate_limit: Required<RateLimit> | null;
   created_at: Date;
 }
 

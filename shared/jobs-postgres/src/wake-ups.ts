@@ -39,12 +39,17 @@ export class WakeUps {
 
   /** @param queue `null`: a job was scheduled */
   announce(queue: string | null): void {
-    for (const listener of this.#listeners) listener(queue);
+    this.tellHere(queue);
     this.#pending.add(queue ?? '');
     if (this.#sendTimer !== undefined || this.#closed) return;
     const waitMs = Math.max(0, this.#sentAt + debounceMs - performance.now());
     if (waitMs === 0) this.#send();
     else this.#sendTimer = setTimeout(() => this.#send(), waitMs);
+  }
+
+  /** Tells only the listeners of this process. */
+  tellHere(queue: string | null): void {
+    for (const listener of this.#listeners) listener(queue);
   }
 
   listen(listener: Listener): () => void {
@@ -99,6 +104,6 @@ export class WakeUps {
     const origin = payload.slice(0, this.#origin.length);
     if (origin === this.#origin) return; // this process told its listeners at once
     const queue = payload.slice(this.#origin.length + 1);
-    for (const listener of this.#listeners) listener(queue === '' ? null : queue);
+    this.tellHere(queue === '' ? null : queue);
   }
 }

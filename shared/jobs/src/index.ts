@@ -12,6 +12,7 @@ export * from './job/errors.js';
 export { isId, newId } from './job/id.js';
 export type * from './job/job.js';
 export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
+export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './job/retry.js';
 export * from './job/state.js';
 export {
@@ -27,5 +28,6 @@ export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
 export type * from './storage/job-control.js';
+export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

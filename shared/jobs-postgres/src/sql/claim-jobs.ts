@@ -13,7 +13,12 @@ export interface ClaimedRow {
   args: JsonValue;
   created_at: Date;
   meta: JobMeta | null;
+  /** Whether the queue has limits, of which only {@link limitedClaims} know. Told when nothing was claimed, at the latest. */
+  limited: boolean;
 }
+
+/** Where to look for ready jobs. */
+export type Look = 'fromHead' | 'behindCursor';
 
 /**
  * $1 queue, $2 server, $3 limit, $4 lease in ms.
@@ -22,9 +27,15 @@ export interface ClaimedRow {
  * dead, and then released with the others, or it finds no row and claims nothing. KEY SHARE does not hinder heartbeats.
  * It is taken only when there is something to claim, for a row lock is a write.
  */
-function claim(candidates: string): string {
+function claim(
+  before: string,
+  candidates: string,
+  after: string,
+  told: string,
+  one = '(values (1)) as one',
+): string {
   return `
-    with candidate as materialized (${candidates}),
+    with ${before} candidate as materialized (${candidates}),
     alive as materialized (
       select id from longshore.server where id = $2 and exists (select from candidate) for key share
     ),
@@ -43,39 +54,106 @@ function claim(candidates: string): string {
       from (select count(*) as jobs from claimed) as total,
         (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
       where total.jobs > 0
-    )
-    select exists (select from longshore.server where id = $2) as alive, claimed.*
-    from (values (1)) as one left join claimed on true`;
+    )${after}
+    select exists (select from longshore.server where id = $2) as alive, claimed.*, ${told}
+    from ${one} left join claimed on true`;
 }
 
-const notPaused = 'not exists (select from longshore.queue where id = $1 and paused_at is not null)';
-
 /** From the head of the line: sees every ready job, at the price of passing every running and every dead entry. */
-export const claimFromHead: Statement = {
-  name: 'longshore-claim-from-head',
-  text: claim(`
+const fromHead = (open: string, limit: string): string => `
       select id from longshore.job
-      where queue_id = $1 and server_id is null and ${notPaused}
-      order by priority, seq limit $3
-      for update skip locked`),
-};
+      where queue_id = $1 and server_id is null and ${open}
+      order by priority, seq limit ${limit}
+      for update skip locked`;
 
 /**
  * From behind the last claimed job of each priority ($5, $6: parallel arrays in ascending order of priority), so that the
  * cost does not grow with the entries of finished jobs that a long transaction elsewhere keeps from being vacuumed:
  * measured 77 → 26k jobs/s over five rounds without, flat with (docs/adr/001).
  */
-export const claimBehindCursor: Statement = {
-  name: 'longshore-claim-behind-cursor',
-  text: claim(`
+const behindCursor = (open: string, limit: string): string => `
       select next.id
       from unnest($5::smallint[], $6::bigint[]) as cursor (priority, seq)
       cross join lateral (
         select job.id from longshore.job
         where job.queue_id = $1 and job.priority = cursor.priority and job.seq > cursor.seq and job.server_id is null
-          and ${notPaused}
-        order by job.seq limit $3
+          and ${open}
+        order by job.seq limit ${limit}
         for update skip locked
       ) as next
-      limit $3`),
+      limit ${limit}`;
+
+const unlimited = `not exists (
+        select from longshore.queue
+        where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))`;
+
+const isLimited = `claimed.id is null and exists (
+        select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)) as limited`;
+
+/** For queues without limits; from others they take nothing. */
+export const claims: Readonly<Record<Look, Statement>> = {
+  fromHead: { name: 'longshore-claim-from-head', text: claim('', fromHead(unlimited, '$3'), '', isLimited) },
+  behindCursor: {
+    name: 'longshore-claim-behind-cursor',
+    text: claim('', behindCursor(unlimited, '$3'), '', isLimited),
+  },
+};
+
+export interface LimitedClaimedRow extends ClaimedRow {
+  /** How many jobs the limits allowed. */
+  room: number;
+  /** Milliseconds until the bucket holds a token again; `null` without a rate limit. */
+  token_in: number | null;
+}
+
+/** $1 queue. Those that claim from a queue with limits wait for one another, so that each sees what the one before took. */
+export const lockBucket: Statement = {
+  name: 'longshore-lock-bucket',
+  text: `select from longshore.queue_bucket where queue_id = $1 for update`,
+};
+
+/** Whoever waited for the lock sees what others took meanwhile only in a statement begun afterwards. `least` passes over nulls. */
+const room = `
+    setting as materialized (
+      select paused_at is null as open, concurrency_limit, rate_limit, refill, clock.now,
+        least((rate_limit -> 'burst')::float8, bucket.tokens + refill *
+          greatest(0, extract(epoch from clock.now - bucket.refilled_at)::float8 * 1000)) as tokens
+      from longshore.queue
+      left join longshore.queue_bucket as bucket on bucket.queue_id = queue.id
+      cross join lateral (
+        select (rate_limit -> 'jobs')::float8 / (rate_limit -> 'periodMs')::float8 as refill, clock_timestamp() as now
+      ) as clock
+      where queue.id = $1
+    ),
+    room as materialized (
+      select greatest(0, least($3::bigint, floor(tokens + 1e-6)::bigint, concurrency_limit - (
+          select coalesce(sum(jobs), 0)::bigint from longshore.job_count where queue_id = $1 and state = 'processing'
+        ))) as jobs
+      from setting where open
+    ),`;
+
+const spent = `,
+    spent as (
+      update longshore.queue_bucket as bucket
+      set tokens = setting.tokens - total.jobs, refilled_at = setting.now
+      from setting, (select count(*) as jobs from claimed) as total
+      where bucket.queue_id = $1 and setting.tokens is not null and total.jobs > 0
+    )`;
+
+const told = `concurrency_limit is not null or rate_limit is not null as limited,
+      coalesce((select jobs from room), 0)::integer as room,
+      greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in`;
+
+const allowed = 'coalesce((select jobs from room), 0)';
+
+/** For queues with limits, or those that had some. In a transaction that holds {@link lockBucket}. */
+export const limitedClaims: Readonly<Record<Look, Statement>> = {
+  fromHead: {
+    name: 'longshore-claim-limited-from-head',
+    text: claim(room, fromHead('true', allowed), spent, told, 'setting'),
+  },
+  behindCursor: {
+    name: 'longshore-claim-limited-behind-cursor',
+    text: claim(room, behindCursor('true', allowed), spent, told, 'setting'),
+  },
 };

@@ -4,6 +4,7 @@ import { completing } from './completing.js';
 import { controlling } from './controlling.js';
 import { enqueuing } from './enqueuing.js';
 import { holding } from './holding.js';
+import { limiting } from './limiting.js';
 import { linking } from './linking.js';
 import { reading } from './reading.js';
 import { rescuing } from './rescuing.js';
@@ -28,6 +29,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('scheduling', () => scheduling(bench));
     describe('rescuing', () => rescuing(bench));
     describe('controlling', () => controlling(bench));
+    describe('limiting queues', () => limiting(bench));
     describe('what only some jobs carry', () => linking(bench));
     describe('reading', () => reading(bench));
     describe('under a job server', () => serving(bench));

@@ -1,4 +1,5 @@
 import type { JobMeta } from './meta.js';
+import type { RateLimit } from './queue-limits.js';
 import type { JobState } from './state.js';
 
 /** What JSON can carry: the only things that go into a job and come out of it. */
@@ -151,6 +152,10 @@ export interface Queue {
   counts: StateCounts;
   /** Since when servers take no jobs from it; `null` if they do. */
   pausedAt: Date | null;
+  /** At most so many of its jobs run at once, over all servers; `null` for no limit. */
+  concurrencyLimit: number | null;
+  /** So many of its jobs start in a time, over all servers; `null` for no limit. */
+  rateLimit: Required<RateLimit> | null;
   /** When the job that is next in line became ready; `null` for an empty queue. */
   oldestEnqueuedAt: Date | null;
   /** Running servers that take jobs from it. */

@@ -1,4 +1,5 @@
 import type { Claim, Job } from '../job/job.js';
+import type { QueueLimits } from '../job/queue-limits.js';
 
 /** What became of an operator's wish. */
 export type ControlResult =
@@ -27,6 +28,13 @@ export interface JobControl {
   /** Servers take no more jobs from a paused queue; those that run go on. Makes the queue if it does not exist. */
   pauseQueue(name: string): Promise<void>;
   resumeQueue(name: string): Promise<void>;
+  /**
+   * Sets or takes away limits of a queue, for all servers from their next look on; jobs that run go on. Makes the queue if
+   * it does not exist.
+   *
+   * @throws {RangeError} if a number is out of its bounds
+   */
+  limitQueue(name: string, limits: QueueLimits): Promise<void>;
   /** Which of these claims are to be cancelled. Servers ask about once a second, and when a wake-up says so. */
   cancellations(claims: readonly Claim[]): Promise<Claim[]>;
 }

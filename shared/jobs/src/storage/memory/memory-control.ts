@@ -1,4 +1,5 @@
 import type { Claim } from '../../job/job.js';
+import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
 import type { ControlResult, JobControl } from '../job-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
@@ -75,6 +76,14 @@ export class MemoryControl extends MemoryReader implements JobControl {
 
   async resumeQueue(name: string): Promise<void> {
     this.jobs.queue(name).pausedAt = null;
+    this.jobs.wake(name);
+  }
+
+  async limitQueue(name: string, limits: QueueLimits): Promise<void> {
+    const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
+    const queue = this.jobs.queue(name);
+    if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
+    if (rateLimit !== undefined) queue.rateLimit = rateLimit;
     this.jobs.wake(name);
   }
 

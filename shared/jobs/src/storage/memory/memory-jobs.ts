@@ -1,15 +1,22 @@
 import type { NewJob } from '../../job/job.js';
+import type { RateLimit } from '../../job/queue-limits.js';
 import type { FinishedState } from '../../job/state.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, newRecord } from './job-record.js';
 import { ReadyLine } from './ready-line.js';
+import { TokenBucket } from './token-bucket.js';
 
 type WakeUpListener = (queue: string | null) => void;
 
-interface QueueRecord {
+export interface QueueRecord {
   readonly createdAt: Date;
   readonly line: ReadyLine;
   pausedAt: Date | null;
+  concurrencyLimit: number | null;
+  rateLimit: Required<RateLimit> | null;
+  readonly bucket: TokenBucket;
+  /** Jobs that servers hold. */
+  running: number;
 }
 
 /** All jobs and queues of one process, and the steps from state to state that several callers take. */
@@ -56,13 +63,28 @@ export class MemoryJobs {
   queue(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      queue = { createdAt: new Date(this.#clock.now()), line: new ReadyLine(), pausedAt: null };
+      const now = this.#clock.now();
+      queue = {
+        createdAt: new Date(now),
+        line: new ReadyLine(),
+        pausedAt: null,
+        concurrencyLimit: null,
+        rateLimit: null,
+        bucket: new TokenBucket(now),
+        running: 0,
+      };
       this.#queues.set(name, queue);
     }
     return queue;
   }
 
+  start(record: JobRecord): void {
+    record.state = 'processing';
+    this.queue(record.queue).running++;
+  }
+
   makeReady(record: JobRecord): void {
+    this.#stop(record);
     record.state = 'enqueued';
     record.readyAt = this.#clock.now();
     this.queue(record.queue).line.add(record);
@@ -70,6 +92,7 @@ export class MemoryJobs {
   }
 
   schedule(record: JobRecord, runAt: Date): void {
+    this.#stop(record);
     record.state = 'scheduled';
     record.runAt = runAt;
     this.queue(record.queue);
@@ -77,6 +100,7 @@ export class MemoryJobs {
   }
 
   finish(record: JobRecord, state: FinishedState): void {
+    this.#stop(record);
     record.state = state;
     record.finishedAt = new Date(this.#clock.now());
     record.cancelRequested = false;
@@ -101,5 +125,13 @@ export class MemoryJobs {
 
   wake(queue: string | null): void {
     for (const listener of this.#listeners) listener(queue);
+  }
+
+  /** Before a job leaves its state: makes room if it ran. */
+  #stop(record: JobRecord): void {
+    if (record.state !== 'processing') return;
+    const queue = this.queue(record.queue);
+    queue.running--;
+    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.wake(record.queue));
   }
 }

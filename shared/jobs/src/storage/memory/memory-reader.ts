@@ -49,12 +49,14 @@ export class MemoryReader implements JobReader {
     const servers = this.servers.list();
     return [...this.jobs.queues]
       .toSorted(([left], [right]) => compare(left, right))
-      .map(([name, { createdAt, pausedAt, line }]) => {
+      .map(([name, { createdAt, pausedAt, line, concurrencyLimit, rateLimit }]) => {
         const records = this.#matching({ queue: [name] });
         return {
           name,
           counts: countStates(records),
           pausedAt,
+          concurrencyLimit,
+          rateLimit: rateLimit === null ? null : { ...rateLimit },
           oldestEnqueuedAt: line.first === undefined ? null : new Date(line.first.readyAt),
           servers: servers.filter(({ queues }) => queues.includes(name)).length,
           createdAt,

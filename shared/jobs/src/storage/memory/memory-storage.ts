@@ -8,6 +8,7 @@ import type {
   ServerDescription,
   ServerRegistration,
 } from '../storage.js';
+import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
 import { endAttempt, holds, type JobRecord } from './job-record.js';
@@ -24,6 +25,7 @@ export interface MemoryStorageOptions {
 /** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
 export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly #maxFinished: number;
+  readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   constructor({ clock = systemClock, maxFinished = 10_000 }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
@@ -33,6 +35,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   async open(): Promise<void> {}
 
   async close(): Promise<void> {
+    this.#alarms.close();
     this.servers.close();
   }
 
@@ -51,8 +54,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const { line, pausedAt } = this.jobs.queue(queue);
     if (pausedAt !== null) return [];
     const now = this.clock.now();
-    return line.take(limit).map((record) => {
-      record.state = 'processing';
+    return line.take(this.#room(queue, limit)).map((record) => {
+      this.jobs.start(record);
       record.serverId = serverId;
       record.attempt++;
       record.startedAt = new Date(now);
@@ -137,6 +140,18 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     return this.servers.register(description, async () => {
       await this.rescue();
     });
+  }
+
+  /** How many of the jobs asked for the queue's limits allow now; they are taken at once. */
+  #room(name: string, asked: number): number {
+    const { line, concurrencyLimit, rateLimit, running, bucket } = this.jobs.queue(name);
+    const room = Math.min(asked, line.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
+    if (rateLimit === null || room === 0) return room;
+    const tokens = bucket.available(rateLimit, this.clock.now());
+    const allowed = Math.min(room, tokens);
+    bucket.take(allowed);
+    if (tokens < room) this.#alarms.set(name, bucket.nextInMs(rateLimit));
+    return allowed;
   }
 
   #record(record: JobRecord, outcome: Outcome): void {

@@ -9,6 +9,10 @@ export class ReadyLine {
     return this.#jobs[this.#head];
   }
 
+  get length(): number {
+    return this.#jobs.length - this.#head;
+  }
+
   add(job: JobRecord): void {
     this.#jobs.splice(this.#placeOf(job), 0, job);
   }

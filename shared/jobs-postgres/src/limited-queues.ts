@@ -1,0 +1,81 @@
+import { checkQueueLimits, maxTokens, QueueAlarms, type QueueLimits } from '@longshore/jobs';
+import type { Database } from './database.js';
+import type { QueueDirectory } from './queue-directory.js';
+import { type LimitedClaimedRow, limitedClaims, lockBucket, type Look } from './sql/claim-jobs.js';
+import { limitQueue } from './sql/limit-queue.js';
+import type { WakeUps } from './wake-ups.js';
+
+/** Which queues have limits, as far as this process knows, and how to claim from them. */
+export class LimitedQueues {
+  readonly #database: Database;
+  readonly #queues: QueueDirectory;
+  readonly #wakeUps: WakeUps;
+  readonly #alarms: QueueAlarms;
+  readonly #limited = new Set<string>();
+  readonly #full = new Set<string>();
+
+  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#wakeUps = wakeUps;
+    this.#alarms = new QueueAlarms((queue) => wakeUps.tellHere(queue));
+  }
+
+  /** Sets or takes away limits. */
+  async limit(name: string, limits: QueueLimits): Promise<void> {
+    const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
+    await this.#database.query(limitQueue, [
+      await this.#queues.idOf(name),
+      concurrencyLimit !== undefined,
+      concurrencyLimit ?? null,
+      rateLimit !== undefined,
+      rateLimit ?? null,
+      maxTokens,
+    ]);
+    this.#wakeUps.announce(name);
+  }
+
+  has(queue: string): boolean {
+    return this.#limited.has(queue);
+  }
+
+  /** A claim found out whether the queue has limits. */
+  note(queue: string, limited: boolean): void {
+    if (limited) this.#limited.add(queue);
+    else {
+      this.#limited.delete(queue);
+      this.#full.delete(queue);
+    }
+  }
+
+  /** Whether the last claim took all that the limits allowed: to look further is in vain. */
+  isFull(queue: string): boolean {
+    return this.#full.has(queue);
+  }
+
+  /** Claims as many of the jobs asked for as the limits allow. */
+  async claim(queue: string, look: Look, values: readonly unknown[]): Promise<LimitedClaimedRow[]> {
+    const rows = await this.#database.transaction(async (client) => {
+      await client.query({ ...lockBucket, values: [values[0]] });
+      const claimed = await client.query<LimitedClaimedRow>({ ...limitedClaims[look], values: [...values] });
+      return claimed.rows;
+    });
+    const [first] = rows;
+    if (first === undefined) return rows;
+    const claimed = first.id === null ? 0 : rows.length;
+    if (claimed === first.room) this.#full.add(queue);
+    else this.#full.delete(queue);
+    // Nothing else tells of a token that comes.
+    if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
+    return rows;
+  }
+
+  /** Jobs of these queues ended: there may be room for others, here and elsewhere. */
+  ended(queues: Iterable<string>): void {
+    for (const queue of queues) if (this.#limited.has(queue)) this.#wakeUps.announce(queue);
+  }
+
+  close(): void {
+    this.#alarms.close();
+  }
+}
