@@ -33,12 +33,14 @@ import { PostgresControl } from './postgres-control.js';
 import { PostgresIntake } from './postgres-intake.js';
 import { PostgresOutbox } from './postgres-outbox.js';
 import { PostgresReader } from './postgres-reader.js';
+import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { QueueDirectory } from './queue-directory.js';
 import { WakeUps } from './wake-ups.js';
 
 /** Keeps jobs in Postgres 15 to 18. Each of its parts is one role of the storage contract; this class joins them. */
 export class PostgresStorage implements JobStorage {
+  readonly recurring: PostgresRecurringJobs;
   readonly #options: DatabaseOptions;
   readonly #database: Database;
   readonly #wakeUps: WakeUps;
@@ -58,6 +60,7 @@ export class PostgresStorage implements JobStorage {
     this.#wakeUps = new WakeUps(this.#database);
     const queues = new QueueDirectory(this.#database);
     this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
+    this.recurring = new PostgresRecurringJobs(this.#database, this.#intake, this.#wakeUps);
     this.#limits = new LimitedQueues(this.#database, queues, this.#wakeUps);
     this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps, this.#limits);
     this.#registry = new PostgresRegistry(this.#database, queues, () => this.#claims.rescue());

@@ -1,4 +1,5 @@
 export { type EnqueuedJob, type EnqueueOptions, JobClient, type JobOrder } from './client/job-client.js';
+export { RecurringClient } from './client/recurring-client.js';
 export { toJsonText } from './job/arguments.js';
 export {
   checkMaxAttempts,
@@ -15,6 +16,17 @@ export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './job/retry.js';
 export * from './job/state.js';
+export { type Firing, jobOf, type PassedOver, planFiring } from './recurring/firing.js';
+export {
+  defineRecurringJob,
+  type MisfirePolicy,
+  type NewRecurringJob,
+  type OverlapPolicy,
+  type RecurringJob,
+  type RecurringJobOptions,
+  RecurringJobOwnedError,
+} from './recurring/recurring-job.js';
+export { InvalidScheduleError, nextOccurrences, Schedule } from './recurring/schedule.js';
 export {
   handleJob,
   type JobContext,
@@ -29,5 +41,6 @@ export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
 export type * from './storage/job-control.js';
 export { QueueAlarms } from './storage/queue-alarms.js';
+export type * from './storage/recurring-jobs.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

@@ -2,8 +2,9 @@ import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '
 import { newId } from '../job/id.js';
 import type { Due, NewJob } from '../job/job.js';
 import type { JobMeta } from '../job/meta.js';
-import type { JobIntake } from '../storage/storage.js';
+import type { JobIntake, JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
+import { RecurringClient } from './recurring-client.js';
 
 export interface EnqueueOptions {
   /** Instead of the definition's queue. */
@@ -41,10 +42,12 @@ export interface JobOrder<Args = unknown> {
 
 /** Creates jobs and drops them into the storage. Cheap; one a process is enough. */
 export class JobClient {
+  readonly recurring: RecurringClient;
   readonly #intake: JobIntake;
 
-  constructor(intake: JobIntake) {
-    this.#intake = intake;
+  constructor(storage: JobIntake & Pick<JobStorage, 'recurring'>) {
+    this.recurring = new RecurringClient(storage.recurring);
+    this.#intake = storage;
   }
 
   /**

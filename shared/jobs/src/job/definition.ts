@@ -68,8 +68,8 @@ export function defineJob<Schema extends TSchema = TSchema>(
   });
 }
 
-/** @throws {RangeError} if the text cannot name a job or a queue */
-export function checkName(kind: 'job' | 'queue', name: string): void {
+/** @throws {RangeError} if the text cannot name a job, a queue or a recurring job */
+export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string): void {
   if (!/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
     throw new RangeError(
       `"${name}" cannot name a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,

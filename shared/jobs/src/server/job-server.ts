@@ -6,6 +6,7 @@ import { Fetcher } from './fetcher.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { Loop } from './loop.js';
 import { Membership } from './membership.js';
+import { RecurringScheduler } from './recurring-scheduler.js';
 import { Rescuer } from './rescuer.js';
 import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
@@ -32,6 +33,8 @@ export class JobServer {
   readonly #fetcher: Fetcher;
   readonly #fetching: Loop;
   readonly #scheduling: Loop;
+  readonly #recurring: RecurringScheduler;
+  readonly #firing: Loop;
   readonly #cancelling: Loop;
   readonly #settling: Loop;
   readonly #background: readonly Loop[];
@@ -88,14 +91,21 @@ export class JobServer {
     });
     const scheduler = new Scheduler(storage);
     const settler = new Settler(storage);
+    this.#recurring = new RecurringScheduler(storage.recurring, logger);
     const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
     const cleaner = new Cleaner(storage);
     this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
     this.#scheduling = new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() });
+    this.#firing = new Loop({
+      task: 'firing recurring jobs',
+      logger,
+      runOnce: () => this.#recurring.runOnce(),
+    });
     this.#cancelling = new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() });
     this.#settling = new Loop({ task: 'settling moves', logger, runOnce: () => settler.runOnce() });
     this.#background = [
       this.#scheduling,
+      this.#firing,
       this.#cancelling,
       this.#settling,
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
@@ -116,6 +126,8 @@ export class JobServer {
 
   /** Registers and begins to take jobs. The storage must be open. */
   async start(): Promise<void> {
+    const { recurring } = this.#options;
+    if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
     await this.#membership.join();
     this.#unsubscribe = this.#options.storage.onWakeUp((queue) => this.#wake(queue));
     this.#fetching.start();
@@ -153,6 +165,7 @@ export class JobServer {
   #wake(queue: string | null): void {
     if (queue === null) {
       this.#scheduling.wake();
+      this.#firing.wake();
       this.#cancelling.wake();
       this.#settling.wake();
     } else if (this.#options.queues.includes(queue)) {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { checkName } from '../job/definition.js';
+import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { JobHandler } from './handler.js';
 import { type Logger, silentLogger } from './logger.js';
@@ -27,6 +28,13 @@ export interface ServerTimes {
 export interface JobServerOptions extends ServerTimes {
   storage: JobStorage;
   handlers: readonly JobHandler[];
+  /** The name of the application, whose recurring jobs `recurring` are. */
+  application?: string;
+  /**
+   * The recurring jobs of the application: all of them. When the server starts, the storage's become these; what
+   * operators added stays. Left out: nothing is changed.
+   */
+  recurring?: readonly NewRecurringJob[];
   /** Queues to take jobs from, the first ones first. `['default']` unless given. */
   queues?: readonly string[];
   /** How many jobs run at once; 1 to 1000, default 10. */
@@ -38,7 +46,10 @@ export interface JobServerOptions extends ServerTimes {
   host?: string;
 }
 
-export type ResolvedServerOptions = Required<JobServerOptions>;
+export interface ResolvedServerOptions extends Required<Omit<JobServerOptions, 'application' | 'recurring'>> {
+  /** `null`: none are defined in code. */
+  readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
+}
 
 /** @throws {RangeError} that names the option and its bounds */
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
@@ -48,6 +59,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
   return {
     storage: options.storage,
     handlers: options.handlers,
+    recurring: recurringJobs(options),
     queues: [...new Set(queues)],
     concurrency: bounded('concurrency', options.concurrency ?? 10, 1, 1_000),
     slidingInvisibilityTimeoutMs: bounded(
@@ -62,6 +74,15 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     logger: options.logger ?? silentLogger,
     host: options.host ?? hostname(),
   };
+}
+
+function recurringJobs({ application, recurring: jobs }: JobServerOptions): ResolvedServerOptions['recurring'] {
+  if (jobs === undefined) return null;
+  if (application === undefined) throw new RangeError('recurring needs application, the name of their owner');
+  const ids = jobs.map(({ id }) => id);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined) throw new RangeError(`Two recurring jobs have the id "${twice}"`);
+  return { application, jobs };
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {

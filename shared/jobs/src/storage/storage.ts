@@ -12,6 +12,7 @@ import type {
 } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import type { JobControl } from './job-control.js';
+import type { RecurringJobs } from './recurring-jobs.js';
 import type { TransactionClient } from './transaction.js';
 
 /**
@@ -22,6 +23,7 @@ import type { TransactionClient } from './transaction.js';
  * changed nothing or changed everything; the caller may not know which.
  */
 export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobControl, JobReader {
+  readonly recurring: RecurringJobs;
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */

@@ -14,6 +14,7 @@ import { type Clock, systemClock } from './clock.js';
 import { endAttempt, holds, type JobRecord } from './job-record.js';
 import { MemoryControl } from './memory-control.js';
 import { MemoryJobs } from './memory-jobs.js';
+import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
 
 export interface MemoryStorageOptions {
@@ -24,11 +25,13 @@ export interface MemoryStorageOptions {
 
 /** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
 export class MemoryStorage extends MemoryControl implements JobStorage {
+  readonly recurring: MemoryRecurringJobs;
   readonly #maxFinished: number;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   constructor({ clock = systemClock, maxFinished = 10_000 }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
+    this.recurring = new MemoryRecurringJobs(this.jobs, clock);
     this.#maxFinished = maxFinished;
   }
 

@@ -1,0 +1,179 @@
+import {
+  type FiredRecurringJob,
+  type FiringReport,
+  jobOf,
+  type NewJob,
+  type NewRecurringJob,
+  planFiring,
+  type RecurringJob,
+  RecurringJobOwnedError,
+  type RecurringJobs,
+  Schedule,
+  type SynchronizationReport,
+} from '@longshore/jobs';
+import type pg from 'pg';
+import type { Database } from './database.js';
+import type { PostgresIntake } from './postgres-intake.js';
+import * as sql from './sql/recurring-jobs.js';
+import type { WakeUps } from './wake-ups.js';
+
+type Row = sql.RecurringJobRow;
+type RowNow = Row & { now: Date };
+
+/** The recurring jobs. Cron expressions are read here; the time is always the database's. */
+export class PostgresRecurringJobs implements RecurringJobs {
+  readonly #database: Database;
+  readonly #intake: PostgresIntake;
+  readonly #wakeUps: WakeUps;
+
+  constructor(database: Database, intake: PostgresIntake, wakeUps: WakeUps) {
+    this.#database = database;
+    this.#intake = intake;
+    this.#wakeUps = wakeUps;
+  }
+
+  async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
+    const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
+    const [changed] = await this.#database.query<Row>(sql.upsertRecurringJob, values);
+    this.#wakeUps.announce(null);
+    if (changed !== undefined) return sql.toRecurringJob(changed);
+    const existing = await this.find(job.id);
+    if (existing === null) return this.addOrUpdate(job); // removed at this instant
+    if (existing.application !== null) throw new RecurringJobOwnedError(job.id, existing.application);
+    return existing;
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return (await this.#database.query(sql.deleteRecurringJobs, [[id]])).length > 0;
+  }
+
+  async find(id: string): Promise<RecurringJob | null> {
+    const [row] = await this.#database.query<Row>(sql.selectRecurringJob, [id]);
+    return row === undefined ? null : sql.toRecurringJob(row);
+  }
+
+  async list(): Promise<RecurringJob[]> {
+    return (await this.#database.query<Row>(sql.selectRecurringJobs)).map(sql.toRecurringJob);
+  }
+
+  async trigger(id: string): Promise<{ id: string; queue: string } | null> {
+    const [row] = await this.#database.query<RowNow>(sql.selectRecurringJob, [id]);
+    if (row === undefined) return null;
+    const job = newJob(row, row.now);
+    await this.#intake.enqueueMany([job]);
+    return job;
+  }
+
+  async pause(id: string): Promise<RecurringJob | null> {
+    const [row] = await this.#database.query<Row>(sql.pauseRecurringJob, [id]);
+    return row === undefined ? null : sql.toRecurringJob(row);
+  }
+
+  async resume(id: string): Promise<RecurringJob | null> {
+    const resumed = await this.#database.transaction(async (client) => {
+      const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
+      if (row === undefined || row.paused_at === null) return row;
+      const next = nextDueAt(sql.toRecurringJob(row), row.now);
+      return (await query<Row>(client, sql.resumeRecurringJob, [id, next]))[0];
+    });
+    if (resumed === undefined) return null;
+    this.#wakeUps.announce(null);
+    return sql.toRecurringJob(resumed);
+  }
+
+  async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {
+    const report = await this.#database.transaction((client) => synchronize(client, application, jobs));
+    this.#wakeUps.announce(null);
+    return report;
+  }
+
+  async fireDue(limit: number): Promise<FiringReport> {
+    const [next] = await this.#database.query<{ due: boolean; next_due_in: number | null }>(
+      sql.nextDueRecurring,
+    );
+    const fired: FiredRecurringJob[] = [];
+    const queues = new Set<string>();
+    if (next?.due === true) {
+      await this.#database.transaction(async (client) => {
+        const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
+        const busy = await this.#busy(client, rows);
+        for (const row of rows) {
+          const outcome = await this.#fire(client, row, busy.has(row.id));
+          if (outcome === null) continue;
+          fired.push(outcome);
+          if (outcome.jobIds.length > 0) queues.add(row.queue);
+        }
+      });
+    }
+    for (const queue of queues) this.#wakeUps.announce(queue);
+    return { fired, nextDueMs: fired.length > 0 ? 0 : (next?.next_due_in ?? null) };
+  }
+
+  async #fire(client: pg.ClientBase, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {
+    if (row.next_due_at === null) return null;
+    const firing = planFiring(sql.toRecurringJob(row), row.next_due_at, row.now, busy);
+    if (firing === null) return null;
+    const jobs = firing.dueTimes.map(() => newJob(row, row.now));
+    if (jobs.length > 0) await this.#intake.enqueueMany(jobs, client);
+    const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
+    await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
+    return { id: row.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+  }
+
+  async #busy(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<string>> {
+    const ids = rows.filter(({ overlap }) => overlap !== 'allow').map(({ id }) => id);
+    if (ids.length === 0) return new Set();
+    return new Set((await query<{ id: string }>(client, sql.selectBusy, [ids])).map(({ id }) => id));
+  }
+
+  async #now(): Promise<Date> {
+    const [row] = await this.#database.query<{ now: Date }>(sql.selectNow);
+    return row?.now ?? new Date();
+  }
+}
+
+/** Locks in the order of ids, as every server does that starts at the same moment. */
+async function synchronize(
+  client: pg.ClientBase,
+  application: string,
+  jobs: readonly NewRecurringJob[],
+): Promise<SynchronizationReport> {
+  const report: SynchronizationReport = { added: [], updated: [], removed: [], refused: [] };
+  const defined = new Set(jobs.map(({ id }) => id));
+  const rows = await query<{ id: string; application: string | null }>(client, sql.lockOwned, [
+    application,
+    [...defined],
+  ]);
+  const owners = new Map(rows.map((row) => [row.id, row.application]));
+  const [{ now } = { now: new Date() }] = await query<{ now: Date }>(client, sql.selectNow);
+  for (const job of jobs.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
+    const owner = owners.get(job.id);
+    if (owner !== undefined && owner !== application) {
+      report.refused.push(job.id);
+      continue;
+    }
+    const values = sql.upsertValues(job, application, nextDueAt(job, now));
+    const changed = await query(client, sql.upsertRecurringJob, values);
+    if (changed.length > 0) (owner === undefined ? report.added : report.updated).push(job.id);
+  }
+  const gone = rows.filter(({ id }) => !defined.has(id)).map(({ id }) => id);
+  if (gone.length > 0) await query(client, sql.deleteRecurringJobs, [gone]);
+  report.removed.push(...gone);
+  return report;
+}
+
+async function query<Result extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  statement: { readonly name?: string; readonly text: string },
+  values: unknown[] = [],
+): Promise<Result[]> {
+  return (await client.query<Result>({ ...statement, values })).rows;
+}
+
+function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: Date): Date | null {
+  return new Schedule(cron, timeZone).next(now);
+}
+
+function newJob(row: Row, now: Date): NewJob {
+  return jobOf(sql.toRecurringJob(row), JSON.stringify(row.args), now);
+}

@@ -1,0 +1,148 @@
+import type { JsonText, JsonValue } from '../../job/job.js';
+import { isFinished } from '../../job/state.js';
+import { jobOf, planFiring } from '../../recurring/firing.js';
+import { type NewRecurringJob, type RecurringJob, RecurringJobOwnedError } from '../../recurring/recurring-job.js';
+import { Schedule } from '../../recurring/schedule.js';
+import type { FiredRecurringJob, FiringReport, RecurringJobs, SynchronizationReport } from '../recurring-jobs.js';
+import type { Clock } from './clock.js';
+import type { MemoryJobs } from './memory-jobs.js';
+
+/** A recurring job as the memory storage keeps it: arguments stay text, so nobody can change them from outside. */
+interface RecurringRecord extends Omit<RecurringJob, 'args'> {
+  args: JsonText;
+}
+
+/** The recurring jobs of one process. */
+export class MemoryRecurringJobs implements RecurringJobs {
+  readonly #jobs: MemoryJobs;
+  readonly #clock: Clock;
+  readonly #records = new Map<string, RecurringRecord>();
+
+  constructor(jobs: MemoryJobs, clock: Clock) {
+    this.#jobs = jobs;
+    this.#clock = clock;
+  }
+
+  async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
+    const existing = this.#records.get(job.id);
+    if (existing !== undefined && existing.application !== null)
+      throw new RecurringJobOwnedError(job.id, existing.application);
+    return toRecurringJob(this.#put(job, null));
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return this.#records.delete(id);
+  }
+
+  async find(id: string): Promise<RecurringJob | null> {
+    const record = this.#records.get(id);
+    return record === undefined ? null : toRecurringJob(record);
+  }
+
+  async list(): Promise<RecurringJob[]> {
+    return [...this.#records.values()]
+      .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+      .map(toRecurringJob);
+  }
+
+  async trigger(id: string): Promise<{ id: string; queue: string } | null> {
+    const record = this.#records.get(id);
+    if (record === undefined) return null;
+    const job = jobOf(record, record.args, this.#now());
+    this.#jobs.add([job]);
+    return job;
+  }
+
+  async pause(id: string): Promise<RecurringJob | null> {
+    const record = this.#records.get(id);
+    if (record === undefined) return null;
+    record.pausedAt ??= this.#now();
+    record.nextDueAt = null;
+    return toRecurringJob(record);
+  }
+
+  async resume(id: string): Promise<RecurringJob | null> {
+    const record = this.#records.get(id);
+    if (record === undefined) return null;
+    if (record.pausedAt !== null) {
+      record.pausedAt = null;
+      record.nextDueAt = new Schedule(record.cron, record.timeZone).next(this.#now());
+      this.#jobs.wake(null);
+    }
+    return toRecurringJob(record);
+  }
+
+  async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {
+    const report: SynchronizationReport = { added: [], updated: [], removed: [], refused: [] };
+    for (const job of jobs) {
+      const existing = this.#records.get(job.id);
+      if (existing === undefined) report.added.push(job.id);
+      else if (existing.application !== application) report.refused.push(job.id);
+      else if (differs(existing, job)) report.updated.push(job.id);
+      if (existing === undefined || existing.application === application) this.#put(job, application);
+    }
+    const defined = new Set(jobs.map(({ id }) => id));
+    for (const record of this.#records.values()) {
+      if (record.application !== application || defined.has(record.id)) continue;
+      this.#records.delete(record.id);
+      report.removed.push(record.id);
+    }
+    return report;
+  }
+
+  async fireDue(limit: number): Promise<FiringReport> {
+    const now = this.#now();
+    const fired: FiredRecurringJob[] = [];
+    for (const record of this.#records.values()) {
+      if (record.nextDueAt === null || record.nextDueAt > now || fired.length === limit) continue;
+      const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
+      const firing = planFiring(record, record.nextDueAt, now, last !== undefined && !isFinished(last.state));
+      if (firing === null) continue;
+      const jobs = firing.dueTimes.map(() => jobOf(record, record.args, now));
+      this.#jobs.add(jobs);
+      record.nextDueAt = firing.nextDueAt;
+      record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
+      record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
+      fired.push({ id: record.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver });
+    }
+    const waits = [...this.#records.values()]
+      .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
+      .filter((ms) => ms > 0 && ms < Infinity);
+    const nextDueMs = waits.length === 0 ? null : Math.min(...waits);
+    return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
+  }
+
+  #put(job: NewRecurringJob, application: string | null): RecurringRecord {
+    const now = this.#now();
+    const existing = this.#records.get(job.id);
+    if (existing !== undefined && !differs(existing, job)) return existing;
+    const sameTimes = existing?.cron === job.cron && existing.timeZone === job.timeZone;
+    const keepsDue = existing !== undefined && (sameTimes || existing.pausedAt !== null);
+    const record: RecurringRecord = {
+      pausedAt: null,
+      lastDueAt: null,
+      lastJobId: null,
+      createdAt: now,
+      ...existing,
+      ...job,
+      application,
+      nextDueAt: keepsDue ? existing.nextDueAt : new Schedule(job.cron, job.timeZone).next(now),
+      updatedAt: now,
+    };
+    this.#records.set(job.id, record);
+    this.#jobs.wake(null);
+    return record;
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.now());
+  }
+}
+
+function differs(record: RecurringRecord, job: NewRecurringJob): boolean {
+  return (Object.keys(job) as (keyof NewRecurringJob)[]).some((member) => record[member] !== job[member]);
+}
+
+function toRecurringJob(record: RecurringRecord): RecurringJob {
+  return { ...record, args: JSON.parse(record.args) as JsonValue };
+}

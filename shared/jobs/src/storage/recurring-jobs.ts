@@ -1,0 +1,57 @@
+import type { PassedOver } from '../recurring/firing.js';
+import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
+
+/** What a synchronisation changed; each list holds ids. */
+export interface SynchronizationReport {
+  readonly added: string[];
+  readonly updated: string[];
+  readonly removed: string[];
+  /** They belong to an operator or to another application, and stayed as they were. */
+  readonly refused: string[];
+}
+
+/** What became of one recurring job that was due. */
+export interface FiredRecurringJob {
+  readonly id: string;
+  /** Of the jobs that it enqueued. */
+  readonly jobIds: string[];
+  readonly passedOver: PassedOver | null;
+}
+
+export interface FiringReport {
+  readonly fired: FiredRecurringJob[];
+  /** Milliseconds until the next one is due by the storage's clock; 0 to look again at once; `null` if none is to come. */
+  readonly nextDueMs: number | null;
+}
+
+/** Keeps the recurring jobs. All times are by the storage's clock. */
+export interface RecurringJobs {
+  /**
+   * Stores an operator's recurring job. One that is there already is changed: it keeps its pause, and unless cron or time
+   * zone are new, its next due time.
+   *
+   * @throws {RecurringJobOwnedError} if it is an application's
+   */
+  addOrUpdate(job: NewRecurringJob): Promise<RecurringJob>;
+  /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
+  remove(id: string): Promise<boolean>;
+  find(id: string): Promise<RecurringJob | null>;
+  /** All of them, by id. */
+  list(): Promise<RecurringJob[]>;
+  /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */
+  trigger(id: string): Promise<{ readonly id: string; readonly queue: string } | null>;
+  /** It enqueues nothing until it is resumed. */
+  pause(id: string): Promise<RecurringJob | null>;
+  /** It goes on with the next due time from now; those that passed meanwhile were not missed. */
+  resume(id: string): Promise<RecurringJob | null>;
+  /**
+   * Makes the recurring jobs of an application those that its code defines: adds, changes as {@link addOrUpdate} does and
+   * removes, but touches nothing that is not the application's own.
+   */
+  synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport>;
+  /**
+   * Enqueues the jobs of at most `limit` recurring jobs that are due, each in one transaction with its next due time: however
+   * many servers call this at once, a due time gets its job once.
+   */
+  fireDue(limit: number): Promise<FiringReport>;
+}
