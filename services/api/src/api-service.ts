@@ -59,7 +59,9 @@ export async function startApi(
     database === null
       ? []
       : tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR });
-  const server = embedded ? createJobServer([...handlers, ...(own ?? [])], storage, config, logger) : null;
+  const server = embedded
+    ? createJobServer(application, [...handlers, ...(own ?? [])], storage, config, logger)
+    : null;
   await server?.start();
   health.opened();
   logger.info({ storage: config.STORAGE, application: application.name, embedded }, 'ready');

@@ -31,7 +31,7 @@ export async function startWorker(
   const { tables, handlers } = application;
   if (tables !== undefined) await database.migrate(tables.migrations);
   const own = tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR }) ?? [];
-  const server = createJobServer([...handlers, ...own], storage, config, logger);
+  const server = createJobServer(application, [...handlers, ...own], storage, config, logger);
   await server.start();
   health.opened();
   logger.info({ application: application.name }, 'ready');

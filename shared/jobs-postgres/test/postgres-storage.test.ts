@@ -14,6 +14,9 @@ describeStorage('Postgres', async () => {
         [serverId],
       );
     },
+    setNextDue: async (id, at) => {
+      await database.query('update longshore.recurring_job set next_due_at = $2 where id = $1', [id, at]);
+    },
     close: async () => {
       await storage.close();
       await database.drop();

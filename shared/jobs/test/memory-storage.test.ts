@@ -10,6 +10,13 @@ describeStorage('Memory', async () => {
     silence: async () => {
       aheadMs += 120_000; // longer than the timeout of any server of the suite
     },
+    setNextDue: async (id, at) => {
+      const before = aheadMs;
+      aheadMs = at.getTime() - 500 - Date.now();
+      await storage.recurring.pause(id);
+      await storage.recurring.resume(id);
+      aheadMs = before;
+    },
     close: () => storage.close(),
   };
 });

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JobDefinition, JobHandler } from '@longshore/jobs';
+import type { JobDefinition, JobHandler, NewRecurringJob } from '@longshore/jobs';
 import type { Database, Resource } from '@longshore/resources';
 import { ConfigError } from './config.js';
 
@@ -36,6 +36,8 @@ export interface Application {
   readonly name: string;
   /** Jobs that need nothing but their arguments: each one's definition and the function that runs it. */
   readonly handlers: readonly JobHandler[];
+  /** Schedules that enqueue its jobs, made with `defineRecurringJob`. Stored when a job server of the application starts. */
+  readonly recurring?: readonly NewRecurringJob[];
   /** Left out of a process that keeps everything in memory. */
   readonly tables?: ApplicationTables;
 }

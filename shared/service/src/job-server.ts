@@ -1,5 +1,6 @@
 import { type JobHandler, JobServer, type JobStorage } from '@longshore/jobs';
 import Type from 'typebox';
+import type { Application } from './application.js';
 import { type Config, listOf } from './config.js';
 import type { Logger } from './logger.js';
 import { testJobHandler } from './test-job.js';
@@ -9,6 +10,7 @@ const variables = Type.Object(serverVariables);
 
 /** A job server for an application's jobs and that of `POST /test`, as the environment describes it. */
 export function createJobServer(
+  { name: application, recurring = [] }: Pick<Application, 'name' | 'recurring'>,
   applicationHandlers: readonly JobHandler[],
   storage: JobStorage,
   config: Config<typeof variables>,
@@ -19,6 +21,9 @@ export function createJobServer(
   return new JobServer({
     storage,
     handlers,
+    application,
+    // A process that keeps everything in memory has not every handler, so not every schedule either.
+    recurring: recurring.filter(({ name }) => handlers.some(({ definition }) => definition.name === name)),
     queues: queues.length > 0 ? queues : handlers.map(({ definition }) => definition.queue),
     concurrency: config.WORKER_CONCURRENCY,
     serverTimeoutMs: config.SERVER_TIMEOUT_MS,

@@ -1,4 +1,8 @@
-import { defineRecurringJob, type RecurringJob, type RecurringJobOptions } from '../recurring/recurring-job.js';
+import {
+  defineRecurringJob,
+  type RecurringJob,
+  type RecurringJobOptions,
+} from '../recurring/recurring-job.js';
 import { nextOccurrences } from '../recurring/schedule.js';
 import type { RecurringJobs } from '../storage/recurring-jobs.js';
 import type { EnqueuedJob } from './job-client.js';

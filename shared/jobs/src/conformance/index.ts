@@ -3,13 +3,16 @@ import { claiming } from './claiming.js';
 import { completing } from './completing.js';
 import { controlling } from './controlling.js';
 import { enqueuing } from './enqueuing.js';
+import { firing } from './firing.js';
 import { holding } from './holding.js';
 import { limiting } from './limiting.js';
 import { linking } from './linking.js';
 import { reading } from './reading.js';
+import { keepingRecurring } from './recurring.js';
 import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
 import { serving } from './serving.js';
+import { synchronizing } from './synchronizing.js';
 import { Bench, type StorageUnderTest } from './storage-under-test.js';
 
 export type { StorageUnderTest } from './storage-under-test.js';
@@ -27,6 +30,9 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('holding claims', () => holding(bench));
     describe('completing', () => completing(bench));
     describe('scheduling', () => scheduling(bench));
+    describe('keeping recurring jobs', () => keepingRecurring(bench));
+    describe('firing recurring jobs', () => firing(bench));
+    describe('synchronizing recurring jobs', () => synchronizing(bench));
     describe('rescuing', () => rescuing(bench));
     describe('controlling', () => controlling(bench));
     describe('limiting queues', () => limiting(bench));

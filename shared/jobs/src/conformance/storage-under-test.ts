@@ -1,6 +1,6 @@
 import { after, afterEach, before } from 'mocha';
 import { newId } from '../job/id.js';
-import type { Claim, ClaimedJob, NewJob } from '../job/job.js';
+import type { Claim, ClaimedJob, Job, NewJob } from '../job/job.js';
 import type { JobStorage, ServerRegistration } from '../storage/storage.js';
 
 /** What a storage's own tests give to the suite. */
@@ -9,6 +9,8 @@ export interface StorageUnderTest {
   readonly storage: JobStorage;
   /** Makes the storage believe that a server's last heartbeat lies longer ago than its timeout. */
   silence(serverId: string): Promise<void>;
+  /** Makes a recurring job due at this time, which its schedule has. */
+  setNextDue(recurringJobId: string, at: Date): Promise<void>;
   /** Called after the last test. */
   close(): Promise<void>;
 }
@@ -37,6 +39,10 @@ export class Bench {
 
   async silence(serverId: string): Promise<void> {
     await this.#opened.silence(serverId);
+  }
+
+  async setNextDue(recurringJobId: string, at: Date): Promise<void> {
+    await this.#opened.setNextDue(recurringJobId, at);
   }
 
   /** A queue that no other test uses. */
@@ -74,6 +80,11 @@ export class Bench {
 
   async claim(serverId: string, queue: string, limit = 10, leaseMs = 60_000): Promise<ClaimedJob[]> {
     return this.storage.claim({ serverId, queue, limit, leaseMs });
+  }
+
+  /** Every job of a queue, the newest first. */
+  async jobsOf(queue: string): Promise<Job[]> {
+    return this.storage.listJobs({ filter: { queue: [queue] }, limit: 1_000 });
   }
 
   get #opened(): StorageUnderTest {

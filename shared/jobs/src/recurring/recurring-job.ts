@@ -1,6 +1,6 @@
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
-import { Schedule } from './schedule.js';
+import { checkSchedule } from './schedule.js';
 
 /** What becomes of due times that nobody was there to meet: none, one or each of them gets a job. */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
@@ -114,7 +114,7 @@ export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): Ne
   if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
     throw new RangeError(`misfireLimit is an integer from 1 to 1000, not ${misfireLimit}`);
   }
-  new Schedule(cron, timeZone); // throws
+  checkSchedule(cron, timeZone);
   return Object.freeze({
     id,
     name: definition.name,

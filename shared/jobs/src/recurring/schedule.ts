@@ -78,6 +78,11 @@ export function nextOccurrences(
   return new Schedule(cron, timeZone).upcoming(count, after);
 }
 
+/** @throws {InvalidScheduleError} if the expression or the zone cannot be used */
+export function checkSchedule(cron: string, timeZone: string): Schedule {
+  return new Schedule(cron, timeZone);
+}
+
 function checkFields(cron: string): void {
   const fields = cron.trim().split(/\s+/).filter(Boolean).length;
   if (fields === 5 || fields === 6 || cron.startsWith('@')) return;
@@ -88,7 +93,7 @@ function checkFields(cron: string): void {
 
 function checkTimeZone(timeZone: string): void {
   try {
-    new Intl.DateTimeFormat('en', { timeZone });
+    Intl.DateTimeFormat('en', { timeZone });
   } catch (error) {
     throw new InvalidScheduleError(
       `"${timeZone}" is no time zone; use a name of the IANA database, as "UTC" or "Europe/Berlin"`,

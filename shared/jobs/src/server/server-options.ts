@@ -76,7 +76,10 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
   };
 }
 
-function recurringJobs({ application, recurring: jobs }: JobServerOptions): ResolvedServerOptions['recurring'] {
+function recurringJobs({
+  application,
+  recurring: jobs,
+}: JobServerOptions): ResolvedServerOptions['recurring'] {
   if (jobs === undefined) return null;
   if (application === undefined) throw new RangeError('recurring needs application, the name of their owner');
   const ids = jobs.map(({ id }) => id);

@@ -1,9 +1,18 @@
 import type { JsonText, JsonValue } from '../../job/job.js';
 import { isFinished } from '../../job/state.js';
 import { jobOf, planFiring } from '../../recurring/firing.js';
-import { type NewRecurringJob, type RecurringJob, RecurringJobOwnedError } from '../../recurring/recurring-job.js';
+import {
+  type NewRecurringJob,
+  type RecurringJob,
+  RecurringJobOwnedError,
+} from '../../recurring/recurring-job.js';
 import { Schedule } from '../../recurring/schedule.js';
-import type { FiredRecurringJob, FiringReport, RecurringJobs, SynchronizationReport } from '../recurring-jobs.js';
+import type {
+  FiredRecurringJob,
+  FiringReport,
+  RecurringJobs,
+  SynchronizationReport,
+} from '../recurring-jobs.js';
 import type { Clock } from './clock.js';
 import type { MemoryJobs } from './memory-jobs.js';
 

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { JobClient } from '../client/job-client.js';
+import { hourly, minuteMs, RecurringBench } from './recurring-bench.js';
+import type { Bench } from './storage-under-test.js';
+
+export function keepingRecurring(bench: Bench): void {
+  const recurring = new RecurringBench(bench);
+
+  it('keeps what it is told, and the next due time', async () => {
+    const job = recurring.describe({
+      timeZone: 'Europe/Berlin',
+      priority: 3,
+      misfire: 'all',
+      overlap: 'wait',
+    });
+    const added = await bench.storage.recurring.addOrUpdate(job);
+    expect(added).to.deep.include({ ...job, args: {}, application: null, pausedAt: null, lastJobId: null });
+    expect(added.nextDueAt?.getTime()).to.be.within(
+      added.createdAt.getTime(),
+      added.createdAt.getTime() + 60 * minuteMs,
+    );
+    expect(await recurring.find(job.id)).to.deep.equal(added);
+  });
+
+  it('lists recurring jobs by id', async () => {
+    const ids = [(await recurring.add()).id, (await recurring.add()).id];
+    const listed = (await bench.storage.recurring.list()).map(({ id }) => id);
+    expect(listed).to.include.members(ids);
+    expect(listed).to.deep.equal(listed.toSorted());
+  });
+
+  it('keeps the next due time when something else than the schedule changes', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(5 * minuteMs);
+    const changed = await recurring.add({ id, queue, cron: '* * * * *', priority: 7 });
+    expect(changed).to.deep.include({ priority: 7, nextDueAt });
+  });
+
+  it('takes the next due time from a new schedule', async () => {
+    const { id, queue } = await recurring.addDue(5 * minuteMs);
+    const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
+    expect(changed.nextDueAt?.getUTCMinutes()).to.equal(30);
+  });
+
+  it('keeps a pause when it is changed', async () => {
+    const { id, queue } = await recurring.add();
+    await bench.storage.recurring.pause(id);
+    const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
+    expect(changed.pausedAt).to.be.a('date');
+    expect(changed.nextDueAt).to.equal(null);
+  });
+
+  it('forgets one that is removed', async () => {
+    const { id } = await recurring.add();
+    expect(await bench.storage.recurring.remove(id)).to.equal(true);
+    expect(await bench.storage.recurring.remove(id)).to.equal(false);
+    expect(await bench.storage.recurring.find(id)).to.equal(null);
+  });
+
+  for (const verb of ['find', 'trigger', 'pause', 'resume'] as const) {
+    it(`${verb} on an unknown recurring job gives null`, async () => {
+      expect(await bench.storage.recurring[verb]('nobody-knows-me')).to.equal(null);
+    });
+  }
+
+  it('keeps the due time of one that is resumed without being paused', async () => {
+    const { id, nextDueAt } = await recurring.addDue(10 * minuteMs);
+    expect((await bench.storage.recurring.resume(id))?.nextDueAt).to.deep.equal(nextDueAt);
+  });
+
+  it('is triggered without a change of its schedule, even while it is paused', async () => {
+    const { id, queue } = await recurring.add();
+    await bench.storage.recurring.pause(id);
+    const before = await recurring.find(id);
+    const enqueued = await bench.storage.recurring.trigger(id);
+    expect((await bench.jobsOf(queue)).map((job) => [job.id, job.recurringJobId])).to.deep.equal([
+      [enqueued?.id, id],
+    ]);
+    expect(await recurring.find(id)).to.deep.equal(before);
+  });
+
+  it('is managed through the client', async () => {
+    const client = new JobClient(bench.storage);
+    const queue = bench.newQueue();
+    const { id } = await client.recurring.addOrUpdate({ ...hourly, id: `client-${queue}`, queue });
+    await client.recurring.trigger(id);
+    expect(await bench.jobsOf(queue)).to.have.length(1);
+    expect(await client.recurring.remove(id)).to.equal(true);
+  });
+}

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { InvalidScheduleError, nextOccurrences, Schedule } from '../src/index.js';
+
+const zone = 'Europe/Berlin'; // 2026: forward on 29 March at 01:00Z, back on 25 October at 01:00Z
+
+function times(cron: string, count: number, after: string, timeZone = zone): string[] {
+  return nextOccurrences({ cron, timeZone }, count, new Date(after)).map((time) =>
+    time.toISOString().replace(':00.000Z', 'Z'),
+  );
+}
+
+describe('A schedule', () => {
+  it('reads five fields in UTC unless told otherwise', () => {
+    expect(nextOccurrences({ cron: '30 2 * * *' }, 1, new Date('2026-01-01T00:00Z'))).to.deep.equal([
+      new Date('2026-01-01T02:30Z'),
+    ]);
+  });
+
+  it('reads six fields with the seconds first', () => {
+    const [first, second] = nextOccurrences({ cron: '*/20 * * * * *' }, 2, new Date('2026-01-01T00:00Z'));
+    expect([first?.getUTCSeconds(), second?.getUTCSeconds()]).to.deep.equal([20, 40]);
+  });
+
+  it('has a fixed time in the gap of spring right after the gap', () => {
+    expect(times('30 2 * * *', 3, '2026-03-28T00:00Z')).to.deep.equal([
+      '2026-03-28T01:30Z',
+      '2026-03-29T01:00Z',
+      '2026-03-30T00:30Z',
+    ]);
+  });
+
+  it('has a fixed time in the repeated hour of autumn the first time only', () => {
+    expect(times('30 2 * * *', 3, '2026-10-24T00:00Z')).to.deep.equal([
+      '2026-10-24T00:30Z',
+      '2026-10-25T00:30Z',
+      '2026-10-26T01:30Z',
+    ]);
+  });
+
+  it('does not have that time again when asked between the two', () => {
+    expect(times('30 2 * * *', 1, '2026-10-25T00:45Z')).to.deep.equal(['2026-10-26T01:30Z']);
+  });
+
+  it('takes a list of hours for fixed times', () => {
+    expect(times('30 2,14 * * *', 2, '2026-03-28T20:00Z')).to.deep.equal([
+      '2026-03-29T01:00Z',
+      '2026-03-29T12:30Z',
+    ]);
+  });
+
+  it('goes on evenly over the gap if it is an interval', () => {
+    expect(times('*/15 * * * *', 4, '2026-03-29T00:20Z')).to.deep.equal([
+      '2026-03-29T00:30Z',
+      '2026-03-29T00:45Z',
+      '2026-03-29T01:00Z',
+      '2026-03-29T01:15Z',
+    ]);
+  });
+
+  it('goes on evenly through the repeated hour if it is an interval', () => {
+    const found = times('*/15 * * * *', 12, '2026-10-24T23:55Z').map((time) => Date.parse(time));
+    expect(found.map((time, index) => time - (found[index - 1] ?? time - 900_000))).to.deep.equal(
+      Array.from({ length: 12 }, () => 900_000),
+    );
+  });
+
+  for (const dayZone of ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago']) {
+    it(`has one time for each day of the year in ${dayZone}, whatever the hour`, () => {
+      const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone: dayZone, dateStyle: 'short' });
+      for (const hour of [0, 1, 2, 3]) {
+        const start = new Date('2026-01-01T12:00Z');
+        const schedule = new Schedule(`15 ${hour} * * *`, dayZone);
+        expect(new Set(schedule.upcoming(364, start).map((time) => dayOf.format(time)))).to.have.property(
+          'size',
+          364,
+        );
+      }
+    });
+  }
+
+  it('finds the same times looking back as looking ahead', () => {
+    const field = (least: number, most: number): fc.Arbitrary<string> =>
+      fc.oneof(
+        fc.constant('*'),
+        fc.integer({ min: least, max: most }).map(String),
+        fc.integer({ min: 2, max: 20 }).map((step) => `*/${step}`),
+      );
+    const cron = fc
+      .tuple(field(0, 59), field(0, 23), field(1, 28))
+      .map(([minute, hour, day]) => `${minute} ${hour} ${day} * *`);
+    const start = fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2027, 0) }).map((ms) => new Date(ms));
+    fc.assert(
+      fc.property(cron, start, (expression, from) => {
+        const schedule = new Schedule(expression, zone);
+        const ahead = schedule.upcoming(5, from);
+        expect(ahead).to.deep.equal(ahead.toSorted((left, right) => left.getTime() - right.getTime()));
+        expect(ahead[0]).to.be.greaterThan(from);
+        expect(schedule.latest(5, from, ahead[4] ?? from)).to.deep.equal(ahead);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  for (const [cron, hint] of [
+    ['* * * *', 'has 4 fields'],
+    ['', 'has 0 fields'],
+    ['* * * * * * 2099', 'has 7 fields'],
+    ['60 * * * *', 'Invalid value for minute: 60'],
+    ['every night at half two', 'is not a cron expression'],
+    ['0 0 30 2 *', 'never comes'],
+  ] as const) {
+    it(`refuses "${cron}" and says what to write`, () => {
+      expect(() => new Schedule(cron)).to.throw(InvalidScheduleError, hint);
+    });
+  }
+
+  it('refuses an unknown time zone and says what to write', () => {
+    expect(() => new Schedule('* * * * *', 'Mars/Olympus')).to.throw(InvalidScheduleError, 'IANA');
+  });
+});
