@@ -1,10 +1,17 @@
-export { type EnqueuedJob, type EnqueueOptions, JobClient, type JobOrder } from './client/job-client.js';
+export {
+  type EnqueuedJob,
+  type EnqueueOptions,
+  JobClient,
+  type JobClientOptions,
+  type JobOrder,
+} from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
 export { toJsonText } from './job/arguments.js';
 export {
   checkMaxAttempts,
   checkName,
   checkPriority,
+  checkTimeout,
   defineJob,
   type JobDefinition,
   type JobDefinitionOptions,
@@ -14,7 +21,13 @@ export { isId, newId } from './job/id.js';
 export type * from './job/job.js';
 export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
-export { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './job/retry.js';
+export {
+  defaultMaxAttempts,
+  defaultRetryDelay,
+  type ErrorClass,
+  type RetryDelay,
+  type RetryRules,
+} from './job/retry.js';
 export * from './job/state.js';
 export { type Firing, jobOf, type PassedOver, planFiring } from './recurring/firing.js';
 export {
@@ -36,6 +49,7 @@ export {
 } from './server/handler.js';
 export { JobServer } from './server/job-server.js';
 export { type Logger, silentLogger } from './server/logger.js';
+export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';

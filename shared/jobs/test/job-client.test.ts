@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineJob, isId, JobClient, MemoryStorage } from '../src/index.js';
+import { defineJob, InvalidArgumentsError, isId, JobClient, MemoryStorage } from '../src/index.js';
 
 describe('A job client', () => {
   const report = defineJob({ name: 'report', queue: 'reports', priority: 5 });
@@ -25,6 +25,20 @@ describe('A job client', () => {
     const { id, queue } = await client.enqueue(report, {}, { queue: 'urgent', priority: -1, maxAttempts: 1 });
     expect(queue).to.equal('urgent');
     expect(await storage.findJob(id)).to.include({ queue: 'urgent', priority: -1, maxAttempts: 1 });
+  });
+
+  it('refuses arguments that take more bytes than it allows', async () => {
+    const frugal = new JobClient(storage, { maxArgsBytes: 20 });
+    const message = 'args take 29 bytes as JSON; this client allows 20 (maxArgsBytes)';
+    const problem = await frugal
+      .enqueue(report, { text: 'longer than it may' })
+      .catch((error: unknown) => error);
+    expect(problem).to.be.instanceOf(InvalidArgumentsError).with.property('message', message);
+  });
+
+  it('refuses a time for attempts that is out of bounds', async () => {
+    const problem = await client.enqueue(report, {}, { timeoutMs: 0 }).catch((error: unknown) => error);
+    expect(problem).to.be.instanceOf(RangeError).with.property('message').that.contains('timeoutMs');
   });
 
   it('gives each job a version 7 UUID of the present time', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { defaultRetryDelay } from '../src/index.js';
+import { defaultRetryDelay, defineJob } from '../src/index.js';
+import { worthRetrying } from '../src/job/retry.js';
 
 describe('The default pause before a retry', () => {
   for (const attempt of [1, 2, 5, 9]) {
@@ -8,4 +9,40 @@ describe('The default pause before a retry', () => {
       expect(seconds).to.be.within(0.9 * attempt ** 4, 1.1 * attempt ** 4);
     });
   }
+});
+
+describe('A list of pauses', () => {
+  it('is gone through, and its last entry repeats', () => {
+    const { retryDelay } = defineJob({ name: 'listed', retryDelay: [10, 500] });
+    expect([1, 2, 3, 9].map((attempt) => retryDelay(attempt, null))).to.deep.equal([10, 500, 500, 500]);
+  });
+
+  for (const list of [[], [-1], [Number.NaN]]) {
+    it(`cannot be [${list.join(', ')}]`, () => {
+      expect(() => defineJob({ name: 'listed', retryDelay: list })).to.throw(RangeError, 'retryDelay');
+    });
+  }
+});
+
+describe('An error is worth another attempt', () => {
+  class NetworkError extends Error {}
+  class DnsError extends NetworkError {}
+
+  it('if there are no rules', () => {
+    expect(worthRetrying(new Error('x'), {})).to.equal(true);
+  });
+
+  it('if retryOn has its class or one that it extends', () => {
+    expect(worthRetrying(new DnsError('x'), { retryOn: [NetworkError] })).to.equal(true);
+  });
+
+  it('not if retryOn has others only', () => {
+    expect(worthRetrying(new Error('x'), { retryOn: [NetworkError] })).to.equal(false);
+  });
+
+  it('not if giveUpOn has its class, whatever retryOn has', () => {
+    expect(worthRetrying(new DnsError('x'), { retryOn: [NetworkError], giveUpOn: [DnsError] })).to.equal(
+      false,
+    );
+  });
 });

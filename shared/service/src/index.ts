@@ -13,6 +13,7 @@ export { createJobServer } from './job-server.js';
 export { createLogger, type Logger } from './logger.js';
 export { openStorage } from './open-storage.js';
 export { runService, type RunningService } from './run-service.js';
+export { readQueues } from './server-queues.js';
 export { type Readiness, storageHealth } from './storage-health.js';
 export { testJob, testJobHandler } from './test-job.js';
 export { dashboardVariables, databaseVariables, serverVariables, serviceVariables } from './variables.js';

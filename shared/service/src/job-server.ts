@@ -1,9 +1,10 @@
 import { type JobHandler, JobServer, type JobStorage } from '@longshore/jobs';
 import Type from 'typebox';
 import type { Application } from './application.js';
-import { type Config, listOf } from './config.js';
+import type { Config } from './config.js';
 import type { Logger } from './logger.js';
 import { testJobHandler } from './test-job.js';
+import { readQueues } from './server-queues.js';
 import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
@@ -17,14 +18,13 @@ export function createJobServer(
   logger: Logger,
 ): JobServer {
   const handlers = [...applicationHandlers, testJobHandler(config.RESULTS_DIR)];
-  const queues = listOf(config.WORKER_QUEUES);
   return new JobServer({
     storage,
     handlers,
     application,
     // A process that keeps everything in memory has not every handler, so not every schedule either.
     recurring: recurring.filter(({ name }) => handlers.some(({ definition }) => definition.name === name)),
-    queues: queues.length > 0 ? queues : handlers.map(({ definition }) => definition.queue),
+    queues: readQueues(config.WORKER_QUEUES) ?? handlers.map(({ definition }) => definition.queue),
     concurrency: config.WORKER_CONCURRENCY,
     serverTimeoutMs: config.SERVER_TIMEOUT_MS,
     slidingInvisibilityTimeoutMs: config.SLIDING_INVISIBILITY_TIMEOUT_MS,

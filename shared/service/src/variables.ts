@@ -21,7 +21,7 @@ export const databaseVariables = {
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
-  /** Comma-separated, the first ones first; by default every queue that the application's jobs go to. */
+  /** Comma-separated, the first ones first, or by weight (`critical=6,default=3`); by default every queue that the application's jobs go to. */
   WORKER_QUEUES: Type.String({ default: '' }),
   SERVER_TIMEOUT_MS: Type.Integer({ minimum: 5_000, maximum: 3_600_000, default: 30_000 }),
   SLIDING_INVISIBILITY_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 86_400_000, default: 300_000 }),

@@ -1,4 +1,12 @@
-import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
+import { excessBytes } from '../job/arguments.js';
+import {
+  checkMaxAttempts,
+  checkName,
+  checkPriority,
+  checkTimeout,
+  type JobDefinition,
+} from '../job/definition.js';
+import { InvalidArgumentsError } from '../job/errors.js';
 import { newId } from '../job/id.js';
 import type { Due, NewJob } from '../job/job.js';
 import type { JobMeta } from '../job/meta.js';
@@ -13,6 +21,8 @@ export interface EnqueueOptions {
   priority?: number;
   /** Instead of the definition's number of attempts. */
   maxAttempts?: number;
+  /** Instead of the definition's time for one attempt, in milliseconds. */
+  timeoutMs?: number;
   /** Words to find the job by: at most 20 of 1 to 100 characters. */
   tags?: readonly string[];
   /** Not before this many milliseconds have passed. Excludes `runAt`. */
@@ -40,14 +50,24 @@ export interface JobOrder<Args = unknown> {
   readonly options?: Omit<EnqueueOptions, 'transaction'>;
 }
 
+export interface JobClientOptions {
+  /** How many bytes the arguments of a job may take as JSON; 1 048 576 by default. */
+  maxArgsBytes?: number;
+}
+
 /** Creates jobs and drops them into the storage. Cheap; one a process is enough. */
 export class JobClient {
   readonly recurring: RecurringClient;
   readonly #intake: JobIntake;
+  readonly #maxArgsBytes: number;
 
-  constructor(storage: JobIntake & Pick<JobStorage, 'recurring'>) {
+  constructor(
+    storage: JobIntake & Pick<JobStorage, 'recurring'>,
+    { maxArgsBytes = 1_048_576 }: JobClientOptions = {},
+  ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#intake = storage;
+    this.#maxArgsBytes = maxArgsBytes;
   }
 
   /**
@@ -62,7 +82,7 @@ export class JobClient {
     args: Args,
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
-    const job = toNewJob(definition, args, options);
+    const job = this.#toNewJob(definition, args, options);
     if (options.transaction === undefined) await this.#intake.enqueue(job);
     else await this.#intake.enqueueMany([job], options.transaction);
     return job;
@@ -74,9 +94,19 @@ export class JobClient {
    * @param transaction as in {@link EnqueueOptions}
    */
   async enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
-    const jobs = orders.map(({ definition, args, options = {} }) => toNewJob(definition, args, options));
+    const jobs = orders.map(({ definition, args, options = {} }) =>
+      this.#toNewJob(definition, args, options),
+    );
     if (jobs.length > 0) await this.#intake.enqueueMany(jobs, transaction);
     return jobs;
+  }
+
+  #toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: EnqueueOptions): NewJob {
+    const job = toNewJob(definition, args, options);
+    const bytes = excessBytes(job.args, this.#maxArgsBytes);
+    if (bytes === null) return job;
+    const message = `take ${bytes} bytes as JSON; this client allows ${this.#maxArgsBytes} (maxArgsBytes)`;
+    throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
 }
 
@@ -102,12 +132,14 @@ function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: En
 }
 
 /** `null` for the plain job, which carries nothing more. */
-function metaOf({ tags = [] }: EnqueueOptions): JobMeta | null {
-  if (tags.length === 0) return null;
+function metaOf({ tags = [], timeoutMs }: EnqueueOptions): JobMeta | null {
+  if (timeoutMs !== undefined) checkTimeout(timeoutMs);
+  const time = timeoutMs === undefined ? null : { timeoutMs };
+  if (tags.length === 0) return time;
   if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
     throw new RangeError('tags are at most 20 words of 1 to 100 characters');
   }
-  return { tags: [...new Set(tags)] };
+  return { ...time, tags: [...new Set(tags)] };
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

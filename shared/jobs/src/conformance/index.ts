@@ -1,4 +1,5 @@
 import { describe } from 'mocha';
+import { bounding } from './bounding.js';
 import { claiming } from './claiming.js';
 import { completing } from './completing.js';
 import { controlling } from './controlling.js';
@@ -39,5 +40,6 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('what only some jobs carry', () => linking(bench));
     describe('reading', () => reading(bench));
     describe('under a job server', () => serving(bench));
+    describe('what a job may take', () => bounding(bench));
   });
 }

@@ -3,9 +3,15 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { toJsonText } from './arguments.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
-import { defaultMaxAttempts, defaultRetryDelay, type RetryDelay } from './retry.js';
+import {
+  defaultMaxAttempts,
+  defaultRetryDelay,
+  type RetryDelay,
+  type RetryRules,
+  toRetryDelay,
+} from './retry.js';
 
-export interface JobDefinitionOptions<Schema extends TSchema> {
+export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules {
   /** Finds the handler; unique within an application. Letters, digits, `.`, `_`, `-` and `:`, at most 100. */
   name: string;
   /** The arguments, as a TypeBox schema. Any JSON object by default. */
@@ -16,8 +22,13 @@ export interface JobDefinitionOptions<Schema extends TSchema> {
   priority?: number;
   /** 1 to 1000, 10 by default. With 1 a job is started at most once, even if its server dies. */
   maxAttempts?: number;
-  /** Milliseconds before the next attempt; `attempt⁴` seconds ± 10 % by default. */
-  retryDelay?: RetryDelay;
+  /**
+   * Milliseconds before the next attempt: a function, or a list whose last entry repeats; `attempt⁴` seconds ± 10 % by
+   * default.
+   */
+  retryDelay?: RetryDelay | readonly number[];
+  /** How many milliseconds an attempt may take, 1 to 86 400 000; as long as it likes unless given. */
+  timeoutMs?: number;
 }
 
 /** What clients and servers share about a kind of job: its name, its arguments, its defaults. No handler. */
@@ -28,6 +39,9 @@ export interface JobDefinition<Args = unknown> {
   readonly priority: number;
   readonly maxAttempts: number;
   readonly retryDelay: RetryDelay;
+  readonly retryRules: RetryRules;
+  /** `null` if an attempt may take as long as it likes. */
+  readonly timeoutMs: number | null;
   /**
    * Checks arguments and turns them into what the storage keeps.
    *
@@ -39,7 +53,7 @@ export interface JobDefinition<Args = unknown> {
 /**
  * Defines a kind of job.
  *
- * @throws {RangeError} if a name, a priority or a number of attempts is out of its bounds
+ * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of its bounds
  */
 export function defineJob<Schema extends TSchema = TSchema>(
   options: JobDefinitionOptions<Schema>,
@@ -49,6 +63,7 @@ export function defineJob<Schema extends TSchema = TSchema>(
   checkName('queue', queue);
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
+  if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs);
   const schema: TSchema = options.args ?? Type.Object({});
   let validate: ValidateFunction | undefined;
 
@@ -58,7 +73,12 @@ export function defineJob<Schema extends TSchema = TSchema>(
     queue,
     priority,
     maxAttempts,
-    retryDelay: options.retryDelay ?? defaultRetryDelay,
+    retryDelay: toRetryDelay(options.retryDelay ?? defaultRetryDelay),
+    retryRules: {
+      ...(options.retryOn && { retryOn: options.retryOn }),
+      ...(options.giveUpOn && { giveUpOn: options.giveUpOn }),
+    },
+    timeoutMs: options.timeoutMs ?? null,
     serialize(args: Static<Schema>): JsonText {
       const text = toJsonText(args, 'args');
       validate ??= ajv.compile(schema);
@@ -88,6 +108,13 @@ export function checkPriority(priority: number): void {
 export function checkMaxAttempts(maxAttempts: number): void {
   if (!Number.isInteger(maxAttempts) || maxAttempts < 1 || maxAttempts > 1_000) {
     throw new RangeError(`maxAttempts is an integer from 1 to 1000, not ${maxAttempts}`);
+  }
+}
+
+/** @throws {RangeError} if it is not an integer from 1 to 86 400 000: a day */
+export function checkTimeout(timeoutMs: number): void {
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 86_400_000) {
+    throw new RangeError(`timeoutMs is an integer from 1 to 86400000, not ${timeoutMs}`);
   }
 }
 

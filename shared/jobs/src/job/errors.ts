@@ -59,6 +59,27 @@ export class JobCancelledError extends Error {
   }
 }
 
+/** Why a handler's signal aborted, and how its attempt failed: it took longer than it may. */
+export class JobTimeoutError extends Error {
+  override readonly name = 'JobTimeoutError';
+  readonly timeoutMs: number;
+
+  /** @param options `cause`: what the handler threw after its time was up */
+  constructor(timeoutMs: number, options?: ErrorOptions) {
+    super(`The attempt took longer than its ${timeoutMs} ms`, options);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A handler returned more than the server lets into the storage. */
+export class ResultTooLargeError extends Error {
+  override readonly name = 'ResultTooLargeError';
+
+  constructor(bytes: number, maxBytes: number) {
+    super(`The result takes ${bytes} bytes as JSON; this server allows ${maxBytes} (maxResultBytes)`);
+  }
+}
+
 /** Thrown by a handler: this job is not to be done, now or later. It ends `cancelled`, whatever attempts are left. */
 export class CancelJob extends Error {
   override readonly name = 'CancelJob';

@@ -5,6 +5,18 @@
  */
 export type RetryDelay = (attempt: number, error: unknown) => number;
 
+/** A class of errors; its subclasses belong to it (`instanceof`). */
+// An abstract class, or one with parameters of its own, is welcome too.
+export type ErrorClass = abstract new (...args: never[]) => unknown;
+
+/** Which errors are worth another attempt. */
+export interface RetryRules {
+  /** Only these are; all unless given. */
+  readonly retryOn?: readonly ErrorClass[];
+  /** These are not, even if `retryOn` has them too. */
+  readonly giveUpOn?: readonly ErrorClass[];
+}
+
 /** How often a job is attempted unless its definition or its enqueuer says otherwise. */
 export const defaultMaxAttempts = 10;
 
@@ -15,3 +27,25 @@ export const defaultMaxAttempts = 10;
  */
 export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));
+
+/**
+ * @param delay a function, or a list of milliseconds whose last entry repeats
+ * @throws {RangeError} if a list is empty or has something other than milliseconds, 0 or more
+ */
+export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
+  if (typeof delay === 'function') return delay;
+  const list = [...delay];
+  const last = list.at(-1);
+  if (last === undefined || list.some((ms) => !(Number.isFinite(ms) && ms >= 0))) {
+    throw new RangeError(
+      `retryDelay is a list of milliseconds, 0 or more, or a function, not [${list.join(', ')}]`,
+    );
+  }
+  return (attempt) => list[attempt - 1] ?? last;
+}
+
+/** Whether an attempt that ended with this error is worth another one. */
+export function worthRetrying(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
+  const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => error instanceof type);
+  return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));
+}

@@ -1,5 +1,6 @@
 import type { ClaimedJob } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
+import type { QueueOrder } from './queue-order.js';
 
 /** More than this is claimed in several round trips. */
 const maxBatch = 1_000;
@@ -12,7 +13,7 @@ const safetyPollMs = 200;
 
 export interface FetcherOptions {
   readonly store: ClaimStore;
-  readonly queues: readonly string[];
+  readonly queues: QueueOrder;
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
@@ -51,7 +52,7 @@ export class Fetcher {
     if (id === null) return safetyPollMs;
     this.#measure();
     this.#more = false;
-    for (const queue of queues) {
+    for (const queue of queues.next()) {
       const room = this.#capacity() - held();
       if (room <= 0) {
         this.#more = true;

@@ -53,7 +53,7 @@ export class JobServer {
       description: {
         host: resolved.host,
         pid: process.pid,
-        queues,
+        queues: [...queues.names],
         concurrency,
         timeoutMs: resolved.serverTimeoutMs,
       },
@@ -63,6 +63,9 @@ export class JobServer {
       handlers: resolved.handlers,
       store: storage,
       concurrency,
+      logger,
+      maxResultBytes: resolved.maxResultBytes,
+      timeoutGraceMs: resolved.timeoutGraceMs,
       onOutcome: (job, outcome) => this.#finish(job, outcome),
     });
     this.#fetcher = new Fetcher({
@@ -168,7 +171,7 @@ export class JobServer {
       this.#firing.wake();
       this.#cancelling.wake();
       this.#settling.wake();
-    } else if (this.#options.queues.includes(queue)) {
+    } else if (this.#options.queues.names.includes(queue)) {
       this.#fetching.wake();
     }
   }

@@ -1,16 +1,19 @@
-import { toJsonText } from '../job/arguments.js';
-import { CancelJob, JobCancelledError, SnoozeJob, UnknownJobError } from '../job/errors.js';
-import { toJobError } from '../job/failure.js';
+import { JobCancelledError, JobTimeoutError, UnknownJobError } from '../job/errors.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
-import { defaultRetryDelay } from '../job/retry.js';
 import type { ClaimStore } from '../storage/storage.js';
 import type { JobHandler } from './handler.js';
-import { RunningAttempt } from './running-attempt.js';
+import type { Logger } from './logger.js';
+import { failure, toResult } from './outcome.js';
+import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
+import { TimeLimit } from './time-limit.js';
 
 export interface RunnerOptions {
   readonly handlers: readonly JobHandler[];
   readonly store: ClaimStore;
   readonly concurrency: number;
+  readonly logger: Logger;
+  readonly maxResultBytes: number;
+  readonly timeoutGraceMs: number;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
@@ -19,6 +22,7 @@ export interface RunnerOptions {
 export class Runner {
   readonly #handlers = new Map<string, JobHandler>();
   readonly #options: RunnerOptions;
+  readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: ClaimedJob[] = [];
   #idle: (() => void)[] = [];
@@ -26,6 +30,8 @@ export class Runner {
   /** @throws {RangeError} if two handlers bear one name */
   constructor(options: RunnerOptions) {
     this.#options = options;
+    const { store, maxResultBytes } = options;
+    this.#attemptOptions = { store, toResult: (value) => toResult(value, maxResultBytes) };
     for (const handler of options.handlers) {
       const { name } = handler.definition;
       if (this.#handlers.has(name)) throw new RangeError(`Two handlers for the job "${name}"`);
@@ -108,9 +114,17 @@ export class Runner {
   }
 
   async #run(job: ClaimedJob): Promise<void> {
-    const attempt = new RunningAttempt(job, this.#options.store);
+    const attempt = new RunningAttempt(job, this.#attemptOptions);
     this.#running.set(job.claim.jobId, attempt);
-    const outcome = await this.#outcomeOf(attempt, job);
+    const handler = this.#handlers.get(job.name);
+    const timeoutMs = job.meta?.timeoutMs ?? handler?.definition.timeoutMs ?? null;
+    const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
+    const outcome = await this.#outcomeOf(attempt, job, handler);
+    limit?.lift();
+    this.#settle(attempt, job, outcome);
+  }
+
+  #settle(attempt: RunningAttempt, job: ClaimedJob, outcome: Outcome): void {
     // A dropped claim may have come back to this very server meanwhile, as another attempt.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
@@ -118,33 +132,43 @@ export class Runner {
     this.#startNext();
   }
 
-  async #outcomeOf(attempt: RunningAttempt, job: ClaimedJob): Promise<Outcome> {
-    const handler = this.#handlers.get(job.name);
+  /** Lets an attempt end in time, or gives it up: the job goes on without it. */
+  #limit(
+    attempt: RunningAttempt,
+    job: ClaimedJob,
+    handler: JobHandler | undefined,
+    timeoutMs: number,
+  ): TimeLimit {
+    const { logger, timeoutGraceMs: graceMs } = this.#options;
+    const error = new JobTimeoutError(timeoutMs);
+    return new TimeLimit({
+      timeoutMs,
+      graceMs,
+      onTimeout: () => attempt.abort(error),
+      onGraceOver: () => {
+        if (this.#running.get(job.claim.jobId) !== attempt) return;
+        const { name, claim } = job;
+        logger.warn(
+          { name, claim, timeoutMs, graceMs },
+          'a handler ignored its timeout; its job goes on without it',
+        );
+        this.#settle(attempt, job, failure(job, error, handler, attempt));
+      },
+    });
+  }
+
+  async #outcomeOf(
+    attempt: RunningAttempt,
+    job: ClaimedJob,
+    handler: JobHandler | undefined,
+  ): Promise<Outcome> {
     try {
       if (handler === undefined) throw new UnknownJobError(job.name, [...this.#handlers.keys()]);
       const result = await handler.run(attempt);
-      return { kind: 'done', result: toJsonText(result ?? null, 'result') };
+      if (attempt.timeout !== null) throw attempt.timeout;
+      return { kind: 'done', result: this.#attemptOptions.toResult(result) };
     } catch (error) {
-      return failure(job, error, handler, attempt.cancelled);
+      return failure(job, error, handler, attempt);
     }
-  }
-}
-
-function failure(
-  job: ClaimedJob,
-  thrown: unknown,
-  handler: JobHandler | undefined,
-  cancelled: boolean,
-): Outcome {
-  if (thrown instanceof SnoozeJob && !cancelled) return { kind: 'snooze', delayMs: thrown.delayMs };
-  const error = toJobError(thrown);
-  if (cancelled || thrown instanceof CancelJob) return { kind: 'cancelled', error };
-  const { attempt } = job.claim;
-  if (attempt >= job.maxAttempts) return { kind: 'failed', error };
-  const retryDelay = handler?.definition.retryDelay ?? defaultRetryDelay;
-  try {
-    return { kind: 'retry', error, delayMs: Math.max(0, retryDelay(attempt, thrown)) || 0 };
-  } catch {
-    return { kind: 'retry', error, delayMs: defaultRetryDelay(attempt, thrown) };
   }
 }

@@ -1,26 +1,31 @@
-import { toJsonText } from '../job/arguments.js';
-import { JobCancelledError } from '../job/errors.js';
-import type { Claim, ClaimedJob, JsonValue } from '../job/job.js';
+import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
+import type { Claim, ClaimedJob, JsonText, JsonValue } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { JobContext, RunningJob } from './handler.js';
+
+export interface AttemptOptions {
+  readonly store: ClaimStore;
+  /** Turns a result into what the storage keeps. */
+  readonly toResult: (value: unknown) => JsonText;
+}
 
 /** One run of a handler, and all that the handler sees of it. */
 export class RunningAttempt implements JobContext<JsonValue> {
   readonly claim: Claim;
   readonly args: JsonValue;
   readonly job: RunningJob;
-  readonly #store: ClaimStore;
+  readonly #options: AttemptOptions;
   /** Made when it is first asked for: for a job that does nothing it was a tenth of the cost. */
   #abort: AbortController | undefined;
   #recorded = false;
 
-  constructor({ claim, name, args, maxAttempts, createdAt }: ClaimedJob, store: ClaimStore) {
+  constructor({ claim, name, args, maxAttempts, createdAt }: ClaimedJob, options: AttemptOptions) {
     const { jobId: id, queue, attempt } = claim;
     this.claim = claim;
     this.args = args;
     this.job = { id, name, queue, attempt, maxAttempts, createdAt };
-    this.#store = store;
+    this.#options = options;
   }
 
   get signal(): AbortSignal {
@@ -38,6 +43,12 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#abort?.signal.reason instanceof JobCancelledError;
   }
 
+  /** The error it ends with because its time was up; `null` if it was not, or if the job had been cancelled before. */
+  get timeout(): JobTimeoutError | null {
+    const reason: unknown = this.#abort?.signal.reason;
+    return reason instanceof JobTimeoutError ? reason : null;
+  }
+
   abort(reason: Error): void {
     this.#abort ??= new AbortController();
     this.#abort.abort(reason);
@@ -48,9 +59,9 @@ export class RunningAttempt implements JobContext<JsonValue> {
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
     let result: { value: Result } | undefined;
-    await this.#store.completeWithin(this.claim, async (client) => {
+    await this.#options.store.completeWithin(this.claim, async (client) => {
       result = { value: await work(client) };
-      return toJsonText(result.value ?? null, 'result');
+      return this.#options.toResult(result.value);
     });
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');
     this.#recorded = true;

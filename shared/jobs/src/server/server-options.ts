@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { checkName } from '../job/definition.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { JobHandler } from './handler.js';
 import { type Logger, silentLogger } from './logger.js';
+import { QueueOrder, type ServerQueues } from './queue-order.js';
 
 /** Times that rule how servers and their storage work together; the names are the field's. All in milliseconds. */
 export interface ServerTimes {
@@ -35,32 +35,39 @@ export interface JobServerOptions extends ServerTimes {
    * operators added stays. Left out: nothing is changed.
    */
   recurring?: readonly NewRecurringJob[];
-  /** Queues to take jobs from, the first ones first. `['default']` unless given. */
-  queues?: readonly string[];
+  /** Queues to take jobs from: the first ones first, or by weight. `['default']` unless given. */
+  queues?: ServerQueues;
   /** How many jobs run at once; 1 to 1000, default 10. */
   concurrency?: number;
   /** How long `stop` lets running jobs finish before their signals abort; 0 to 3 600 000 ms, default 25 000. */
   stopTimeoutMs?: number;
+  /** How many bytes a job's result may take as JSON before its attempt fails; 1 to 268 435 456, default 1 048 576. */
+  maxResultBytes?: number;
+  /**
+   * How long a handler may go on after its job's timeout before its job goes on without it; 0 to 3 600 000 ms, default
+   * 5 000.
+   */
+  timeoutGraceMs?: number;
   logger?: Logger;
   /** The host's name, as people will see it. */
   host?: string;
 }
 
-export interface ResolvedServerOptions extends Required<Omit<JobServerOptions, 'application' | 'recurring'>> {
+export interface ResolvedServerOptions extends Required<
+  Omit<JobServerOptions, 'application' | 'recurring' | 'queues'>
+> {
+  readonly queues: QueueOrder;
   /** `null`: none are defined in code. */
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
 }
 
 /** @throws {RangeError} that names the option and its bounds */
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
-  const queues = options.queues ?? ['default'];
-  if (queues.length === 0) throw new RangeError('queues must name at least one queue');
-  for (const queue of queues) checkName('queue', queue);
   return {
     storage: options.storage,
     handlers: options.handlers,
     recurring: recurringJobs(options),
-    queues: [...new Set(queues)],
+    queues: new QueueOrder(options.queues ?? ['default']),
     concurrency: bounded('concurrency', options.concurrency ?? 10, 1, 1_000),
     slidingInvisibilityTimeoutMs: bounded(
       'slidingInvisibilityTimeoutMs',
@@ -71,6 +78,8 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     serverTimeoutMs: bounded('serverTimeoutMs', options.serverTimeoutMs ?? 30_000, 5_000, 3_600_000),
     queuePollIntervalMs: bounded('queuePollIntervalMs', options.queuePollIntervalMs ?? 0, 0, 60_000),
     stopTimeoutMs: bounded('stopTimeoutMs', options.stopTimeoutMs ?? 25_000, 0, 3_600_000),
+    maxResultBytes: bounded('maxResultBytes', options.maxResultBytes ?? 1_048_576, 1, 268_435_456),
+    timeoutGraceMs: bounded('timeoutGraceMs', options.timeoutGraceMs ?? 5_000, 0, 3_600_000),
     logger: options.logger ?? silentLogger,
     host: options.host ?? hostname(),
   };

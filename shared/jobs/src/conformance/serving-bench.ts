@@ -1,0 +1,31 @@
+import type { Job } from '../job/job.js';
+import type { JobState } from '../job/state.js';
+import type { JobHandler } from '../server/handler.js';
+import { JobServer } from '../server/job-server.js';
+import type { JobServerOptions } from '../server/server-options.js';
+import { type Bench, until } from './storage-under-test.js';
+
+/** Runs `work` while a server takes jobs from a queue. */
+export async function whileServing<Result>(
+  bench: Bench,
+  queue: string,
+  handlers: readonly JobHandler[],
+  work: (server: JobServer) => Promise<Result>,
+  options: Partial<JobServerOptions> = {},
+): Promise<Result> {
+  const { storage } = bench;
+  const server = new JobServer({ storage, handlers, queues: [queue], stopTimeoutMs: 100, ...options });
+  await server.start();
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+export async function jobInState(bench: Bench, id: string, state: JobState): Promise<Job> {
+  return until(async () => {
+    const job = await bench.storage.findJob(id);
+    return job?.state === state ? job : undefined;
+  });
+}

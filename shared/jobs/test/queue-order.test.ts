@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { QueueOrder } from '../src/server/queue-order.js';
+
+describe('The order of queues', () => {
+  it('is always that of the list', () => {
+    const order = new QueueOrder(['critical', 'default', 'critical']);
+    expect([order.next(), order.next()]).to.deep.equal([
+      ['critical', 'default'],
+      ['critical', 'default'],
+    ]);
+  });
+
+  it('begins with a queue as often as its weight says', () => {
+    const order = new QueueOrder({ critical: 6, default: 3, low: 1 });
+    const firsts = new Map<string, number>();
+    for (let draw = 0; draw < 20_000; draw++) {
+      const [first = ''] = order.next();
+      firsts.set(first, (firsts.get(first) ?? 0) + 1);
+    }
+    // Twelve standard deviations off would fail it.
+    expect((firsts.get('critical') ?? 0) / 20_000).to.be.closeTo(0.6, 0.04);
+    expect((firsts.get('low') ?? 0) / 20_000).to.be.closeTo(0.1, 0.025);
+  });
+
+  it('names every queue in every draw', () => {
+    const order = new QueueOrder({ critical: 1_000, low: 1 });
+    expect([...order.next()].toSorted()).to.deep.equal(['critical', 'low']);
+  });
+
+  it('refuses a weight that is not a whole number from 1 to 1000', () => {
+    for (const weight of [0, -1, 1.5, 1_001, Number.NaN]) {
+      expect(() => new QueueOrder({ low: weight })).to.throw(RangeError, 'The weight of the queue "low"');
+    }
+  });
+
+  it('refuses no queues', () => {
+    expect(() => new QueueOrder({})).to.throw(RangeError, 'at least one queue');
+  });
+});

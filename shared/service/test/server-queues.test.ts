@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { ConfigError, readQueues } from '../src/index.js';
+
+describe('WORKER_QUEUES', () => {
+  it('is a strict order if no queue has a weight', () => {
+    expect(readQueues('critical, default')).to.deep.equal(['critical', 'default']);
+  });
+
+  it('is a table of weights if every queue has one', () => {
+    expect(readQueues('critical=6,default=3')).to.deep.equal({ critical: 6, default: 3 });
+  });
+
+  it('names nothing if it is empty', () => {
+    expect(readQueues('')).to.equal(null);
+  });
+
+  it('is refused if only some queues have a weight', () => {
+    expect(() => readQueues('critical=6,default')).to.throw(ConfigError, 'every queue a weight');
+  });
+});
