@@ -1,11 +1,17 @@
 import type { Database } from './database.js';
 import { deleteOldCancellations } from './sql/control-jobs.js';
+import { deleteOldLinks } from './sql/job-links.js';
+import { newId } from '@longshore/jobs';
+import { deleteOldBatches } from './sql/batches.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 
 /** Today's partitions are there long before they are needed: a week without any server leaves enough. */
 const daysAhead = 8;
 
-const partitionsEveryMs = 3_600_000;
+const hourMs = 3_600_000;
+
+/** As long as the longest history. */
+const linksKeptMs = 30 * 24 * hourMs;
 
 /** This many rows more than there are counters are worth a fold. */
 const foldAt = 100;
@@ -23,7 +29,10 @@ export class Housekeeping {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
     await this.#database.query(deleteOldCancellations);
-    if (performance.now() - this.#partitionsMadeAt >= partitionsEveryMs) await this.makePartitions();
+    if (performance.now() - this.#partitionsMadeAt < hourMs) return;
+    await this.makePartitions();
+    await this.#database.query(deleteOldBatches);
+    await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
   }
 
   async makePartitions(): Promise<void> {

@@ -1,9 +1,10 @@
-import type { Claim, ControlResult, JobControl, JobState, QueueLimits } from '@longshore/jobs';
+import type { BatchControl, Claim, ControlResult, JobControl, JobState, QueueLimits } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { toJob } from './job-row.js';
 import type { LimitedQueues } from './limited-queues.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
 import * as sql from './sql/control-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
@@ -11,7 +12,7 @@ import type { WakeUps } from './wake-ups.js';
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
 /** What operators do. */
-export class PostgresControl implements JobControl {
+export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
@@ -35,6 +36,7 @@ export class PostgresControl implements JobControl {
   async cancelJob(id: string): Promise<ControlResult> {
     const result = await this.#control(id, {
       scheduled: sql.cancelWaiting,
+      awaiting: cancelOneAwaiting,
       enqueued: sql.cancelReady,
       processing: sql.cancelRunning,
       cancelled: 'unchanged',
@@ -56,7 +58,12 @@ export class PostgresControl implements JobControl {
 
   runJob(id: string): Promise<ControlResult> {
     return this.#enqueued(
-      this.#control(id, { scheduled: sql.runWaiting, enqueued: 'unchanged', processing: 'unchanged' }),
+      this.#control(id, {
+        scheduled: sql.runWaiting,
+        awaiting: runAwaiting,
+        enqueued: 'unchanged',
+        processing: 'unchanged',
+      }),
     );
   }
 

@@ -1,8 +1,16 @@
-import type { JobIntake, NewJob, TransactionClient } from '@longshore/jobs';
+import type { JobIntake, NewBatch, NewJob, TransactionClient } from '@longshore/jobs';
 import type pg from 'pg';
 import { byQueue } from './by-queue.js';
 import type { Database } from './database.js';
 import { EnqueueBuffer } from './enqueue-buffer.js';
+import {
+  awaitingInsert,
+  batchInsert,
+  checkParents,
+  linksInsert,
+  waitsForParents,
+  withFollowed,
+} from './linked-inserts.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
@@ -35,15 +43,34 @@ export class PostgresIntake implements JobIntake {
     await buffer.add(job);
   }
 
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
-    const inserts = await this.#inserts(jobs);
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
+    return this.#enqueue(jobs, null, transaction);
+  }
+
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
+    const { jobs, followUp } = batch;
+    return this.#enqueue(followUp === null ? jobs : [...jobs, followUp], batch, transaction);
+  }
+
+  async #enqueue(
+    jobs: readonly NewJob[],
+    batch: NewBatch | null,
+    transaction: TransactionClient | undefined,
+  ): Promise<void> {
+    if (jobs.some(waitsForParents)) {
+      await checkParents(jobs, batch, async (statement, values) =>
+        transaction === undefined
+          ? this.#database.query(statement, values)
+          : (await transaction.query(statement.text, values)).rows,
+      );
+    }
+    const inserts = await this.#inserts(jobs, batch);
     if (transaction !== undefined) {
       for (const { statement, values } of inserts) await transaction.query(statement.text, values);
       return; // whether it commits, and when, is the caller's affair
     }
     await this.#insert(inserts);
-    for (const { queue, due } of jobs.length === 1 ? jobs : announced(jobs))
-      this.#wakeUps.announce(due === null ? queue : null);
+    for (const queue of announced(jobs)) this.#wakeUps.announce(queue);
   }
 
   /** Resolves when everything handed over so far has been written or refused. */
@@ -52,15 +79,24 @@ export class PostgresIntake implements JobIntake {
   }
 
   /** One chunk of one queue each, built when it is asked for. */
-  async #inserts(jobs: readonly NewJob[]): Promise<Generator<Insert, void>> {
+  async #inserts(jobs: readonly NewJob[], batch: NewBatch | null): Promise<Generator<Insert, void>> {
     const groups: [queueId: number, jobs: NewJob[]][] = [];
-    for (const [queue, group] of byQueue(jobs)) groups.push([await this.#queues.idOf(queue), group]);
+    for (const [queue, group] of byQueue(withFollowed(jobs)))
+      groups.push([await this.#queues.idOf(queue), group]);
     return (function* build() {
+      if (batch !== null) yield batchInsert(batch);
       for (const [queueId, group] of groups) {
-        for (const chunk of chunks(group.filter(({ due }) => due === null)))
+        const atOnce = group.filter((job) => !waitsForParents(job));
+        for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
           yield readyInsert(queueId, chunk);
-        for (const chunk of chunks(group.filter(({ due }) => due !== null)))
+        for (const chunk of chunks(atOnce.filter(({ due }) => due !== null)))
           yield waitingInsert(queueId, chunk);
+        if (atOnce.length === group.length) continue;
+        const known = knownParents(jobs, batch);
+        for (const chunk of chunks(group.filter(waitsForParents))) {
+          yield awaitingInsert(queueId, chunk);
+          yield linksInsert(queueId, chunk, known);
+        }
       }
     })();
   }
@@ -112,7 +148,14 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** One job for each wake-up that these jobs call for. */
-function announced(jobs: readonly NewJob[]): Iterable<NewJob> {
-  return new Map(jobs.map((job) => [job.due === null ? job.queue : null, job])).values();
+/** Parents that need not be told: those that come with their children, and a batch unless it has ended before it began. */
+function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
+  const known = new Set(jobs.map(({ id }) => id));
+  if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
+  return known;
+}
+
+/** The wake-ups that these jobs call for. */
+function announced(jobs: readonly NewJob[]): Set<string | null> {
+  return new Set(jobs.map((job) => (job.due === null && !waitsForParents(job) ? job.queue : null)));
 }

@@ -1,5 +1,7 @@
 import {
   type Attempt,
+  type BatchReader,
+  type ContinuationPage,
   isId,
   type Job,
   type JobCount,
@@ -12,18 +14,20 @@ import {
   type Server,
   type StateCounts,
 } from '@longshore/jobs';
+import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { type CountRow, selectCounts } from './sql/counts.js';
-import { countJobs, findJob, listJobs, oldestReadyText, statesOf } from './sql/read-jobs.js';
+import { selectChildren } from './sql/job-links.js';
+import { countJobs, findJob, findJobs, listJobs, oldestReadyText, statesOf } from './sql/read-jobs.js';
 import { selectServers, type ServerRow } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
 const mostCounted = 10_000;
 
 /** What people look at. */
-export class PostgresReader implements JobReader {
+export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
 
@@ -54,7 +58,15 @@ export class PostgresReader implements JobReader {
       after,
     });
     const rows = await this.#database.query<JobRow>(query, query.values);
-    return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
+    return this.#toJobs(rows);
+  }
+
+  async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
+    const { limit = 100, after = '00000000-0000-0000-0000-000000000000' } = page;
+    if (!isId(id)) return [];
+    const children = await this.#database.query<{ id: string }>(selectChildren, [id, limit, after]);
+    const rows = await this.#database.query<JobRow>(findJobs, [arrayOf(children.map((child) => child.id))]);
+    return this.#toJobs(rows);
   }
 
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {
@@ -118,6 +130,10 @@ export class PostgresReader implements JobReader {
     if (!isId(id)) return undefined;
     const [row] = await this.#database.query<JobRow>(findJob, [id]);
     return row;
+  }
+
+  #toJobs(rows: readonly JobRow[]): Promise<Job[]> {
+    return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
   }
 
   async #counts(): Promise<CountRow[]> {

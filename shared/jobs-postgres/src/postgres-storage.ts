@@ -1,9 +1,13 @@
 import {
   type Attempt,
+  type Batch,
+  type BatchControlResult,
+  type BatchListQuery,
   type Claim,
   type ClaimedJob,
   type ClaimRequest,
   type Completion,
+  type ContinuationPage,
   type ControlResult,
   type Job,
   type JobCount,
@@ -11,6 +15,7 @@ import {
   type JobListQuery,
   type JobStorage,
   type JsonText,
+  type NewBatch,
   type NewJob,
   type PromotionReport,
   type Queue,
@@ -27,10 +32,13 @@ import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions } from './postgres-options.js';
 import { jobStore, migrate } from './migrate.js';
+import { PostgresBatches } from './postgres-batches.js';
 import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
+import { PostgresContinuations } from './postgres-continuations.js';
 import { PostgresControl } from './postgres-control.js';
 import { PostgresIntake } from './postgres-intake.js';
+import { PostgresLinkMarker } from './postgres-link-marker.js';
 import { PostgresOutbox } from './postgres-outbox.js';
 import { PostgresReader } from './postgres-reader.js';
 import { PostgresRecurringJobs } from './postgres-recurring.js';
@@ -51,6 +59,7 @@ export class PostgresStorage implements JobStorage {
   readonly #control: PostgresControl;
   readonly #registry: PostgresRegistry;
   readonly #reader: PostgresReader;
+  readonly #batches: PostgresBatches;
   readonly #outbox: PostgresOutbox;
   readonly #housekeeping: Housekeeping;
 
@@ -67,7 +76,14 @@ export class PostgresStorage implements JobStorage {
     this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps, this.#limits);
     this.#reader = new PostgresReader(this.#database, queues);
     this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps, this.#limits);
-    this.#outbox = new PostgresOutbox(this.#database, [], (queue) => this.#wakeUps.announce(queue));
+    const announce = (queue: string | null): void => this.#wakeUps.announce(queue);
+    this.#batches = new PostgresBatches(this.#database, queues, announce);
+    this.#outbox = new PostgresOutbox(
+      this.#database,
+      new PostgresLinkMarker(this.#database),
+      [this.#batches, new PostgresContinuations(queues)],
+      announce,
+    );
     this.#housekeeping = new Housekeeping(this.#database);
   }
 
@@ -90,6 +106,10 @@ export class PostgresStorage implements JobStorage {
 
   enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
     return this.#intake.enqueueMany(jobs, transaction);
+  }
+
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
+    return this.#intake.enqueueBatch(batch, transaction);
   }
 
   claim(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -156,6 +176,10 @@ export class PostgresStorage implements JobStorage {
     return this.#control.deleteJob(id);
   }
 
+  cancelBatch(id: string): Promise<BatchControlResult> {
+    return this.#batches.cancelBatch(id);
+  }
+
   pauseQueue(name: string): Promise<void> {
     return this.#control.pauseQueue(name);
   }
@@ -190,6 +214,18 @@ export class PostgresStorage implements JobStorage {
 
   listAttempts(jobId: string): Promise<Attempt[]> {
     return this.#reader.listAttempts(jobId);
+  }
+
+  listContinuations(id: string, page?: ContinuationPage): Promise<Job[]> {
+    return this.#reader.listContinuations(id, page);
+  }
+
+  findBatch(id: string): Promise<Batch | null> {
+    return this.#batches.findBatch(id);
+  }
+
+  listBatches(query: BatchListQuery): Promise<Batch[]> {
+    return this.#batches.listBatches(query);
   }
 
   listQueues(): Promise<Queue[]> {

@@ -6,6 +6,11 @@ export {
   type JobOrder,
 } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
+export type { AfterOption } from './client/after-option.js';
+export type { BatchOrder, EnqueuedBatch } from './client/batch-order.js';
+export type * from './job/batch.js';
+export { endOf, progressOf } from './job/batch.js';
+export * from './job/continuation.js';
 export { toJsonText } from './job/arguments.js';
 export {
   checkMaxAttempts,
@@ -53,6 +58,7 @@ export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
+export type * from './storage/batch-store.js';
 export type * from './storage/job-control.js';
 export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';

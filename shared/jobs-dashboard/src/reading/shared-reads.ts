@@ -10,6 +10,10 @@ export function shareReads(reader: JobReader, snapshot: Snapshot): JobReader {
     countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
     stateCounts: () => snapshot.share('states', () => reader.stateCounts()),
     listAttempts: (id) => snapshot.share(key('attempts', id), () => reader.listAttempts(id)),
+    listContinuations: (id, page) =>
+      snapshot.share(key('continuations', id, page), () => reader.listContinuations(id, page)),
+    findBatch: (id) => snapshot.share(key('batch', id), () => reader.findBatch(id)),
+    listBatches: (query) => snapshot.share(key('batches', query), () => reader.listBatches(query)),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
     ping: () => reader.ping(),

@@ -7,7 +7,10 @@ export interface MoveRow {
   job_id: string;
   from_state: JobState;
   to_state: JobState;
-  meta: JobMeta;
+  meta: JobMeta & {
+    /** It had ended and been deleted before anybody looked: how it ended is not known. */
+    readonly gone?: true;
+  };
 }
 
 /**
@@ -24,6 +27,23 @@ export function noted(source: string, from: string, to: string): string {
       select queue_id, id, ${from}, ${to}, meta from ${source} where meta ?| array['batchId', 'concurrencyKey', 'followed']
     )`;
 }
+
+/** $1 jobs or batches, $2 the states they ended in, $3 whether that is not known. Notes an end for those that wait for it. */
+export const noteEnds: Statement = {
+  name: 'longshore-note-ends',
+  text: `
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
+    from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone)`,
+};
+
+/** What there is to settle; mostly nothing. */
+export const lookForWork: Statement = {
+  name: 'longshore-look-for-work',
+  text: `
+    select exists (select from longshore.outbox) as moves,
+      exists (select from longshore.job_link where not marked) as links`,
+};
 
 /** $1 limit. Several servers may do it at once: each takes the moves that it got hold of. */
 export const takeMoves: Statement = {

@@ -7,7 +7,9 @@ export interface Query {
   readonly values: unknown[];
 }
 
-const waiting = `id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+const waiting = (
+  state: 'scheduled' | 'awaiting',
+): string => `id, queue_id, '${state}'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as started_at,
   null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
 
@@ -21,20 +23,33 @@ const finished = `id, queue_id, state, name, priority, args, result, error, atte
   started_at, finished_at, server_id, meta, past_attempts`;
 
 /** The job with one id, wherever it is in its life. $1 id. Prepared: to plan it for every partition takes longer than to run it. */
-export const findJob: Statement = {
-  name: 'longshore-find-job',
+export const findJob: Statement = { name: 'longshore-find-job', text: jobWithId('$1') };
+
+/** The jobs with the ids $1, in their order. */
+export const findJobs: Statement = {
+  name: 'longshore-find-jobs',
   text: `
+  select found.*
+  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+  cross join lateral (${jobWithId('wanted_id')}) as found
+  order by place`,
+};
+
+function jobWithId(id: string): string {
+  return `
   select found.* from longshore.queue cross join lateral (
-    select ${waiting} from longshore.job_waiting where queue_id = queue.id and id = $1
+    select ${waiting('scheduled')} from longshore.job_waiting where queue_id = queue.id and id = ${id}
     union all
-    select ${ready('enqueued')} from longshore.job where queue_id = queue.id and id = $1 and server_id is null
+    select ${waiting('awaiting')} from longshore.job_awaiting where queue_id = queue.id and id = ${id}
     union all
-    select ${ready('processing')} from longshore.job where queue_id = queue.id and id = $1 and server_id is not null
+    select ${ready('enqueued')} from longshore.job where queue_id = queue.id and id = ${id} and server_id is null
+    union all
+    select ${ready('processing')} from longshore.job where queue_id = queue.id and id = ${id} and server_id is not null
   ) as found
   union all
-  select ${finished} from longshore.job_done where id = $1
-  limit 1`,
-};
+  select ${finished} from longshore.job_done where id = ${id}
+  limit 1`;
+}
 
 export interface ListRequest {
   readonly states: readonly JobState[];
@@ -60,9 +75,7 @@ export function listJobs(request: ListRequest): Query {
   const offset = bind(request.offset);
   const queues = request.queueIds === undefined ? undefined : `${bind(request.queueIds)}::integer[]`;
   const first = `${order} limit ${limit}::bigint + ${offset}::bigint`;
-  const parts = request.states
-    .filter((state) => state !== 'awaiting') // nothing awaits another job yet
-    .map((state) => `(${stage(state, conditions, queues, first)})`);
+  const parts = request.states.map((state) => `(${stage(state, conditions, queues, first)})`);
   if (parts.length === 0) return { text: 'select where false', values: [] };
   return {
     text: `select * from (${parts.join(' union all ')}) as listed ${order} limit ${limit} offset ${offset}`,
@@ -103,7 +116,7 @@ function stage(
     case 'scheduled':
     case 'awaiting':
       return eachQueue(
-        `select ${waiting} from longshore.job_waiting where ${all(['queue_id = queue.id', ...conditions])} ${first}`,
+        `select ${waiting(state)} from longshore.job_${state === 'scheduled' ? 'waiting' : state} where ${all(['queue_id = queue.id', ...conditions])} ${first}`,
         queues,
       );
     case 'enqueued':

@@ -7,12 +7,15 @@ import {
   type JobDefinition,
 } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
-import { newId } from '../job/id.js';
+import type { After } from '../job/continuation.js';
+import { isId, newId } from '../job/id.js';
 import type { Due, NewJob } from '../job/job.js';
 import type { JobMeta } from '../job/meta.js';
 import type { JobIntake, JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
+import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
 import { RecurringClient } from './recurring-client.js';
+import { type AfterOption, checkAfter, checkCondition, checkOrder } from './after-option.js';
 
 export interface EnqueueOptions {
   /** Instead of the definition's queue. */
@@ -25,7 +28,11 @@ export interface EnqueueOptions {
   timeoutMs?: number;
   /** Words to find the job by: at most 20 of 1 to 100 characters. */
   tags?: readonly string[];
-  /** Not before this many milliseconds have passed. Excludes `runAt`. */
+  /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
+  id?: string;
+  /** Only after other jobs or batches have ended. */
+  after?: AfterOption;
+  /** Not before this many milliseconds have passed, which count from the end of its last parent if it has any. Excludes `runAt`. */
   delayMs?: number;
   /** Not before this time. A time in the past means at once. */
   runAt?: Date;
@@ -75,6 +82,7 @@ export class JobClient {
    *
    * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
    * @throws {RangeError} if an option is out of its bounds
+   * @throws {UnknownParentError} if it is to wait for something that is not there
    * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not be there
    */
   async enqueue<Args>(
@@ -83,6 +91,7 @@ export class JobClient {
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
     const job = this.#toNewJob(definition, args, options);
+    if (options.after !== undefined) checkOrder([job]);
     if (options.transaction === undefined) await this.#intake.enqueue(job);
     else await this.#intake.enqueueMany([job], options.transaction);
     return job;
@@ -97,8 +106,34 @@ export class JobClient {
     const jobs = orders.map(({ definition, args, options = {} }) =>
       this.#toNewJob(definition, args, options),
     );
+    if (orders.some(isPlaced)) checkOrder(jobs);
     if (jobs.length > 0) await this.#intake.enqueueMany(jobs, transaction);
     return jobs;
+  }
+
+  /**
+   * Hands over jobs that are counted together, with one that may follow them: all of it or nothing. Throws as
+   * {@link enqueue} does.
+   *
+   * @param transaction as in {@link EnqueueOptions}
+   */
+  async enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
+    const { name = null, then, thenWhen: when = 'onDone' } = order;
+    if (name !== null && (name.length === 0 || name.length > 200))
+      throw new RangeError('The name of a batch has 1 to 200 characters');
+    checkCondition(when);
+    const id = newId();
+    const jobs = order.jobs.map(({ definition, args, options = {} }) => {
+      const job = this.#toNewJob(definition, args, options);
+      return { ...job, meta: { ...job.meta, batchId: id } };
+    });
+    if (order.jobs.some(isPlaced)) checkOrder(jobs);
+    const followUp =
+      then === undefined
+        ? null
+        : this.#toNewJob(then.definition, then.args, { ...then.options, after: { parents: [id], when } });
+    await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
+    return { id, jobs, followUp };
   }
 
   #toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: EnqueueOptions): NewJob {
@@ -110,6 +145,11 @@ export class JobClient {
   }
 }
 
+/** Whether the place of a job among those of its call matters. */
+function isPlaced({ options }: JobOrder): boolean {
+  return options?.id !== undefined || options?.after !== undefined;
+}
+
 function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: EnqueueOptions): NewJob {
   const {
     queue = definition.queue,
@@ -119,27 +159,37 @@ function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: En
   if (options.queue !== undefined) checkName('queue', queue);
   if (options.priority !== undefined) checkPriority(priority);
   if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
+  if (options.id !== undefined && !(isId(options.id) && options.id[14] === '7'))
+    throw new RangeError(`"${options.id}" is not a UUID of version 7, as newId() makes them`);
+  const after = options.after === undefined ? null : checkAfter(options.after);
   return {
-    id: newId(),
+    id: options.id?.toLowerCase() ?? newId(),
     name: definition.name,
     queue,
     priority,
     maxAttempts,
     args: definition.serialize(args),
     due: dueTime(options),
-    meta: metaOf(options),
+    meta: metaOf(options, after),
+    after,
   };
 }
 
 /** `null` for the plain job, which carries nothing more. */
-function metaOf({ tags = [], timeoutMs }: EnqueueOptions): JobMeta | null {
+function metaOf({ tags = [], timeoutMs }: EnqueueOptions, after: After | null): JobMeta | null {
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
-  const time = timeoutMs === undefined ? null : { timeoutMs };
-  if (tags.length === 0) return time;
+  const untagged: JobMeta | null =
+    timeoutMs === undefined && after === null
+      ? null
+      : {
+          ...(timeoutMs !== undefined && { timeoutMs }),
+          ...(after !== null && { parentIds: after.parents }),
+        };
+  if (tags.length === 0) return untagged;
   if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
     throw new RangeError('tags are at most 20 words of 1 to 100 characters');
   }
-  return { ...time, tags: [...new Set(tags)] };
+  return { ...untagged, tags: [...new Set(tags)] };
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

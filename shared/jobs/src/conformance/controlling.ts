@@ -4,14 +4,16 @@ import { newId } from '../job/id.js';
 import type { JobError } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import type { JobControl } from '../storage/job-control.js';
+import { childOf } from './linked-job.js';
 import type { Bench } from './storage-under-test.js';
 
 type Verb = 'cancelJob' | 'retryJob' | 'runJob' | 'deleteJob';
 
 /** What each verb makes of a job in each state: the state afterwards, `same`, `illegal` or `gone`. */
-const effects: Record<Verb, Record<Exclude<JobState, 'awaiting'>, JobState | 'same' | 'illegal' | 'gone'>> = {
+const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'gone'>> = {
   cancelJob: {
     scheduled: 'cancelled',
+    awaiting: 'cancelled',
     enqueued: 'cancelled',
     processing: 'processing',
     done: 'illegal',
@@ -20,6 +22,7 @@ const effects: Record<Verb, Record<Exclude<JobState, 'awaiting'>, JobState | 'sa
   },
   retryJob: {
     scheduled: 'illegal',
+    awaiting: 'illegal',
     enqueued: 'same',
     processing: 'same',
     done: 'illegal',
@@ -28,6 +31,7 @@ const effects: Record<Verb, Record<Exclude<JobState, 'awaiting'>, JobState | 'sa
   },
   runJob: {
     scheduled: 'enqueued',
+    awaiting: 'enqueued',
     enqueued: 'same',
     processing: 'same',
     done: 'illegal',
@@ -36,6 +40,7 @@ const effects: Record<Verb, Record<Exclude<JobState, 'awaiting'>, JobState | 'sa
   },
   deleteJob: {
     scheduled: 'illegal',
+    awaiting: 'illegal',
     enqueued: 'illegal',
     processing: 'illegal',
     done: 'gone',
@@ -50,6 +55,10 @@ export function controlling(bench: Bench): void {
   /** A job in the state asked for. */
   async function jobIn(state: JobState): Promise<string> {
     if (state === 'scheduled') return (await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } })).id;
+    if (state === 'awaiting') {
+      const parent = await bench.enqueue(bench.newQueue());
+      return (await bench.enqueue(bench.newQueue(), childOf([parent.id]))).id;
+    }
     if (state === 'enqueued') return (await bench.enqueue(bench.newQueue())).id;
     const { claim } = await bench.claimOne({ maxAttempts: 1 });
     const { storage } = bench;

@@ -1,10 +1,13 @@
 import { describe } from 'mocha';
+import { batching } from './batching.js';
 import { bounding } from './bounding.js';
 import { claiming } from './claiming.js';
 import { completing } from './completing.js';
+import { continuing } from './continuing.js';
 import { controlling } from './controlling.js';
 import { enqueuing } from './enqueuing.js';
 import { firing } from './firing.js';
+import { following } from './following.js';
 import { holding } from './holding.js';
 import { limiting } from './limiting.js';
 import { linking } from './linking.js';
@@ -38,6 +41,9 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('controlling', () => controlling(bench));
     describe('limiting queues', () => limiting(bench));
     describe('what only some jobs carry', () => linking(bench));
+    describe('continuing', () => continuing(bench));
+    describe('following others', () => following(bench));
+    describe('batching', () => batching(bench));
     describe('reading', () => reading(bench));
     describe('under a job server', () => serving(bench));
     describe('what a job may take', () => bounding(bench));

@@ -41,6 +41,17 @@ export class UnknownJobError extends Error {
   }
 }
 
+/** A job is to wait for something that is not there: neither a job nor a batch has this id. Nothing was enqueued. */
+export class UnknownParentError extends Error {
+  override readonly name = 'UnknownParentError';
+  readonly parentId: string;
+
+  constructor(parentId: string) {
+    super(`There is no job and no batch ${parentId} to wait for; nothing was enqueued`);
+    this.parentId = parentId;
+  }
+}
+
 /** The claim on a job no longer holds: another server may be running it. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';

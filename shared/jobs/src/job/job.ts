@@ -1,3 +1,4 @@
+import type { After } from './continuation.js';
 import type { JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
 import type { JobState } from './state.js';
@@ -63,6 +64,8 @@ export interface NewJob {
   maxAttempts: number;
   /** Not before this; `null` means at once. */
   due: Due | null;
+  /** What it waits for, if for anything. Milliseconds in `due` then count from the end of the last parent. */
+  after?: After | null;
   /** Left out by the plain job. */
   meta?: JobMeta | null;
 }

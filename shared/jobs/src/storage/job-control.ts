@@ -1,5 +1,6 @@
 import type { Claim, Job } from '../job/job.js';
 import type { QueueLimits } from '../job/queue-limits.js';
+import type { BatchControl } from './batch-store.js';
 
 /** What became of an operator's wish. */
 export type ControlResult =
@@ -10,7 +11,7 @@ export type ControlResult =
   | { readonly outcome: 'unknown' };
 
 /** What operators do to single jobs and to queues. */
-export interface JobControl {
+export interface JobControl extends BatchControl {
   /**
    * Cancels a job. One that waits is cancelled at once. One that runs has its signal aborted within a second and is
    * cancelled when its handler throws; a handler that returns all the same ends the job done. Legal until a job is done
@@ -19,7 +20,7 @@ export interface JobControl {
   cancelJob(id: string): Promise<ControlResult>;
   /** Sends a failed or cancelled job back to its queue, with one more attempt allowed if it has none left. */
   retryJob(id: string): Promise<ControlResult>;
-  /** Makes a scheduled job ready now. */
+  /** Makes a scheduled job ready now, or one that waits for another, which it then does no longer. */
   runJob(id: string): Promise<ControlResult>;
   /** Gives a scheduled job another time. */
   rescheduleJob(id: string, runAt: Date): Promise<ControlResult>;

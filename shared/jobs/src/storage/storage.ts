@@ -11,6 +11,7 @@ import type {
   StateCounts,
 } from '../job/job.js';
 import type { JobState } from '../job/state.js';
+import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { TransactionClient } from './transaction.js';
@@ -31,13 +32,14 @@ export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobCo
 }
 
 /** Where clients drop jobs. */
-export interface JobIntake {
+export interface JobIntake extends BatchIntake {
   /** Resolves once the job is durable. Concurrent calls may share one write. */
   enqueue(job: NewJob): Promise<void>;
   /**
    * All of them or none. With a transaction of the caller's they become visible when it commits and are gone when it
    * rolls back.
    *
+   * @throws {UnknownParentError} if a job is to wait for something that is not there
    * @throws {TypeError} if the storage cannot take part in such a transaction
    */
   enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void>;
@@ -154,6 +156,11 @@ export interface JobListQuery {
   readonly after?: string;
 }
 
+export interface ContinuationPage {
+  readonly limit?: number;
+  readonly after?: string;
+}
+
 export interface JobCount {
   readonly count: number;
   /** `false`: there are more than were counted. */
@@ -161,7 +168,7 @@ export interface JobCount {
 }
 
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
-export interface JobReader {
+export interface JobReader extends BatchReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
   findJob(id: string): Promise<Job | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;
@@ -171,6 +178,11 @@ export interface JobReader {
   stateCounts(): Promise<StateCounts>;
   /** Oldest first; empty for a job that has not started or is unknown. */
   listAttempts(jobId: string): Promise<Attempt[]>;
+  /**
+   * The jobs that wait or waited for this job or batch, oldest first: at most `limit` (100 by default), and only those
+   * after the one with the id `after`. Known for at least 30 days.
+   */
+  listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
   /** By name. */
   listQueues(): Promise<Queue[]>;
   /** Running servers, oldest first. */

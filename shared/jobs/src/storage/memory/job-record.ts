@@ -11,6 +11,8 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks>
   /** The end of the lease, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
+  /** How long it is to wait after the end of its parents. */
+  delayMs: number | null;
   /** Somebody cancelled it while it ran. */
   cancelRequested: boolean;
   meta: JobMeta | null;
@@ -18,12 +20,13 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks>
 }
 
 export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
-  const runAt = dueDate(job, nowMs);
+  const awaits = job.after !== undefined && job.after !== null;
+  const runAt = awaits && job.due !== null && 'inMs' in job.due ? null : dueDate(job, nowMs);
   return {
     id: job.id,
     name: job.name,
     queue: job.queue,
-    state: runAt === null ? 'enqueued' : 'scheduled',
+    state: awaits ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled',
     priority: job.priority,
     args: job.args,
     result: 'null',
@@ -38,6 +41,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     seq,
     leaseUntil: 0,
     readyAt: nowMs,
+    delayMs: null,
     cancelRequested: false,
     meta: job.meta ?? null,
     pastAttempts: [],

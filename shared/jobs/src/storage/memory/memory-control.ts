@@ -1,6 +1,7 @@
 import type { Claim } from '../../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
+import type { BatchControlResult } from '../batch-store.js';
 import type { ControlResult, JobControl } from '../job-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
 import { MemoryReader } from './memory-reader.js';
@@ -8,6 +9,10 @@ import { MemoryReader } from './memory-reader.js';
 /** What operators do. */
 export class MemoryControl extends MemoryReader implements JobControl {
   async cancelJob(id: string): Promise<ControlResult> {
+    return this.#cancel(id);
+  }
+
+  #cancel(id: string): ControlResult {
     return this.#control(id, (record) => {
       if (record.state === 'done' || record.state === 'failed') return 'illegal';
       if (record.state === 'cancelled' || record.cancelRequested) return 'unchanged';
@@ -20,6 +25,16 @@ export class MemoryControl extends MemoryReader implements JobControl {
       }
       return 'changed';
     });
+  }
+
+  async cancelBatch(id: string): Promise<BatchControlResult> {
+    const batch = this.jobs.batches.find(id);
+    if (batch === undefined) return { outcome: 'unknown' };
+    if (batch.finishedAt !== null) return { outcome: 'illegal', batch: { ...batch } };
+    const ids = [...this.jobs.all()].filter(({ meta }) => meta?.batchId === batch.id).map((job) => job.id);
+    const results = ids.map((jobId) => this.#cancel(jobId));
+    const changed = results.some((result) => result.outcome === 'ok' && result.changed);
+    return { outcome: 'ok', batch: { ...batch }, changed };
   }
 
   async retryJob(id: string): Promise<ControlResult> {
@@ -48,7 +63,7 @@ export class MemoryControl extends MemoryReader implements JobControl {
   async runJob(id: string): Promise<ControlResult> {
     return this.#control(id, (record) => {
       if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
-      if (record.state !== 'scheduled') return 'illegal';
+      if (record.state !== 'scheduled' && record.state !== 'awaiting') return 'illegal';
       this.jobs.makeReady(record);
       return 'changed';
     });

@@ -1,8 +1,13 @@
-import type { NewJob } from '../../job/job.js';
+import { endOf, type NewBatch } from '../../job/batch.js';
+import type { ParentEnd } from '../../job/continuation.js';
+import { UnknownParentError } from '../../job/errors.js';
+import type { JobError, NewJob } from '../../job/job.js';
 import type { RateLimit } from '../../job/queue-limits.js';
-import type { FinishedState } from '../../job/state.js';
+import { type FinishedState, isFinished } from '../../job/state.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, newRecord } from './job-record.js';
+import { MemoryBatches } from './memory-batches.js';
+import { MemoryLinks } from './memory-links.js';
 import { ReadyLine } from './ready-line.js';
 import { TokenBucket } from './token-bucket.js';
 
@@ -21,6 +26,8 @@ export interface QueueRecord {
 
 /** All jobs and queues of one process, and the steps from state to state that several callers take. */
 export class MemoryJobs {
+  readonly batches = new MemoryBatches();
+  readonly links = new MemoryLinks();
   readonly #clock: Clock;
   readonly #records = new Map<string, JobRecord>();
   readonly #queues = new Map<string, QueueRecord>();
@@ -45,18 +52,35 @@ export class MemoryJobs {
     return this.#records.get(id.toLowerCase());
   }
 
-  add(jobs: readonly NewJob[]): void {
+  /** All of them or none. `batch`: the one they belong to, which is new. */
+  add(jobs: readonly NewJob[], batch: NewBatch | null = null): void {
     const ids = new Set<string>();
     for (const { id } of jobs) {
       if (this.#records.has(id) || ids.has(id)) throw new Error(`There is a job ${id} already`);
       ids.add(id);
     }
+    for (const parent of jobs.flatMap(({ after }) => after?.parents ?? [])) {
+      if (
+        parent !== batch?.id &&
+        !ids.has(parent) &&
+        !this.#records.has(parent) &&
+        this.batches.find(parent) === undefined
+      )
+        throw new UnknownParentError(parent);
+    }
+    if (batch !== null) this.batches.add(batch, new Date(this.#clock.now()));
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, this.#clock.now());
       this.#records.set(record.id, record);
       if (record.state === 'enqueued') this.makeReady(record);
-      else this.schedule(record, record.runAt ?? new Date(this.#clock.now()));
+      else if (record.state === 'scheduled')
+        this.schedule(record, record.runAt ?? new Date(this.#clock.now()));
+      else this.#await(record, job);
     }
+  }
+
+  addBatch(batch: NewBatch): void {
+    this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
   }
 
   /** A queue comes into being when it is first named. */
@@ -85,6 +109,9 @@ export class MemoryJobs {
 
   makeReady(record: JobRecord): void {
     this.#stop(record);
+    const { batchId } = record.meta ?? {};
+    if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
+    if (record.state === 'awaiting') this.links.drop(record.id);
     record.state = 'enqueued';
     record.readyAt = this.#clock.now();
     this.queue(record.queue).line.add(record);
@@ -105,17 +132,28 @@ export class MemoryJobs {
     record.finishedAt = new Date(this.#clock.now());
     record.cancelRequested = false;
     this.#finished.push(record.id);
+    this.links.drop(record.id);
+    this.#tellChildren(record.id, state);
+    const { batchId } = record.meta ?? {};
+    if (batchId === undefined) return;
+    const end = this.batches.count(batchId, state, record.finishedAt);
+    if (end !== null) this.#tellChildren(batchId, end);
   }
 
   delete(record: JobRecord): void {
     this.#records.delete(record.id);
+    this.links.forget(record.id);
   }
 
   /** Keeps no more than `most` finished jobs: the oldest go. */
   trim(most: number): void {
     this.#finished = this.#finished.filter((id) => this.#records.get(id)?.finishedAt);
     const excess = Math.max(0, this.#finished.length - most);
-    for (const id of this.#finished.splice(0, excess)) this.#records.delete(id);
+    for (const id of this.#finished.splice(0, excess)) {
+      this.#records.delete(id);
+      this.links.forget(id);
+    }
+    for (const id of this.batches.trim(most)) this.links.forget(id);
   }
 
   listen(listener: WakeUpListener): () => void {
@@ -133,5 +171,48 @@ export class MemoryJobs {
     const queue = this.queue(record.queue);
     queue.running--;
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.wake(record.queue));
+  }
+
+  /** A parent may have ended already. */
+  #await(record: JobRecord, { after, due }: NewJob): void {
+    this.queue(record.queue);
+    if (after === undefined || after === null) return;
+    record.delayMs = due !== null && 'inMs' in due ? due.inMs : null;
+    this.links.add(record.id, after);
+    for (const parent of after.parents) {
+      const end = this.#endOf(parent);
+      if (end !== null) this.#tellChildren(parent, end);
+    }
+  }
+
+  #endOf(parentId: string): ParentEnd | null {
+    const record = this.#records.get(parentId);
+    if (record !== undefined) return isFinished(record.state) ? record.state : null;
+    const batch = this.batches.find(parentId);
+    return batch === undefined ? 'gone' : endOf(batch);
+  }
+
+  #tellChildren(parentId: string, end: ParentEnd): void {
+    this.links.ended(parentId, end, {
+      release: (childId) => this.#release(childId),
+      cancel: (childId, error) => this.#cancel(childId, error),
+    });
+  }
+
+  #release(id: string): void {
+    const record = this.#records.get(id);
+    if (record?.state !== 'awaiting') return;
+    const now = this.#clock.now();
+    const { delayMs, runAt } = record;
+    const due = delayMs === null ? runAt : new Date(now + delayMs);
+    if (due === null || due.getTime() <= now) this.makeReady(record);
+    else this.schedule(record, due);
+  }
+
+  #cancel(id: string, error: JobError): void {
+    const record = this.#records.get(id);
+    if (record?.state !== 'awaiting') return;
+    record.error = error;
+    this.finish(record, 'cancelled');
   }
 }

@@ -1,6 +1,8 @@
+import type { Batch } from '../../job/batch.js';
 import type { Attempt, Job, Queue, Server, StateCounts } from '../../job/job.js';
 import { jobStates } from '../../job/state.js';
-import type { JobCount, JobFilter, JobListQuery, JobReader } from '../storage.js';
+import type { BatchListQuery } from '../batch-store.js';
+import type { ContinuationPage, JobCount, JobFilter, JobListQuery, JobReader } from '../storage.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -43,6 +45,24 @@ export class MemoryReader implements JobReader {
   async listAttempts(jobId: string): Promise<Attempt[]> {
     const record = this.jobs.find(jobId);
     return record === undefined ? [] : toAttempts(record);
+  }
+
+  async listContinuations(id: string, { limit = 100, after = '' }: ContinuationPage = {}): Promise<Job[]> {
+    return [...this.jobs.links.childrenOf(id.toLowerCase())]
+      .toSorted(compare)
+      .filter((child) => child > after)
+      .flatMap((child) => this.jobs.find(child) ?? [])
+      .slice(0, limit)
+      .map(toJob);
+  }
+
+  async findBatch(id: string): Promise<Batch | null> {
+    const batch = this.jobs.batches.find(id);
+    return batch === undefined ? null : { ...batch };
+  }
+
+  async listBatches(query: BatchListQuery): Promise<Batch[]> {
+    return this.jobs.batches.list(query);
   }
 
   async listQueues(): Promise<Queue[]> {

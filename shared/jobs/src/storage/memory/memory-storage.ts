@@ -1,4 +1,5 @@
 import { ServerLostError } from '../../job/errors.js';
+import type { NewBatch } from '../../job/batch.js';
 import type { Claim, ClaimedJob, Completion, JobError, JsonValue, NewJob, Outcome } from '../../job/job.js';
 import type {
   ClaimRequest,
@@ -50,6 +51,12 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     if (transaction !== undefined)
       throw new TypeError('Jobs in memory cannot take part in a database transaction');
     this.jobs.add(jobs);
+  }
+
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
+    if (transaction !== undefined)
+      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    this.jobs.addBatch(batch);
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {

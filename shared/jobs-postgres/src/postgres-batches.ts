@@ -1,0 +1,109 @@
+import {
+  type Batch,
+  type BatchControl,
+  type BatchControlResult,
+  type BatchListQuery,
+  type BatchReader,
+  type FinishedState,
+  isFinished,
+  isId,
+  type JobState,
+} from '@longshore/jobs';
+import type pg from 'pg';
+import { arrayOf } from './array-literal.js';
+import type { Database } from './database.js';
+import type { Consequence } from './postgres-outbox.js';
+import type { QueueDirectory } from './queue-directory.js';
+import {
+  type BatchRow,
+  cancelBatchJobs,
+  cancelRunningOfBatch,
+  countBatches,
+  lockBatches,
+  selectBatch,
+  selectBatches,
+  toBatch,
+} from './sql/batches.js';
+import type { MoveRow } from './sql/outbox.js';
+
+/** Jobs that one statement cancels. */
+const chunk = 2_000;
+
+type Change = Record<FinishedState, number>;
+
+/** Counts the jobs of batches as they end, and shows and cancels batches. */
+export class PostgresBatches implements Consequence, BatchReader, BatchControl {
+  readonly #database: Database;
+  readonly #queues: QueueDirectory;
+  readonly #announce: (queue: string | null) => void;
+
+  constructor(database: Database, queues: QueueDirectory, announce: (queue: string | null) => void) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#announce = announce;
+  }
+
+  async draw(client: pg.ClientBase, moves: readonly MoveRow[]): Promise<Iterable<null>> {
+    const changes = changesOf(moves);
+    if (changes.size === 0) return [];
+    const ids = arrayOf([...changes.keys()]);
+    const columns = (['done', 'failed', 'cancelled'] as const).map((state) =>
+      arrayOf([...changes.values()].map((change) => change[state])),
+    );
+    await client.query({ ...lockBatches, values: [ids] });
+    const { rows } = await client.query({ ...countBatches, values: [ids, ...columns] });
+    return rows.length > 0 ? [null] : []; // some have ended: a look at those that wait for them
+  }
+
+  async findBatch(id: string): Promise<Batch | null> {
+    if (!isId(id)) return null;
+    const [row] = await this.#database.query<BatchRow>(selectBatch, [id]);
+    return row === undefined ? null : toBatch(row);
+  }
+
+  async listBatches({ limit, after }: BatchListQuery): Promise<Batch[]> {
+    const rows = await this.#database.query<BatchRow>(selectBatches, [limit, after ?? null]);
+    return rows.map(toBatch);
+  }
+
+  async cancelBatch(id: string): Promise<BatchControlResult> {
+    const batch = await this.findBatch(id);
+    if (batch === null) return { outcome: 'unknown' };
+    if (batch.finishedAt !== null) return { outcome: 'illegal', batch };
+    let cancelled = 0;
+    for (const { id: queueId } of await this.#queues.all()) {
+      for (const statement of cancelBatchJobs) {
+        for (let last = chunk; last === chunk; cancelled += last)
+          last = await this.#count(statement, [queueId, batch.id, chunk]);
+      }
+      cancelled += await this.#count(cancelRunningOfBatch, [queueId, batch.id]);
+    }
+    this.#announce(null);
+    return { outcome: 'ok', batch: (await this.findBatch(id)) ?? batch, changed: cancelled > 0 };
+  }
+
+  async #count(statement: (typeof cancelBatchJobs)[number], values: unknown[]): Promise<number> {
+    const [row] = await this.#database.query<{ jobs: number }>(statement, values);
+    return row?.jobs ?? 0;
+  }
+}
+
+/** By how much the counts of each batch change. */
+function changesOf(moves: readonly MoveRow[]): Map<string, Change> {
+  const changes = new Map<string, Change>();
+  for (const { from_state: from, to_state: to, meta } of moves) {
+    if (meta.batchId === undefined) continue;
+    let change = changes.get(meta.batchId);
+    if (change === undefined) changes.set(meta.batchId, (change = { done: 0, failed: 0, cancelled: 0 }));
+    add(change, from, -1);
+    add(change, to, 1);
+  }
+  for (const [id, { done, failed, cancelled }] of changes) {
+    if (done === 0 && failed === 0 && cancelled === 0) changes.delete(id);
+  }
+  return changes;
+}
+
+function add(change: Change, state: JobState, jobs: number): void {
+  if (isFinished(state)) change[state] += jobs;
+}

@@ -1,0 +1,106 @@
+import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs';
+import type pg from 'pg';
+import { arrayOf } from './array-literal.js';
+import type { Consequence } from './postgres-outbox.js';
+import type { QueueDirectory } from './queue-directory.js';
+import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from './sql/awaiting-jobs.js';
+import { type LinkRow, openLinks, settleLinks } from './sql/job-links.js';
+import { type MoveRow, noteEnds } from './sql/outbox.js';
+
+/** More links than this are settled by several transactions: none is to be long. */
+const maxLinks = 5_000;
+
+/**
+ * Releases or cancels jobs when those they wait for have ended. Whoever settles links locks the jobs that wait first, in one
+ * order, and the links afterwards.
+ */
+export class PostgresContinuations implements Consequence {
+  readonly #queues: QueueDirectory;
+
+  constructor(queues: QueueDirectory) {
+    this.#queues = queues;
+  }
+
+  async draw(client: pg.ClientBase, moves: readonly MoveRow[]): Promise<Set<string | null>> {
+    const ends = endsOf(moves);
+    const announced = new Set<string | null>();
+    if (ends.size === 0) return announced;
+    const parents = [...ends.keys()];
+    const { rows } = await client.query<LinkRow>({ ...openLinks, values: [arrayOf(parents), maxLinks] });
+    if (rows.length === maxLinks) await putBack(client, moves);
+    for (const [queueId, links] of byChildQueue(rows)) {
+      const { ready, waiting } = await settle(client, queueId, links, ends);
+      if (ready > 0) announced.add(await this.#queues.nameOf(queueId));
+      if (waiting > 0) announced.add(null);
+    }
+    return announced;
+  }
+}
+
+async function settle(
+  client: pg.ClientBase,
+  queueId: number,
+  links: readonly LinkRow[],
+  ends: ReadonlyMap<string, ParentEnd>,
+): Promise<ReleasedRow> {
+  const errors = new Map<string, string>();
+  const met: LinkRow[] = [];
+  for (const link of links) {
+    const end = ends.get(link.parent_id);
+    if (end === undefined) continue;
+    if (isMet(link.condition, end)) met.push(link);
+    else errors.set(link.child_id, JSON.stringify(brokenCondition(link.parent_id, link.condition, end)));
+  }
+  const children = [...new Set(links.map((link) => link.child_id))];
+  await client.query({ ...lockAwaiting, values: [queueId, arrayOf(children)] });
+  await client.query({
+    ...settleLinks,
+    values: [arrayOf(met.map((link) => link.parent_id)), arrayOf(met.map((link) => link.child_id))],
+  });
+  if (errors.size > 0) {
+    await client.query({
+      ...cancelAwaiting,
+      values: [queueId, arrayOf([...errors.keys()]), [...errors.values()]],
+    });
+  }
+  const candidates = children.filter((child) => !errors.has(child));
+  if (candidates.length === 0) return { ready: 0, waiting: 0 };
+  const { rows } = await client.query<ReleasedRow>({
+    ...releaseAwaiting,
+    values: [queueId, arrayOf(candidates)],
+  });
+  return rows[0] ?? { ready: 0, waiting: 0 };
+}
+
+/** What could not be settled at once, without anything that other consequences would draw from it again. */
+async function putBack(client: pg.ClientBase, moves: readonly MoveRow[]): Promise<void> {
+  const rest = moves.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
+  await client.query({
+    ...noteEnds,
+    values: [
+      arrayOf(rest.map((move) => move.job_id)),
+      rest.map((move) => move.to_state),
+      rest.map((move) => move.meta.gone === true),
+    ],
+  });
+}
+
+function endsOf(moves: readonly MoveRow[]): Map<string, ParentEnd> {
+  const ends = new Map<string, ParentEnd>();
+  for (const { job_id: id, to_state: state, meta } of moves) {
+    if (meta.followed !== true || !isFinished(state)) continue;
+    ends.set(id, meta.gone === true ? 'gone' : state);
+  }
+  return ends;
+}
+
+/** In the order of the queues' numbers, which is the order of locking. */
+function byChildQueue(links: readonly LinkRow[]): [queueId: number, links: LinkRow[]][] {
+  const groups = new Map<number, LinkRow[]>();
+  for (const link of links) {
+    const group = groups.get(link.queue_id);
+    if (group === undefined) groups.set(link.queue_id, [link]);
+    else group.push(link);
+  }
+  return [...groups].toSorted(([left], [right]) => left - right);
+}

@@ -1,0 +1,89 @@
+import type pg from 'pg';
+import { arrayOf } from './array-literal.js';
+import type { Database } from './database.js';
+import {
+  findParents,
+  followBatches,
+  followJobs,
+  type LinkRow,
+  markLinks,
+  type ParentRow,
+  takeUnmarked,
+} from './sql/job-links.js';
+import { noteEnds } from './sql/outbox.js';
+
+const maxLinks = 2_000;
+
+const beginning = '00000000-0000-0000-0000-000000000000';
+
+export interface MarkingReport {
+  readonly marked: number;
+  /** Links whose parents were being claimed, finished or moved at that moment: to be looked at again. */
+  readonly held: number;
+}
+
+/**
+ * Sees to it that the ends of parents will be noted: tells parents that live that others wait for them, and notes the ends of
+ * those that have ended. It waits for no lock and nobody waits for it for long.
+ */
+export class PostgresLinkMarker {
+  readonly #database: Database;
+  /** Where the next look begins, so that links whose parents are held for long do not keep others from their turn. */
+  #from = beginning;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  mark(): Promise<MarkingReport> {
+    return this.#database.transaction((client) => this.#mark(client));
+  }
+
+  async #mark(client: pg.ClientBase): Promise<MarkingReport> {
+    const { rows: links } = await client.query<LinkRow>({ ...takeUnmarked, values: [this.#from, maxLinks] });
+    this.#from = links.length < maxLinks ? beginning : (links.at(-1)?.child_id ?? beginning);
+    if (links.length === 0) return { marked: 0, held: 0 };
+    const ids = [...new Set(links.map((link) => link.parent_id))];
+    const { rows: parents } = await client.query<ParentRow>({ ...findParents, values: [arrayOf(ids)] });
+    const ended = parents.filter(({ place, state }) => place === null || state !== null);
+    const told = await tell(
+      client,
+      parents.filter(({ place, state }) => place !== null && state === null),
+    );
+    if (ended.length > 0) {
+      const states = ended.map(({ state }) => state ?? 'cancelled');
+      const gone = ended.map(({ place }) => place === null);
+      await client.query({ ...noteEnds, values: [arrayOf(ended.map(({ id }) => id)), states, gone] });
+    }
+    const known = new Set([...told, ...ended.map(({ id }) => id)]);
+    const done = links.filter((link) => known.has(link.parent_id));
+    await client.query({
+      ...markLinks,
+      values: [arrayOf(done.map((link) => link.parent_id)), arrayOf(done.map((link) => link.child_id))],
+    });
+    return { marked: done.length, held: links.length - done.length };
+  }
+}
+
+/** Returns those that know now that others wait for them. */
+async function tell(client: pg.ClientBase, parents: readonly ParentRow[]): Promise<string[]> {
+  const told: string[] = [];
+  for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
+    for (const [queueId, members] of Object.entries(groupBy(group, (parent) => `${parent.queue_id}`))) {
+      const ids = arrayOf(members.map(({ id }) => id));
+      const { rows } = await client.query<{ id: string }>(
+        place === 'batch'
+          ? { ...followBatches, values: [ids] }
+          : { ...followJobs[place as keyof typeof followJobs], values: [queueId, ids] },
+      );
+      told.push(...rows.map(({ id }) => id));
+    }
+  }
+  return told;
+}
+
+function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Record<string, Item[]> {
+  const groups: Record<string, Item[]> = {};
+  for (const item of items) (groups[key(item)] ??= []).push(item);
+  return groups;
+}

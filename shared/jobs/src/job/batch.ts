@@ -1,0 +1,46 @@
+import type { NewJob } from './job.js';
+import type { FinishedState } from './state.js';
+
+/** Jobs that are counted together. */
+export interface Batch {
+  /** UUIDv7. */
+  id: string;
+  /** What people call it; `null` if it has no name. */
+  name: string | null;
+  /** How many jobs it has. */
+  total: number;
+  /** How many of them have ended in each way; a job that is sent back after its end is taken off again. */
+  done: number;
+  failed: number;
+  cancelled: number;
+  /** How much of it has finished: whole percent, rounded down, so 100 only when all of it has. */
+  progress: number;
+  /** The job that waits for all of them; `null` if none does. */
+  followUpId: string | null;
+  createdAt: Date;
+  /** `null` as long as a job of it has not finished. */
+  finishedAt: Date | null;
+}
+
+/** A batch on its way into the storage. Its jobs carry its id, and the follow-up waits for it. */
+export interface NewBatch {
+  readonly id: string;
+  readonly name: string | null;
+  readonly jobs: readonly NewJob[];
+  readonly followUp: NewJob | null;
+}
+
+/** How many of a batch's jobs have ended in which way. */
+export type BatchCounts = Pick<Batch, 'total' | FinishedState>;
+
+/** Whole percent of the jobs that have finished. An empty batch is finished. */
+export function progressOf({ total, done, failed, cancelled }: BatchCounts): number {
+  return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
+}
+
+/** A batch ends as its worst job did: failed before cancelled before done. `null` while it has unfinished jobs. */
+export function endOf({ total, done, failed, cancelled }: BatchCounts): FinishedState | null {
+  if (done + failed + cancelled < total) return null;
+  if (failed > 0) return 'failed';
+  return cancelled > 0 ? 'cancelled' : 'done';
+}

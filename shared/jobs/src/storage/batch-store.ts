@@ -1,0 +1,36 @@
+import type { Batch, NewBatch } from '../job/batch.js';
+import type { TransactionClient } from './transaction.js';
+
+export interface BatchListQuery {
+  readonly limit: number;
+  /** Only batches older than the one with this id. */
+  readonly after?: string;
+}
+
+/** Where clients drop batches. */
+export interface BatchIntake {
+  /** The batch, its jobs and its follow-up: all or nothing. As `enqueueMany` in everything else. */
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void>;
+}
+
+/** What people look at. A batch is kept for 30 days after its end. */
+export interface BatchReader {
+  /** `null` if there is no such batch. */
+  findBatch(id: string): Promise<Batch | null>;
+  /** Newest first. */
+  listBatches(query: BatchListQuery): Promise<Batch[]>;
+}
+
+/** What became of the wish to cancel a batch. */
+export type BatchControlResult =
+  /** `changed` is `false` if nothing of it was left to cancel. */
+  | { readonly outcome: 'ok'; readonly batch: Batch; readonly changed: boolean }
+  /** It has finished; nothing changed. */
+  | { readonly outcome: 'illegal'; readonly batch: Batch }
+  | { readonly outcome: 'unknown' };
+
+/** What operators do to batches. */
+export interface BatchControl {
+  /** Cancels every job of the batch that has not finished, as `cancelJob` does: those that wait at once, running ones by request. */
+  cancelBatch(id: string): Promise<BatchControlResult>;
+}
