@@ -1,0 +1,72 @@
+import { defineJob, defineRecurringJob, handleJob, JobServer } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('Recurring jobs on several servers', () => {
+  let database: TestDatabase;
+  let storages: PostgresStorage[];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url, poolSize: 3 }));
+    await Promise.all(storages.map((storage) => storage.open()));
+  });
+
+  afterEach(async () => {
+    await Promise.all(storages.map((storage) => storage.close()));
+    await database.drop();
+  });
+
+  const tick = defineJob({ name: 'tick' });
+
+  it('fire each due time once, over many due times', async () => {
+    const recurring = Array.from({ length: 5 }, (_, index) =>
+      defineRecurringJob({ id: `every-minute-${index}`, definition: tick, args: {}, cron: '* * * * *' }),
+    );
+    await Promise.all(storages.map((storage) => storage.recurring.synchronize('shop', recurring)));
+    for (let round = 1; round <= 30; round++) {
+      await database.query(
+        `update longshore.recurring_job set next_due_at = date_trunc('minute', now()) - $1 * interval '1 minute'`,
+        [31 - round],
+      );
+      await Promise.all(storages.flatMap(({ recurring: jobs }) => [jobs.fireDue(2), jobs.fireDue(100)]));
+      await eventually(async () => (await storages[0]?.recurring.fireDue(100))?.fired.length === 0);
+      const [enqueued] = await database.query<{ jobs: number }>(
+        `select count(*)::integer as jobs from longshore.job where name = 'tick'`,
+      );
+      expect(enqueued?.jobs).to.equal(5 * round);
+    }
+  });
+
+  it('go by the clock of the database, not by their own', async () => {
+    const definition = defineJob({ name: 'yearly' });
+    const soon = defineRecurringJob({ id: 'yearly', definition, args: {}, cron: '0 0 1 1 *' });
+    const [storage] = storages;
+    await storage?.recurring.addOrUpdate(soon);
+    const { now } = Date;
+    Date.now = () => now() + 400 * 86_400_000;
+    try {
+      expect(await storage?.recurring.fireDue(100)).to.deep.include({ fired: [] });
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it('start the jobs of every second once each', async () => {
+    const runs: string[] = [];
+    const handlers = [handleJob(tick, ({ job }) => void runs.push(job.id))];
+    const recurring = [defineRecurringJob({ id: 'beat', definition: tick, args: {}, cron: '* * * * * *' })];
+    const servers = storages.map(
+      (storage) => new JobServer({ storage, handlers, application: 'shop', recurring }),
+    );
+    await Promise.all(servers.map((server) => server.start()));
+    await eventually(() => runs.length >= 3);
+    await Promise.all(servers.map((server) => server.stop()));
+    const [due] = await database.query<{ seconds: number }>(
+      `select extract(epoch from last_due_at - created_at)::integer as seconds from longshore.recurring_job`,
+    );
+    expect(new Set(runs).size).to.equal(runs.length);
+    expect(runs.length).to.be.within((due?.seconds ?? 0) - 1, (due?.seconds ?? 0) + 1);
+  });
+});
