@@ -1,9 +1,14 @@
-import type { Database } from './database.js';
-import { deleteOldCancellations } from './sql/control-jobs.js';
-import { deleteOldLinks } from './sql/job-links.js';
 import { newId } from '@longshore/jobs';
+import type { Database } from './database.js';
 import { deleteOldBatches } from './sql/batches.js';
+import {
+  cancelReady,
+  cancelWaiting,
+  deleteIdleCancellation,
+  selectIdleCancellations,
+} from './sql/control-jobs.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
+import { deleteOldLinks } from './sql/job-links.js';
 
 /** Today's partitions are there long before they are needed: a week without any server leaves enough. */
 const daysAhead = 8;
@@ -28,7 +33,7 @@ export class Housekeeping {
   async runOnce(): Promise<void> {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
-    await this.#database.query(deleteOldCancellations);
+    await this.#cancelIdle();
     if (performance.now() - this.#partitionsMadeAt < hourMs) return;
     await this.makePartitions();
     await this.#database.query(deleteOldBatches);
@@ -38,5 +43,16 @@ export class Housekeeping {
   async makePartitions(): Promise<void> {
     await this.#database.query(makePartitions, [daysAhead]);
     this.#partitionsMadeAt = performance.now();
+  }
+
+  /** Whoever cancelled a running job was told that it will not run again, however its attempt ended. */
+  async #cancelIdle(): Promise<void> {
+    const requests = await this.#database.query<{ queue_id: number; job_id: string }>(
+      selectIdleCancellations,
+    );
+    for (const { queue_id: queueId, job_id: id } of requests) {
+      for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
+        await this.#database.query(step, [queueId, id]);
+    }
   }
 }

@@ -97,12 +97,20 @@ export const selectCancellations: Statement = {
   text: `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
 };
 
-/** Requests for jobs that ended, or came to an end in another way, before anybody read them. */
-export const deleteOldCancellations: Statement = {
-  name: 'longshore-delete-old-cancellations',
-  text: `
-    delete from longshore.job_cancellation as request
-    where not exists (select from longshore.job where job.queue_id = request.queue_id and job.id = request.job_id)`,
+const idle = `not exists (
+  select from longshore.job
+  where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
+
+/** Requests whose job no longer runs: its attempt ended before anybody read them, in success, for a retry, or given back. */
+export const selectIdleCancellations: Statement = {
+  name: 'longshore-select-idle-cancellations',
+  text: `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,
+};
+
+/** $1 queue, $2 id. */
+export const deleteIdleCancellation: Statement = {
+  name: 'longshore-delete-idle-cancellation',
+  text: `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,
 };
 
 /** $1 name. */

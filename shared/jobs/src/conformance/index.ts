@@ -11,6 +11,7 @@ import { following } from './following.js';
 import { holding } from './holding.js';
 import { limiting } from './limiting.js';
 import { linking } from './linking.js';
+import { modelling } from './modelling.js';
 import { reading } from './reading.js';
 import { keepingRecurring } from './recurring.js';
 import { rescuing } from './rescuing.js';
@@ -45,6 +46,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('following others', () => following(bench));
     describe('batching', () => batching(bench));
     describe('reading', () => reading(bench));
+    describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
     describe('what a job may take', () => bounding(bench));
   });

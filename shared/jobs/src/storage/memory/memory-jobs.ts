@@ -107,7 +107,12 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
+  /** What makes it ready, or schedules it, does not bring back a job that somebody cancelled while it ran. */
   makeReady(record: JobRecord): void {
+    if (record.cancelRequested) {
+      this.finish(record, 'cancelled');
+      return;
+    }
     this.#stop(record);
     const { batchId } = record.meta ?? {};
     if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
@@ -119,6 +124,10 @@ export class MemoryJobs {
   }
 
   schedule(record: JobRecord, runAt: Date): void {
+    if (record.cancelRequested) {
+      this.finish(record, 'cancelled');
+      return;
+    }
     this.#stop(record);
     record.state = 'scheduled';
     record.runAt = runAt;
