@@ -15,6 +15,7 @@ import { type ApiConfig, baseUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
 import { apiMigrations, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
+import { traceJobs, traceRequests } from './trace-context.js';
 
 /** The HTTP API. It listens at once and is ready when its storage is open. */
 export async function startApi(
@@ -24,11 +25,12 @@ export async function startApi(
 ): Promise<RunningService> {
   const application = await loadApplication(config.LONGSHORE_APP);
   const { jobs: storage, application: database } = createStorage(config);
-  const client = new JobClient(storage);
+  const client = new JobClient(storage, { middleware: [traceJobs] });
   const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
 
   const app = new Koa();
+  app.use(traceRequests);
   app.use(resourceApi({ storage, database, client, application, config, logger }));
   app.use(health.routes.routes());
   app.use(testRoute(client, config).routes());

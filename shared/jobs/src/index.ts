@@ -5,6 +5,7 @@ export {
   type JobClientOptions,
   type JobOrder,
 } from './client/job-client.js';
+export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { AfterOption } from './client/after-option.js';
 export type { BatchOrder, EnqueuedBatch } from './client/batch-order.js';
@@ -33,7 +34,9 @@ export {
   type RetryDelay,
   type RetryRules,
 } from './job/retry.js';
+export type { Middleware } from './job/middleware.js';
 export * from './job/state.js';
+export { isTraceparent } from './job/traceparent.js';
 export { type Firing, jobOf, type PassedOver, planFiring } from './recurring/firing.js';
 export {
   defineRecurringJob,
@@ -50,10 +53,12 @@ export {
   type JobContext,
   type JobHandler,
   type RunJob,
+  type RunMiddleware,
   type RunningJob,
 } from './server/handler.js';
 export { JobServer } from './server/job-server.js';
 export { type Logger, silentLogger } from './server/logger.js';
+export type { JobServerEvents, JobServerListener } from './server/server-events.js';
 export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';

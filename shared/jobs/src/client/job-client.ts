@@ -11,9 +11,12 @@ import type { After } from '../job/continuation.js';
 import { isId, newId } from '../job/id.js';
 import type { Due, NewJob } from '../job/job.js';
 import type { JobMeta } from '../job/meta.js';
+import { compose } from '../job/middleware.js';
+import { checkTraceparent } from '../job/traceparent.js';
 import type { JobIntake, JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
+import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
 import { RecurringClient } from './recurring-client.js';
 import { type AfterOption, checkAfter, checkCondition, checkOrder } from './after-option.js';
 
@@ -26,6 +29,8 @@ export interface EnqueueOptions {
   maxAttempts?: number;
   /** Instead of the definition's time for one attempt, in milliseconds. */
   timeoutMs?: number;
+  /** The trace that the job belongs to (W3C Trace Context); its handler finds it in `job.traceparent`. */
+  traceparent?: string;
   /** Words to find the job by: at most 20 of 1 to 100 characters. */
   tags?: readonly string[];
   /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
@@ -58,6 +63,9 @@ export interface JobOrder<Args = unknown> {
 }
 
 export interface JobClientOptions {
+  /** Around every call, the first outermost; none by default. */
+  middleware?: readonly EnqueueMiddleware[];
+
   /** How many bytes the arguments of a job may take as JSON; 1 048 576 by default. */
   maxArgsBytes?: number;
 }
@@ -67,14 +75,18 @@ export class JobClient {
   readonly recurring: RecurringClient;
   readonly #intake: JobIntake;
   readonly #maxArgsBytes: number;
+  readonly #around: ((context: EnqueueContext) => Promise<EnqueuedJob[]>) | null;
 
   constructor(
     storage: JobIntake & Pick<JobStorage, 'recurring'>,
-    { maxArgsBytes = 1_048_576 }: JobClientOptions = {},
+    { maxArgsBytes = 1_048_576, middleware = [] }: JobClientOptions = {},
   ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#intake = storage;
     this.#maxArgsBytes = maxArgsBytes;
+    const core = async ({ orders, transaction }: EnqueueContext): Promise<EnqueuedJob[]> =>
+      this.#enqueueMany(orders, transaction);
+    this.#around = middleware.length === 0 ? null : compose(middleware, core);
   }
 
   /**
@@ -90,6 +102,15 @@ export class JobClient {
     args: Args,
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
+    if (this.#around !== null) {
+      const { transaction, ...rest } = options;
+      // A definition of certain arguments, together with these, is a definition of some arguments.
+      const order = { definition, args, options: rest } as JobOrder;
+      const [enqueued] = await this.#around({ orders: [order], transaction });
+      if (enqueued === undefined)
+        throw new Error('A middleware left no job to enqueue; to refuse one it throws');
+      return enqueued;
+    }
     const job = this.#toNewJob(definition, args, options);
     if (options.after !== undefined) checkOrder([job]);
     if (options.transaction === undefined) await this.#intake.enqueue(job);
@@ -103,11 +124,20 @@ export class JobClient {
    * @param transaction as in {@link EnqueueOptions}
    */
   async enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
+    if (this.#around !== null) return this.#around({ orders, transaction });
+    return this.#enqueueMany(orders, transaction);
+  }
+
+  async #enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
     const jobs = orders.map(({ definition, args, options = {} }) =>
       this.#toNewJob(definition, args, options),
     );
     if (orders.some(isPlaced)) checkOrder(jobs);
-    if (jobs.length > 0) await this.#intake.enqueueMany(jobs, transaction);
+    const [first] = jobs;
+    // Storages may put what concurrent callers enqueue into one write.
+    if (first !== undefined && jobs.length === 1 && transaction === undefined)
+      await this.#intake.enqueue(first);
+    else if (jobs.length > 0) await this.#intake.enqueueMany(jobs, transaction);
     return jobs;
   }
 
@@ -176,20 +206,21 @@ function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: En
 }
 
 /** `null` for the plain job, which carries nothing more. */
-function metaOf({ tags = [], timeoutMs }: EnqueueOptions, after: After | null): JobMeta | null {
+function metaOf(options: EnqueueOptions, after: After | null): JobMeta | null {
+  const { tags = [], timeoutMs, traceparent } = options;
+  if (timeoutMs === undefined && traceparent === undefined && after === null && tags.length === 0)
+    return null;
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
-  const untagged: JobMeta | null =
-    timeoutMs === undefined && after === null
-      ? null
-      : {
-          ...(timeoutMs !== undefined && { timeoutMs }),
-          ...(after !== null && { parentIds: after.parents }),
-        };
-  if (tags.length === 0) return untagged;
+  if (traceparent !== undefined) checkTraceparent(traceparent);
   if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
     throw new RangeError('tags are at most 20 words of 1 to 100 characters');
   }
-  return { ...untagged, tags: [...new Set(tags)] };
+  return {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(after !== null && { parentIds: after.parents }),
+    ...(tags.length > 0 && { tags: [...new Set(tags)] }),
+  };
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

@@ -1,6 +1,7 @@
 import { describe } from 'mocha';
 import { batching } from './batching.js';
 import { bounding } from './bounding.js';
+import { around } from './around.js';
 import { claiming } from './claiming.js';
 import { completing } from './completing.js';
 import { continuing } from './continuing.js';
@@ -48,6 +49,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('reading', () => reading(bench));
     describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
+    describe('around enqueueing and running', () => around(bench));
     describe('what a job may take', () => bounding(bench));
   });
 }

@@ -1,4 +1,5 @@
 import type { JobDefinition } from '../job/definition.js';
+import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
 /** What a handler sees of the job that it runs. */
@@ -10,6 +11,8 @@ export interface RunningJob {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAt: Date;
+  /** The trace that its enqueuer gave it (W3C Trace Context), `null` if none. */
+  readonly traceparent: string | null;
 }
 
 export interface JobContext<Args> {
@@ -34,6 +37,9 @@ export interface JobContext<Args> {
  * fails the attempt. It may run more than once for one job, so it should do its work idempotently.
  */
 export type RunJob<Args> = (context: JobContext<Args>) => unknown;
+
+/** Stands around every handler of a server: sees args, job and signal, and what `next` returns or throws. */
+export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
 /** A job definition and the function that runs its jobs. */
 export interface JobHandler {

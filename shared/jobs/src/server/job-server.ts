@@ -10,6 +10,7 @@ import { RecurringScheduler } from './recurring-scheduler.js';
 import { Rescuer } from './rescuer.js';
 import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
+import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { Settler } from './settler.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
 
@@ -30,6 +31,7 @@ export class JobServer {
   readonly #membership: Membership;
   readonly #runner: Runner;
   readonly #completer: Completer;
+  readonly #events: ServerEvents;
   readonly #fetcher: Fetcher;
   readonly #fetching: Loop;
   readonly #scheduling: Loop;
@@ -59,6 +61,7 @@ export class JobServer {
       },
     });
     this.#completer = new Completer(storage, logger, () => this.#settling.wake());
+    this.#events = new ServerEvents(logger);
     this.#runner = new Runner({
       handlers: resolved.handlers,
       store: storage,
@@ -66,6 +69,8 @@ export class JobServer {
       logger,
       maxResultBytes: resolved.maxResultBytes,
       timeoutGraceMs: resolved.timeoutGraceMs,
+      middleware: resolved.middleware,
+      onStart: (job) => this.#events.started(job),
       onOutcome: (job, outcome) => this.#finish(job, outcome),
     });
     this.#fetcher = new Fetcher({
@@ -127,6 +132,14 @@ export class JobServer {
     return this.#runner.running;
   }
 
+  /**
+   * Listens to what becomes of the jobs that this server runs, in this process and as soon as a handler has settled:
+   * the outcome is being written then. Returns a function that ends it.
+   */
+  on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
+    return this.#events.on(name, listener);
+  }
+
   /** Registers and begins to take jobs. The storage must be open. */
   async start(): Promise<void> {
     const { recurring } = this.#options;
@@ -176,8 +189,10 @@ export class JobServer {
     }
   }
 
-  #finish({ claim, meta }: ClaimedJob, outcome: Outcome | null): void {
+  #finish(job: ClaimedJob, outcome: Outcome | null): void {
+    const { claim, meta } = job;
     if (outcome !== null) this.#completer.add({ claim, outcome, linked: meta !== null });
+    this.#events.ended(job, outcome);
     this.#report();
     if (this.#fetcher.jobFinished()) this.#fetching.wake();
   }
@@ -192,11 +207,14 @@ export class JobServer {
     const lost = claims.filter(({ jobId }) => held.has(jobId));
     if (lost.length === 0) return;
     this.#options.logger.warn({ claims: lost }, 'claims were lost; their jobs run elsewhere');
+    this.#events.lost(lost);
     this.#runner.drop(lost, new Error('The claim on this job was lost'));
   }
 
   #dropEverything(): void {
-    this.#runner.drop([...this.#runner.claims()], new Error('This server was declared dead'));
+    const lost = [...this.#runner.claims()];
+    this.#events.lost(lost);
+    this.#runner.drop(lost, new Error('This server was declared dead'));
     this.#completer.abandon();
   }
 

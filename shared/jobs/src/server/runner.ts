@@ -1,7 +1,8 @@
 import { JobCancelledError, JobTimeoutError, UnknownJobError } from '../job/errors.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
-import type { JobHandler } from './handler.js';
+import { compose } from '../job/middleware.js';
+import type { JobHandler, RunMiddleware } from './handler.js';
 import type { Logger } from './logger.js';
 import { failure, toResult } from './outcome.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
@@ -14,6 +15,8 @@ export interface RunnerOptions {
   readonly logger: Logger;
   readonly maxResultBytes: number;
   readonly timeoutGraceMs: number;
+  readonly middleware: readonly RunMiddleware[];
+  readonly onStart: (job: ClaimedJob) => void;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
@@ -35,7 +38,8 @@ export class Runner {
     for (const handler of options.handlers) {
       const { name } = handler.definition;
       if (this.#handlers.has(name)) throw new RangeError(`Two handlers for the job "${name}"`);
-      this.#handlers.set(name, handler);
+      const run = compose(options.middleware, async (context) => handler.run(context));
+      this.#handlers.set(name, options.middleware.length === 0 ? handler : { ...handler, run });
     }
   }
 
@@ -116,6 +120,7 @@ export class Runner {
   async #run(job: ClaimedJob): Promise<void> {
     const attempt = new RunningAttempt(job, this.#attemptOptions);
     this.#running.set(job.claim.jobId, attempt);
+    this.#options.onStart(job);
     const handler = this.#handlers.get(job.name);
     const timeoutMs = job.meta?.timeoutMs ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);

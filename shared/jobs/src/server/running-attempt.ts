@@ -4,6 +4,12 @@ import type { ClaimStore } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { JobContext, RunningJob } from './handler.js';
 
+/** What handlers and listeners see of a job. */
+export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: ClaimedJob): RunningJob {
+  const { jobId: id, queue, attempt } = claim;
+  return { id, name, queue, attempt, maxAttempts, createdAt, traceparent: meta?.traceparent ?? null };
+}
+
 export interface AttemptOptions {
   readonly store: ClaimStore;
   /** Turns a result into what the storage keeps. */
@@ -20,11 +26,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
   #abort: AbortController | undefined;
   #recorded = false;
 
-  constructor({ claim, name, args, maxAttempts, createdAt }: ClaimedJob, options: AttemptOptions) {
-    const { jobId: id, queue, attempt } = claim;
-    this.claim = claim;
-    this.args = args;
-    this.job = { id, name, queue, attempt, maxAttempts, createdAt };
+  constructor(job: ClaimedJob, options: AttemptOptions) {
+    this.claim = job.claim;
+    this.args = job.args;
+    this.job = toRunningJob(job);
     this.#options = options;
   }
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { JobStorage } from '../storage/storage.js';
-import type { JobHandler } from './handler.js';
+import type { JobHandler, RunMiddleware } from './handler.js';
 import { type Logger, silentLogger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
@@ -48,6 +48,8 @@ export interface JobServerOptions extends ServerTimes {
    * 5 000.
    */
   timeoutGraceMs?: number;
+  /** Around every handler, the first outermost; none by default. */
+  middleware?: readonly RunMiddleware[];
   logger?: Logger;
   /** The host's name, as people will see it. */
   host?: string;
@@ -80,6 +82,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     stopTimeoutMs: bounded('stopTimeoutMs', options.stopTimeoutMs ?? 25_000, 0, 3_600_000),
     maxResultBytes: bounded('maxResultBytes', options.maxResultBytes ?? 1_048_576, 1, 268_435_456),
     timeoutGraceMs: bounded('timeoutGraceMs', options.timeoutGraceMs ?? 5_000, 0, 3_600_000),
+    middleware: options.middleware ?? [],
     logger: options.logger ?? silentLogger,
     host: options.host ?? hostname(),
   };

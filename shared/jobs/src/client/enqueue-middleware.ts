@@ -1,0 +1,15 @@
+import type { Middleware } from '../job/middleware.js';
+import type { TransactionClient } from '../storage/transaction.js';
+import type { EnqueuedJob, JobOrder } from './job-client.js';
+
+/** What middleware around enqueueing sees: all jobs of one call. It may replace `orders`. */
+export interface EnqueueContext {
+  orders: readonly JobOrder[];
+  readonly transaction: TransactionClient | undefined;
+}
+
+/**
+ * Stands around each `enqueue` and `enqueueMany`, outside of the checks of arguments. It changes the orders of its
+ * context before `next`, or throws so that nothing is enqueued.
+ */
+export type EnqueueMiddleware = Middleware<EnqueueContext, EnqueuedJob[]>;

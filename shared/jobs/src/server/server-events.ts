@@ -1,0 +1,84 @@
+import type { Claim, ClaimedJob, JobError, Outcome } from '../job/job.js';
+import type { RunningJob } from './handler.js';
+import type { Logger } from './logger.js';
+import { toRunningJob } from './running-attempt.js';
+
+/** What a server tells those who listen: the event's name and what comes with it. */
+export interface JobServerEvents {
+  /** A handler is about to be called. */
+  started: { readonly job: RunningJob };
+  done: { readonly job: RunningJob };
+  /** For good: no attempt is left, or the error is one to give up on. */
+  failed: { readonly job: RunningJob; readonly error: JobError };
+  /** Failed, to be tried again after `delayMs` milliseconds. */
+  retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
+  cancelled: { readonly job: RunningJob; readonly error: JobError };
+  snoozed: { readonly job: RunningJob; readonly delayMs: number };
+  /** The claim no longer holds: the job runs elsewhere, or will. */
+  lost: { readonly claim: Claim };
+}
+
+export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobServerEvents[Name]) => void;
+
+type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
+
+/** Calls listeners. An event that nobody listens to costs a look at an empty set; a listener that throws is logged. */
+export class ServerEvents {
+  readonly #logger: Logger;
+  readonly #listeners: Listeners = {
+    started: new Set(),
+    done: new Set(),
+    failed: new Set(),
+    retrying: new Set(),
+    cancelled: new Set(),
+    snoozed: new Set(),
+    lost: new Set(),
+  };
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Returns a function that ends the listening. */
+  on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
+    this.#listeners[name].add(listener);
+    return () => void this.#listeners[name].delete(listener);
+  }
+
+  started(job: ClaimedJob): void {
+    if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job) });
+  }
+
+  /** @param outcome `null`: done, and written already */
+  ended(claimed: ClaimedJob, outcome: Outcome | null): void {
+    const kind = outcome?.kind ?? 'done';
+    if (this.#listeners[kind === 'retry' ? 'retrying' : kind === 'snooze' ? 'snoozed' : kind].size === 0)
+      return;
+    const job = toRunningJob(claimed);
+    switch (outcome?.kind) {
+      case 'failed':
+      case 'cancelled':
+        return this.#emit(outcome.kind, { job, error: outcome.error });
+      case 'retry':
+        return this.#emit('retrying', { job, error: outcome.error, delayMs: outcome.delayMs });
+      case 'snooze':
+        return this.#emit('snoozed', { job, delayMs: outcome.delayMs });
+      default:
+        return this.#emit('done', { job });
+    }
+  }
+
+  lost(claims: Iterable<Claim>): void {
+    if (this.#listeners.lost.size > 0) for (const claim of claims) this.#emit('lost', { claim });
+  }
+
+  #emit<Name extends keyof JobServerEvents>(name: Name, event: JobServerEvents[Name]): void {
+    for (const listener of this.#listeners[name]) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#logger.error({ err: error, event: name }, 'a listener failed');
+      }
+    }
+  }
+}
