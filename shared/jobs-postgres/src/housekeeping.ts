@@ -7,6 +7,7 @@ import {
   deleteIdleCancellation,
   selectIdleCancellations,
 } from './sql/control-jobs.js';
+import { noteRoom } from './sql/hold-back.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
 
@@ -18,6 +19,8 @@ const hourMs = 3_600_000;
 /** As long as the longest history. */
 const linksKeptMs = 30 * 24 * hourMs;
 
+const roomNotedEveryMs = 60_000;
+
 /** This many rows more than there are counters are worth a fold. */
 const foldAt = 100;
 
@@ -25,6 +28,7 @@ const foldAt = 100;
 export class Housekeeping {
   readonly #database: Database;
   #partitionsMadeAt = -Infinity;
+  #roomNotedAt = performance.now();
 
   constructor(database: Database) {
     this.#database = database;
@@ -34,10 +38,16 @@ export class Housekeeping {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
     await this.#cancelIdle();
+    if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs) await this.noteRoom();
     if (performance.now() - this.#partitionsMadeAt < hourMs) return;
     await this.makePartitions();
     await this.#database.query(deleteOldBatches);
     await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
+  }
+
+  async noteRoom(): Promise<void> {
+    this.#roomNotedAt = performance.now();
+    await this.#database.query(noteRoom);
   }
 
   async makePartitions(): Promise<void> {

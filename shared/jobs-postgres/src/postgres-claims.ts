@@ -66,10 +66,11 @@ export class PostgresClaims {
     const waiting = await this.#database.query<{ id: number; due_in: number }>(nextDue);
     let promoted = 0;
     for (const { id } of waiting.filter(({ due_in: dueIn }) => dueIn <= 0)) {
-      const [row] = await this.#database.query<{ promoted: number }>(promoteDue, [id, limit]);
+      const [row] = await this.#database.query<{ promoted: number; held: boolean }>(promoteDue, [id, limit]);
       if (row === undefined || row.promoted === 0) continue;
       promoted += row.promoted;
       this.#wakeUps.announce(await this.#queues.nameOf(id));
+      if (row.held) this.#wakeUps.announce(null);
       if (row.promoted === limit) return { promoted, nextDueMs: 0 };
     }
     const next = waiting.find(({ due_in: dueIn }) => dueIn > 0);

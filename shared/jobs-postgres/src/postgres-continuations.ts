@@ -29,9 +29,9 @@ export class PostgresContinuations implements Consequence {
     const { rows } = await client.query<LinkRow>({ ...openLinks, values: [arrayOf(parents), maxLinks] });
     if (rows.length === maxLinks) await putBack(client, moves);
     for (const [queueId, links] of byChildQueue(rows)) {
-      const { ready, waiting } = await settle(client, queueId, links, ends);
+      const { ready, held, waiting } = await settle(client, queueId, links, ends);
       if (ready > 0) announced.add(await this.#queues.nameOf(queueId));
-      if (waiting > 0) announced.add(null);
+      if (waiting > 0 || held) announced.add(null);
     }
     return announced;
   }
@@ -64,12 +64,12 @@ async function settle(
     });
   }
   const candidates = children.filter((child) => !errors.has(child));
-  if (candidates.length === 0) return { ready: 0, waiting: 0 };
+  if (candidates.length === 0) return { ready: 0, held: false, waiting: 0 };
   const { rows } = await client.query<ReleasedRow>({
     ...releaseAwaiting,
     values: [queueId, arrayOf(candidates)],
   });
-  return rows[0] ?? { ready: 0, waiting: 0 };
+  return rows[0] ?? { ready: 0, held: false, waiting: 0 };
 }
 
 /** What could not be settled at once, without anything that other consequences would draw from it again. */

@@ -119,7 +119,10 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
 
   async #enqueued(control: Promise<ControlResult>): Promise<ControlResult> {
     const result = await control;
-    if (result.outcome === 'ok' && result.changed) this.#wakeUps.announce(result.job.queue);
+    if (result.outcome === 'ok' && result.changed) {
+      this.#wakeUps.announce(result.job.queue);
+      this.#wakeUps.announce(null); // if its concurrency key holds it back
+    }
     return result;
   }
 }

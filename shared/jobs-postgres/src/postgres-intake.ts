@@ -12,7 +12,7 @@ import {
   withFollowed,
 } from './linked-inserts.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
+import { hasConcurrencyKey, type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
@@ -71,6 +71,7 @@ export class PostgresIntake implements JobIntake {
     }
     await this.#insert(inserts);
     for (const queue of announced(jobs)) this.#wakeUps.announce(queue);
+    if (jobs.some(hasConcurrencyKey)) this.#wakeUps.announce(null);
   }
 
   /** Resolves when everything handed over so far has been written or refused. */

@@ -32,6 +32,7 @@ import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions } from './postgres-options.js';
 import { jobStore, migrate } from './migrate.js';
+import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
@@ -81,7 +82,7 @@ export class PostgresStorage implements JobStorage {
     this.#outbox = new PostgresOutbox(
       this.#database,
       new PostgresLinkMarker(this.#database),
-      [this.#batches, new PostgresContinuations(queues)],
+      [this.#batches, new PostgresContinuations(queues), new PostgresAdmission(queues)],
       announce,
     );
     this.#housekeeping = new Housekeeping(this.#database);

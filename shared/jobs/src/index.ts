@@ -13,11 +13,13 @@ export type * from './job/batch.js';
 export { endOf, progressOf } from './job/batch.js';
 export * from './job/continuation.js';
 export { toJsonText } from './job/arguments.js';
+export type { Concurrency } from './job/concurrency.js';
 export {
   checkMaxAttempts,
   checkName,
   checkPriority,
   checkTimeout,
+  type ConcurrencyRule,
   defineJob,
   type JobDefinition,
   type JobDefinitionOptions,

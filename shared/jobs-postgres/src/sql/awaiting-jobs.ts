@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { becomeReady } from './hold-back.js';
 import { noted } from './outbox.js';
 
 /** Jobs that wait for others. $1 is their queue in every statement. */
@@ -66,17 +67,14 @@ export const cancelOneAwaiting: Statement = {
 };
 
 const released = `
-    ready as (
-      insert into longshore.job (${kept}) select ${kept} from removed where due is null or due <= now() order by id
-      returning id
-    ),
+    arriving as (select ${kept} from removed where due is null or due <= now()), ${becomeReady('arriving', 'id')},
     waiting as (
       insert into longshore.job_waiting (${kept})
       select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
       from removed where due > now()
       returning id
     ),
-    total as (select (select count(*) from ready) as ready, (select count(*) from waiting) as waiting),
+    total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.jobs
@@ -88,6 +86,8 @@ const released = `
 
 export interface ReleasedRow {
   ready: number;
+  /** Whether any of those that are ready is held back until its concurrency key has room. */
+  held: boolean;
   waiting: number;
 }
 
@@ -102,7 +102,10 @@ export const releaseAwaiting: Statement = {
       )
       returning *, coalesce(run_at, now() + delay_ms * interval '1 millisecond') as due
     ), ${released}
-    select ready::integer, waiting::integer from total`,
+    select ready::integer, waiting::integer, exists (
+      select from arriving where meta ? 'concurrencyKey'
+    ) as held
+    from total`,
 };
 
 /** $2 id. An operator's wish: whatever it waits for. */

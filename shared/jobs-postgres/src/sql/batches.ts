@@ -78,7 +78,11 @@ export const countBatches: Statement = {
 const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
 /** $1 queue, $2 batch, $3 limit. */
-function cancelJobs(table: 'job' | 'job_waiting' | 'job_awaiting', state: string, condition = ''): Statement {
+function cancelJobs(
+  table: 'job' | 'job_held' | 'job_waiting' | 'job_awaiting',
+  state: string,
+  condition = '',
+): Statement {
   return {
     name: `longshore-cancel-batch-${table}`,
     text: `
@@ -113,6 +117,7 @@ function cancelJobs(table: 'job' | 'job_waiting' | 'job_awaiting', state: string
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),
   cancelJobs('job_waiting', 'scheduled'),
+  cancelJobs('job_held', 'enqueued'),
   cancelJobs('job', 'enqueued', 'and server_id is null'),
 ];
 

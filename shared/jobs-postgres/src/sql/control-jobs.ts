@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { becomeReady } from './hold-back.js';
 import { noted } from './outbox.js';
 
 /**
@@ -30,7 +31,11 @@ export const cancelWaiting: Statement = {
 export const cancelReady: Statement = {
   name: 'longshore-cancel-ready',
   text: `
-    with removed as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+    with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+    from_held as (delete from longshore.job_held where queue_id = $1 and id = $2 returning *),
+    removed as (
+      select ${kept}, ready_at from from_line union all select ${kept}, null from from_held
+    ),
     history as (
       insert into longshore.job_done_cancelled (${kept}, ready_at, state) select ${kept}, ready_at, 'cancelled' from removed
     ), ${noted('removed', enqueued, cancelled)}, ${counted(enqueued, cancelled)}
@@ -54,15 +59,15 @@ export const retryFinished: Statement = {
       delete from longshore.job_done
       where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
     ),
-    ready as (
-      insert into longshore.job (${kept})
-      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1), name, args, meta,
-        case when server_id is null or error is null then past_attempts
+    revived as (
+      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1) as max_attempts,
+        name, args, meta, case when server_id is null or error is null then past_attempts
         else coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-        end
+        end as past_attempts
       from removed
     ),
+    ${becomeReady('revived', 'id')},
     request as (delete from longshore.job_cancellation where queue_id = $1 and job_id = $2),
     ${noted('removed', 'state', enqueued)}, ${counted('state', enqueued)}
     select true as changed from removed`,
@@ -72,7 +77,7 @@ export const runWaiting: Statement = {
   name: 'longshore-run-waiting',
   text: `
     with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
-    ready as (insert into longshore.job (${kept}) select ${kept} from removed),
+    ${becomeReady('removed', 'id')},
     ${counted(scheduled, enqueued)}
     select true as changed from removed`,
 };

@@ -1,6 +1,7 @@
 import type { NewJob } from '@longshore/jobs';
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
+import { becomeReady } from './hold-back.js';
 
 const counted = (state: 'enqueued' | 'scheduled'): string => `
     with counted as (
@@ -25,6 +26,21 @@ const insertReady: Statement = {
       unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
       unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
     ) as new (id, args, name, priority, max_attempts, meta)`,
+};
+
+/** The same for jobs some of which have a concurrency key. */
+const insertHeld: Statement = {
+  name: 'longshore-insert-held',
+  text: `${counted('enqueued')},
+    new as materialized (
+      select $1::integer as queue_id, *
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
+      ) with ordinality as new (id, args, name, priority, max_attempts, meta, place)
+    ),
+    ${becomeReady('new', 'place', 'queue_id, id, name, priority, max_attempts, args, meta')}
+    select`,
 };
 
 /** Waits for a time, or for a number of milliseconds by the database's clock. */
@@ -53,7 +69,8 @@ export function readyInsert(queueId: number, jobs: readonly NewJob[]): Insert {
     const values = [...idsAndArgs(queueId, jobs), first.name, first.priority, first.maxAttempts];
     return { statement: insertAlike, values };
   }
-  return { statement: insertReady, values: allColumns(queueId, jobs) };
+  const statement = jobs.some(hasConcurrencyKey) ? insertHeld : insertReady;
+  return { statement, values: allColumns(queueId, jobs) };
 }
 
 /** Inserts jobs of one queue that wait for their time. */
@@ -66,6 +83,11 @@ export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert 
       jobs.map(({ due }) => (due !== null && 'inMs' in due ? due.inMs : null)),
     ],
   };
+}
+
+/** Such a job is held back until its key has room. */
+export function hasConcurrencyKey({ meta }: NewJob): boolean {
+  return meta?.concurrencyKey !== undefined;
 }
 
 function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: NewJob): boolean {

@@ -58,7 +58,7 @@ export const markLinks: Statement = {
     where job_link.parent_id = known.parent_id and job_link.child_id = known.child_id`,
 };
 
-export type ParentPlace = 'job' | 'job_waiting' | 'job_awaiting' | 'job_done' | 'batch';
+export type ParentPlace = 'job' | 'job_held' | 'job_waiting' | 'job_awaiting' | 'job_done' | 'batch';
 
 export interface ParentRow {
   id: string;
@@ -69,7 +69,7 @@ export interface ParentRow {
   state: JobState | null;
 }
 
-const live = ['job', 'job_waiting', 'job_awaiting'] as const satisfies ParentPlace[];
+const live = ['job', 'job_held', 'job_waiting', 'job_awaiting'] as const satisfies ParentPlace[];
 
 /**
  * $1 ids. Where these jobs and batches are. Every move is one statement, so a snapshot shows each at exactly one place.
@@ -102,6 +102,7 @@ export const findParents: Statement = {
  */
 export const followJobs: Record<(typeof live)[number], Statement> = {
   job: follow('job'),
+  job_held: follow('job_held'),
   job_waiting: follow('job_waiting'),
   job_awaiting: follow('job_awaiting'),
 };

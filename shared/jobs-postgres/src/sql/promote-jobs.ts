@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { becomeReady } from './hold-back.js';
 
 /** For each queue with waiting jobs: milliseconds until the first is due, negative if it is overdue. */
 export const nextDue: Statement = {
@@ -27,12 +28,7 @@ export const promoteDue: Statement = {
       where job_waiting.queue_id = $1 and job_waiting.id = due.id
       returning job_waiting.*
     ),
-    ready as (
-      insert into longshore.job
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
-      select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts
-      from moved order by run_at
-    ),
+    ${becomeReady('moved', 'run_at')},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs
@@ -40,5 +36,5 @@ export const promoteDue: Statement = {
         (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
       where total.jobs > 0
     )
-    select count(*)::integer as promoted from moved`,
+    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as held from moved`,
 };

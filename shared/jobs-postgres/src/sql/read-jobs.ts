@@ -19,6 +19,10 @@ const ready = (
   priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
   started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
 
+const held = `id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as started_at,
+  null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
+
 const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
   started_at, finished_at, server_id, meta, past_attempts`;
 
@@ -45,6 +49,8 @@ function jobWithId(id: string): string {
     select ${ready('enqueued')} from longshore.job where queue_id = queue.id and id = ${id} and server_id is null
     union all
     select ${ready('processing')} from longshore.job where queue_id = queue.id and id = ${id} and server_id is not null
+    union all
+    select ${held} from longshore.job_held where queue_id = queue.id and id = ${id}
   ) as found
   union all
   select ${finished} from longshore.job_done where id = ${id}
@@ -121,7 +127,9 @@ function stage(
       );
     case 'enqueued':
       return eachQueue(
-        `select ${ready(state)} from longshore.job where ${all(['queue_id = queue.id', 'server_id is null', ...conditions])} ${first}`,
+        `(select ${ready(state)} from longshore.job where ${all(['queue_id = queue.id', 'server_id is null', ...conditions])} ${first})
+        union all
+        (select ${held} from longshore.job_held where ${all(['queue_id = queue.id', ...conditions])} ${first})`,
         queues,
       );
     case 'processing':

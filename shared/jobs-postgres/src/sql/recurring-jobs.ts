@@ -126,6 +126,8 @@ const isBusy = `exists (
     select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
     union all
     select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
+    union all
+    select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
   ) as unfinished
 )`;
 

@@ -1,4 +1,5 @@
 import { excessBytes } from '../job/arguments.js';
+import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import {
   checkMaxAttempts,
   checkName,
@@ -33,6 +34,11 @@ export interface EnqueueOptions {
   traceparent?: string;
   /** Words to find the job by: at most 20 of 1 to 100 characters. */
   tags?: readonly string[];
+  /**
+   * At most `limit` jobs of this queue with this key run at once, over all servers. Instead of the definition's; `null` for
+   * no limit.
+   */
+  concurrency?: Concurrency | null;
   /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
   id?: string;
   /** Only after other jobs or batches have ended. */
@@ -200,27 +206,35 @@ function toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: En
     maxAttempts,
     args: definition.serialize(args),
     due: dueTime(options),
-    meta: metaOf(options, after),
+    meta: metaOf(
+      options,
+      after,
+      options.concurrency === undefined ? definition.concurrencyOf(args) : options.concurrency,
+    ),
     after,
   };
 }
 
 /** `null` for the plain job, which carries nothing more. */
-function metaOf(options: EnqueueOptions, after: After | null): JobMeta | null {
+function metaOf(
+  options: EnqueueOptions,
+  after: After | null,
+  concurrency: Concurrency | null,
+): JobMeta | null {
   const { tags = [], timeoutMs, traceparent } = options;
-  if (timeoutMs === undefined && traceparent === undefined && after === null && tags.length === 0)
-    return null;
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (traceparent !== undefined) checkTraceparent(traceparent);
   if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
     throw new RangeError('tags are at most 20 words of 1 to 100 characters');
   }
-  return {
+  const meta: JobMeta = {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
     ...(after !== null && { parentIds: after.parents }),
+    ...(concurrency !== null && concurrencyMeta(concurrency)),
     ...(tags.length > 0 && { tags: [...new Set(tags)] }),
   };
+  return Object.keys(meta).length === 0 ? null : meta;
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

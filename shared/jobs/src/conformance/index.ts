@@ -10,6 +10,7 @@ import { enqueuing } from './enqueuing.js';
 import { firing } from './firing.js';
 import { following } from './following.js';
 import { holding } from './holding.js';
+import { keying } from './keying.js';
 import { limiting } from './limiting.js';
 import { linking } from './linking.js';
 import { modelling } from './modelling.js';
@@ -42,6 +43,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('rescuing', () => rescuing(bench));
     describe('controlling', () => controlling(bench));
     describe('limiting queues', () => limiting(bench));
+    describe('sharing concurrency keys', () => keying(bench));
     describe('what only some jobs carry', () => linking(bench));
     describe('continuing', () => continuing(bench));
     describe('following others', () => following(bench));

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 import { toJsonText } from './arguments.js';
+import { checkConcurrency, type Concurrency } from './concurrency.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
 import {
@@ -29,6 +30,17 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
   retryDelay?: RetryDelay | readonly number[];
   /** How many milliseconds an attempt may take, 1 to 86 400 000; as long as it likes unless given. */
   timeoutMs?: number;
+  /**
+   * At most `limit` of its jobs with the same key run at once, over all servers. The key is a function of the arguments, a
+   * tenant's id for example, 1 to 200 characters; `null` for a job without one.
+   */
+  concurrency?: ConcurrencyRule<Static<Schema>>;
+}
+
+export interface ConcurrencyRule<Args> {
+  readonly key: string | ((args: Args) => string | null);
+  /** 1 to 10 000. */
+  readonly limit: number;
 }
 
 /** What clients and servers share about a kind of job: its name, its arguments, its defaults. No handler. */
@@ -42,6 +54,8 @@ export interface JobDefinition<Args = unknown> {
   readonly retryRules: RetryRules;
   /** `null` if an attempt may take as long as it likes. */
   readonly timeoutMs: number | null;
+  /** The concurrency key of a job with these arguments and its limit; `null` if it has none. */
+  concurrencyOf(args: Args): Concurrency | null;
   /**
    * Checks arguments and turns them into what the storage keeps.
    *
@@ -64,6 +78,7 @@ export function defineJob<Schema extends TSchema = TSchema>(
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
   if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs);
+  if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
   const schema: TSchema = options.args ?? Type.Object({});
   let validate: ValidateFunction | undefined;
 
@@ -79,6 +94,12 @@ export function defineJob<Schema extends TSchema = TSchema>(
       ...(options.giveUpOn && { giveUpOn: options.giveUpOn }),
     },
     timeoutMs: options.timeoutMs ?? null,
+    concurrencyOf(args: Static<Schema>): Concurrency | null {
+      if (options.concurrency === undefined) return null;
+      const { key, limit } = options.concurrency;
+      const own = typeof key === 'string' ? key : key(args);
+      return own === null ? null : checkConcurrency({ key: own, limit });
+    },
     serialize(args: Static<Schema>): JsonText {
       const text = toJsonText(args, 'args');
       validate ??= ajv.compile(schema);

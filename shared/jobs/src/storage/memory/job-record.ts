@@ -7,7 +7,7 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks>
   readonly args: JsonText;
   result: JsonText;
   /** The order in which jobs became known, which breaks ties of priority. */
-  readonly seq: number;
+  seq: number;
   /** The end of the lease, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;

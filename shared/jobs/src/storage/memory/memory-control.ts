@@ -20,7 +20,7 @@ export class MemoryControl extends MemoryReader implements JobControl {
         record.cancelRequested = true;
         this.jobs.wake(null);
       } else {
-        if (record.state === 'enqueued') this.jobs.queue(record.queue).line.remove(record);
+        if (record.state === 'enqueued') this.jobs.takeOut(record);
         this.jobs.finish(record, 'cancelled');
       }
       return 'changed';

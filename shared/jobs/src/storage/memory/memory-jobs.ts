@@ -5,6 +5,7 @@ import type { JobError, NewJob } from '../../job/job.js';
 import type { RateLimit } from '../../job/queue-limits.js';
 import { type FinishedState, isFinished } from '../../job/state.js';
 import type { Clock } from './clock.js';
+import { ConcurrencyKeys } from './concurrency-keys.js';
 import { type JobRecord, newRecord } from './job-record.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryLinks } from './memory-links.js';
@@ -20,6 +21,7 @@ export interface QueueRecord {
   concurrencyLimit: number | null;
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
+  readonly keys: ConcurrencyKeys;
   /** Jobs that servers hold. */
   running: number;
 }
@@ -95,6 +97,7 @@ export class MemoryJobs {
         concurrencyLimit: null,
         rateLimit: null,
         bucket: new TokenBucket(now),
+        keys: new ConcurrencyKeys(),
         running: 0,
       };
       this.#queues.set(name, queue);
@@ -119,8 +122,13 @@ export class MemoryJobs {
     if (record.state === 'awaiting') this.links.drop(record.id);
     record.state = 'enqueued';
     record.readyAt = this.#clock.now();
-    this.queue(record.queue).line.add(record);
-    this.wake(record.queue);
+    this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
+  }
+
+  /** Takes a job that nobody has claimed out of its queue. */
+  takeOut(record: JobRecord): void {
+    const { keys, line } = this.queue(record.queue);
+    if (!keys.forget(record)) line.remove(record);
   }
 
   schedule(record: JobRecord, runAt: Date): void {
@@ -129,6 +137,7 @@ export class MemoryJobs {
       return;
     }
     this.#stop(record);
+    this.#leave(record);
     record.state = 'scheduled';
     record.runAt = runAt;
     this.queue(record.queue);
@@ -137,6 +146,7 @@ export class MemoryJobs {
 
   finish(record: JobRecord, state: FinishedState): void {
     this.#stop(record);
+    this.#leave(record);
     record.state = state;
     record.finishedAt = new Date(this.#clock.now());
     record.cancelRequested = false;
@@ -172,6 +182,19 @@ export class MemoryJobs {
 
   wake(queue: string | null): void {
     for (const listener of this.#listeners) listener(queue);
+  }
+
+  /** Those that were held back, all but the one that arrives, stand at the end: other keys' jobs come first. */
+  #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
+    for (const job of jobs) {
+      if (job !== arriving) job.seq = this.#seq++;
+      this.queue(queue).line.add(job);
+    }
+    if (jobs.length > 0) this.wake(queue);
+  }
+
+  #leave(record: JobRecord): void {
+    this.#join(record.queue, this.queue(record.queue).keys.leave(record));
   }
 
   /** Before a job leaves its state: makes room if it ran. */

@@ -1,0 +1,137 @@
+import { defineJob, handleJob, JobClient, JobServer, newId, type NewJob } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import Type from 'typebox';
+import { expect } from 'chai';
+import { Database } from '../src/database.js';
+import { Housekeeping } from '../src/housekeeping.js';
+import { PostgresStorage } from '../src/index.js';
+import { databaseOptions } from '../src/postgres-options.js';
+
+const work = defineJob({
+  name: 'work',
+  args: Type.Object({ tenant: Type.String() }),
+  concurrency: { key: ({ tenant }) => tenant, limit: 3 },
+});
+
+const keyedJobs = (count: number): NewJob[] =>
+  Array.from({ length: count }, () => ({
+    id: newId(),
+    name: 'work',
+    queue: 'default',
+    priority: 0,
+    args: '{}',
+    maxAttempts: 1,
+    due: null,
+    meta: { concurrencyKey: 'a', concurrencyLimit: 1 },
+  }));
+
+describe('Concurrency keys on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url, poolSize: 4 });
+    await storage.open();
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const register = async (): Promise<string> =>
+    (
+      await storage.registerServer({
+        host: 'x',
+        pid: 1,
+        queues: ['default'],
+        concurrency: 1,
+        timeoutMs: 60_000,
+      })
+    ).id;
+
+  it('never run more jobs at once than their limit over several storages', async () => {
+    const storages = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url, poolSize: 4 }));
+    const running = new Map<string, number>();
+    let [most, ended] = [0, 0];
+    const handler = handleJob(work, async ({ args: { tenant } }) => {
+      const now = (running.get(tenant) ?? 0) + 1;
+      running.set(tenant, now);
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running.set(tenant, (running.get(tenant) ?? 0) - 1);
+      ended++;
+    });
+    const servers = storages.map(
+      (each) => new JobServer({ storage: each, handlers: [handler], concurrency: 10 }),
+    );
+    await Promise.all(servers.map((server) => server.start()));
+    try {
+      await new JobClient(storage).enqueueMany(
+        Array.from({ length: 600 }, (_, n) => ({ definition: work, args: { tenant: `tenant-${n % 7}` } })),
+      );
+      await eventually(() => ended === 600, { deadlineMs: 20_000 });
+      expect(most).to.equal(3);
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+      await Promise.all(storages.map((each) => each.close()));
+    }
+  });
+
+  it('let the next job in on another server if the first dies after it wrote the outcome', async () => {
+    await storage.enqueueMany(keyedJobs(2));
+    await storage.settle(100);
+    const serverId = await register();
+    const [first] = await storage.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
+    if (first !== undefined)
+      await storage.complete([
+        { claim: first.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+      ]);
+    await storage.close(); // it never settles
+    storage = new PostgresStorage({ url: database.url });
+    await storage.settle(100);
+    const next = await storage.claim({
+      serverId: await register(),
+      queue: 'default',
+      limit: 10,
+      leaseMs: 60_000,
+    });
+    expect(next).to.have.length(1);
+  });
+
+  it('let the next job in after somebody deleted the running one from the table', async () => {
+    await storage.enqueueMany(keyedJobs(3));
+    await storage.settle(100);
+    await database.query('delete from longshore.job where queue_id > 0');
+    const direct = new Database(databaseOptions({ url: database.url }));
+    await new Housekeeping(direct).noteRoom();
+    await direct.close();
+    expect(await storage.settle(100)).to.equal(1);
+    const inside = await database.query('select from longshore.job where queue_id > 0');
+    expect(inside).to.have.length(1);
+  });
+
+  it('leave claims heap-only, also of jobs that have one', async () => {
+    const jobs = keyedJobs(500).map((job, n) => ({
+      ...job,
+      meta: { concurrencyKey: `key-${n}`, concurrencyLimit: 1 },
+    }));
+    const claimer = new PostgresStorage({ url: database.url });
+    await claimer.enqueueMany(jobs);
+    while ((await claimer.settle(500)) > 0);
+    const claimed = await claimer.claim({
+      serverId: await register(),
+      queue: 'default',
+      limit: 500,
+      leaseMs: 60_000,
+    });
+    await claimer.close(); // a connection hands in its statistics when it ends
+    const [statistics] = await database.query<{ updated: string; hot: string }>(
+      `select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_all_tables
+       where schemaname = 'longshore' and relname = 'job'`,
+    );
+    expect(claimed).to.have.length(500);
+    expect(statistics).to.deep.equal({ updated: '500', hot: '500' });
+  });
+});
