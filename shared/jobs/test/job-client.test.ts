@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineJob, InvalidArgumentsError, isId, JobClient, MemoryStorage } from '../src/index.js';
+import { defineJob, InvalidArgumentsError, isId, JobClient, MemoryStorage, newId } from '../src/index.js';
 
 describe('A job client', () => {
   const report = defineJob({ name: 'report', queue: 'reports', priority: 5 });
@@ -81,5 +81,52 @@ describe('A job client', () => {
     ];
     expect(await client.enqueueMany(orders).catch((thrown: unknown) => thrown)).to.be.an('error');
     expect((await storage.countJobs()).count).to.equal(0);
+  });
+
+  const refusalOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
+  for (const [what, after] of [
+    ['no parents', { parents: [] }],
+    ['a parent that no job can be', { parents: ['yesterday'] }],
+    ['a condition that there is not', { parents: [newId()], when: 'onSunday' as 'onDone' }],
+  ] as const) {
+    it(`refuses a job that is to wait for ${what}`, async () => {
+      expect(await refusalOf(client.enqueue(report, {}, { after }))).to.be.instanceOf(RangeError);
+    });
+  }
+
+  it('refuses a job that waits for itself', async () => {
+    const id = newId();
+    const refusal = await refusalOf(client.enqueue(report, {}, { id, after: { parents: [id] } }));
+    expect(refusal).to.be.instanceOf(RangeError);
+  });
+
+  it('refuses jobs that wait for one another', async () => {
+    const [first, second] = [newId(), newId()];
+    const refusal = await refusalOf(
+      client.enqueueMany([
+        { definition: report, args: {}, options: { id: first, after: { parents: [second] } } },
+        { definition: report, args: {}, options: { id: second, after: { parents: [first] } } },
+      ]),
+    );
+    expect(refusal).to.be.instanceOf(RangeError);
+    expect(await storage.findJob(first)).to.equal(null);
+  });
+
+  it('refuses an id that is not a UUID of version 7', async () => {
+    const id = '4f1c1f8e-4b5e-4f6a-9d57-0d8bb0a6a001';
+    expect(await refusalOf(client.enqueue(report, {}, { id }))).to.be.instanceOf(RangeError);
+  });
+
+  it('says where the jobs and the follow-up of a batch are', async () => {
+    const order = { definition: report, args: {} };
+    const batch = await client.enqueueBatch({ name: 'night', jobs: [order, order], followUp: order });
+    const ids = [...batch.jobs.map(({ id }) => id), batch.followUp?.id ?? ''];
+    const states = await Promise.all(ids.map(async (id) => (await storage.findJob(id))?.state));
+    expect(states).to.deep.equal(['enqueued', 'enqueued', 'awaiting']);
+  });
+
+  it('refuses a batch without a proper name', async () => {
+    expect(await refusalOf(client.enqueueBatch({ name: '', jobs: [] }))).to.be.instanceOf(RangeError);
   });
 });

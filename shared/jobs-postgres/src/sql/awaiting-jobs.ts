@@ -29,10 +29,14 @@ export const lockAwaiting: Statement = {
   text: `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
 };
 
-const unlinked = `
+/** In a `case`, so that the planner looks for a child by the index on children and reads no other that holds open links only. */
+const open = `case when job_link.settled_at is null then true end`;
+
+/** A part of a statement that takes jobs out of `job_awaiting`: they wait for nobody any more. */
+export const unlinked = `
     unlinked as (
       update longshore.job_link set settled_at = now(), marked = true
-      from removed where job_link.child_id = removed.id and job_link.settled_at is null
+      where child_id = any (array(select id from removed)) and ${open}
     )`;
 
 const cancel = (ended: string): string => `
@@ -97,9 +101,8 @@ export const releaseAwaiting: Statement = {
   text: `
     with removed as (
       delete from longshore.job_awaiting
-      where queue_id = $1 and id = any($2::uuid[]) and not exists (
-        select from longshore.job_link where child_id = job_awaiting.id and settled_at is null
-      )
+      where queue_id = $1 and id = any($2::uuid[])
+        and (select true from longshore.job_link where child_id = job_awaiting.id and ${open} limit 1) is null
       returning *, coalesce(run_at, now() + delay_ms * interval '1 millisecond') as due
     ), ${released}
     select ready::integer, waiting::integer, exists (

@@ -1,5 +1,6 @@
 import { type Batch, progressOf } from '@longshore/jobs';
 import type { Statement } from '../database.js';
+import { unlinked } from './awaiting-jobs.js';
 import { noted } from './outbox.js';
 
 export interface BatchRow {
@@ -98,10 +99,7 @@ function cancelJobs(
     history as (
       insert into longshore.job_done_cancelled (${kept}, state) select ${kept}, 'cancelled' from removed
     ),
-    unlinked as (
-      update longshore.job_link set settled_at = now(), marked = true
-      from removed where job_link.child_id = removed.id and job_link.settled_at is null
-    ), ${noted('removed', `'${state}'`, `'cancelled'`)},
+    ${table === 'job_awaiting' ? `${unlinked}, ` : ''}${noted('removed', `'${state}'`, `'cancelled'`)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs

@@ -7,12 +7,12 @@ export interface BatchOrder {
   readonly name?: string;
   readonly jobs: readonly JobOrder[];
   /** A job that waits for all of them. */
-  readonly then?: JobOrder;
+  readonly followUp?: JobOrder;
   /**
    * The end of the batch that the follow-up waits for: `onDone` (the default) all jobs done, `onFailed` at least one failed,
    * `onAny` all finished in whatever way.
    */
-  readonly thenWhen?: ContinuationCondition;
+  readonly followUpWhen?: ContinuationCondition;
 }
 
 /** What the caller learns about the batch that it handed over. */

@@ -154,7 +154,7 @@ export class JobClient {
    * @param transaction as in {@link EnqueueOptions}
    */
   async enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    const { name = null, then, thenWhen: when = 'onDone' } = order;
+    const { name = null, followUp: last, followUpWhen: when = 'onDone' } = order;
     if (name !== null && (name.length === 0 || name.length > 200))
       throw new RangeError('The name of a batch has 1 to 200 characters');
     checkCondition(when);
@@ -165,9 +165,9 @@ export class JobClient {
     });
     if (order.jobs.some(isPlaced)) checkOrder(jobs);
     const followUp =
-      then === undefined
+      last === undefined
         ? null
-        : this.#toNewJob(then.definition, then.args, { ...then.options, after: { parents: [id], when } });
+        : this.#toNewJob(last.definition, last.args, { ...last.options, after: { parents: [id], when } });
     await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
     return { id, jobs, followUp };
   }

@@ -1,0 +1,173 @@
+import { type Claim, defineJob, JobClient, type JobState, type Outcome } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+
+describe('Continuations and batches on Postgres', () => {
+  const done: Outcome = { kind: 'done', result: 'null' };
+  const parentJob = defineJob({ name: 'parent', queue: 'parents' });
+  const childJob = defineJob({ name: 'child', queue: 'children' });
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let client: JobClient;
+  let connection: pg.Client;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    client = new JobClient(storage);
+    connection = new pg.Client(database.url);
+    await connection.connect();
+  });
+
+  afterEach(async () => {
+    await connection.end();
+    await storage.close();
+    await database.drop();
+  });
+
+  const stateOf = async (id: string): Promise<JobState | undefined> => (await storage.findJob(id))?.state;
+
+  async function settleAll(by: PostgresStorage = storage): Promise<void> {
+    let quiet = 0;
+    while (quiet < 3) quiet = (await by.settle(100)) === 0 ? quiet + 1 : 0;
+  }
+
+  /** Claims jobs for a server of its own. */
+  async function claim(by: PostgresStorage, limit = 1): Promise<Claim[]> {
+    const { id: serverId } = await by.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['parents'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const jobs = await by.claim({ serverId, queue: 'parents', limit, leaseMs: 60_000 });
+    return jobs.map((job) => job.claim);
+  }
+
+  async function claimOne(): Promise<Claim> {
+    const [first] = await claim(storage);
+    if (first === undefined) throw new Error('nothing could be claimed');
+    return first;
+  }
+
+  it('a process that ends after a completion leaves its consequences to others', async () => {
+    const { id } = await client.enqueue(parentJob, {});
+    const child = await client.enqueue(childJob, {}, { after: { parents: [id] } });
+    await settleAll();
+    const worker = new PostgresStorage({ url: database.url });
+    const claims = await claim(worker);
+    await worker.complete(claims.map((held) => ({ claim: held, outcome: done })));
+    await worker.close();
+    expect(await stateOf(child.id)).to.equal('awaiting');
+    await settleAll();
+    expect(await stateOf(child.id)).to.equal('enqueued');
+  });
+
+  it('several servers that settle at once release each job once', async () => {
+    const parents = await client.enqueueMany(
+      Array.from({ length: 20 }, () => ({ definition: parentJob, args: {} })),
+    );
+    const after = { parents: parents.map(({ id }) => id) };
+    await client.enqueueMany(
+      Array.from({ length: 100 }, () => ({ definition: childJob, args: {}, options: { after } })),
+    );
+    const others = [1, 2, 3].map(() => new PostgresStorage({ url: database.url }));
+    await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
+    const claims = await claim(storage, 20);
+    await Promise.all([
+      ...claims.map((held) => storage.complete([{ claim: held, outcome: done, linked: true }])),
+      ...[storage, ...others].map(async (settler) => {
+        for (let round = 0; round < 20; round++) await settler.settle(2);
+      }),
+    ]);
+    await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
+    const [row] = await database.query<{ jobs: number; ids: number }>(
+      `select count(*)::integer as jobs, count(distinct id)::integer as ids from longshore.job where queue_id > 0`,
+    );
+    expect(row).to.deep.equal({ jobs: 100, ids: 100 });
+    expect(await storage.stateCounts()).to.include({ awaiting: 0, enqueued: 100, done: 20 });
+    await Promise.all(others.map((other) => other.close()));
+  });
+
+  it('a transaction that enqueues a continuation holds up nobody, however long it stays open', async () => {
+    const { id } = await client.enqueue(parentJob, {});
+    const held = await claimOne();
+    await connection.query('begin');
+    const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
+    expect(await storage.complete([{ claim: held, outcome: done }])).to.deep.equal([]);
+    await settleAll();
+    expect(await stateOf(child.id)).to.equal(undefined);
+    await connection.query('commit');
+    await settleAll();
+    expect(await stateOf(child.id)).to.equal('enqueued');
+  });
+
+  it('a continuation may wait for a job of the same transaction', async () => {
+    await connection.query('begin');
+    const { id } = await client.enqueue(parentJob, {}, { transaction: connection });
+    const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
+    await connection.query('commit');
+    await settleAll();
+    await storage.complete([{ claim: await claimOne(), outcome: done }]);
+    await settleAll();
+    expect(await stateOf(child.id)).to.equal('enqueued');
+  });
+
+  it('a continuation enqueued in a transaction is gone with its links when it rolls back', async () => {
+    const { id } = await client.enqueue(parentJob, {});
+    await connection.query('begin');
+    await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
+    await connection.query('rollback');
+    expect(await storage.listContinuations(id)).to.deep.equal([]);
+    expect(await database.query('select from longshore.job_link')).to.deep.equal([]);
+  });
+
+  it('a parent that finishes within its handler’s own transaction releases what came to wait for it meanwhile', async () => {
+    const { id } = await client.enqueue(parentJob, {});
+    const held = await claimOne();
+    let childId = '';
+    await storage.completeWithin(held, async () => {
+      ({ id: childId } = await client.enqueue(childJob, {}, { after: { parents: [id] } }));
+      await settleAll(); // waits for nobody: the parent is held by this very transaction
+      return 'null';
+    });
+    await settleAll();
+    expect(await stateOf(childId)).to.equal('enqueued');
+  });
+
+  it('a batch enqueued in a transaction is there with its jobs when it commits, and gone when it rolls back', async () => {
+    const order = {
+      jobs: [{ definition: parentJob, args: {} }],
+      followUp: { definition: childJob, args: {} },
+    };
+    await connection.query('begin');
+    const gone = await client.enqueueBatch(order, connection);
+    await connection.query('rollback');
+    await connection.query('begin');
+    const kept = await client.enqueueBatch(order, connection);
+    await connection.query('commit');
+    expect(await storage.findBatch(gone.id)).to.equal(null);
+    expect(await storage.findBatch(kept.id)).to.include({ total: 1, followUpId: kept.followUp?.id });
+    expect(await storage.stateCounts()).to.include({ enqueued: 1, awaiting: 1 });
+  });
+
+  it('the many jobs that wait for one are released by short statements', async () => {
+    const size = 20_000;
+    const { id } = await client.enqueue(parentJob, {});
+    const options = { after: { parents: [id] } };
+    await client.enqueueMany(
+      Array.from({ length: size }, () => ({ definition: childJob, args: {}, options })),
+    );
+    await settleAll();
+    await storage.complete([{ claim: await claimOne(), outcome: done, linked: true }]);
+    // A statement that compares every job with every link takes 3 s and more; one that looks each up, 60 ms.
+    const settler = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_500 });
+    await settleAll(settler);
+    await settler.close();
+    expect(await storage.stateCounts()).to.include({ awaiting: 0, enqueued: size });
+  });
+});
