@@ -1,5 +1,5 @@
-import pg from 'pg';
-import { connectionConfig } from './database.js';
+import type pg from 'pg';
+import { connectionConfig, createPool } from './database.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions } from './postgres-options.js';
 
@@ -15,7 +15,6 @@ export interface ApplicationDatabase {
 /** A pool of connections for an application's resources and handlers. */
 export function createApplicationDatabase(options: PostgresOptions): ApplicationDatabase {
   const resolved = databaseOptions(options);
-  const pool = new pg.Pool({ ...connectionConfig(resolved), max: resolved.poolSize });
-  pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
+  const pool = createPool({ ...connectionConfig(resolved), max: resolved.poolSize });
   return { pool, migrate: (migrations) => migrate(resolved, migrations), close: () => pool.end() };
 }

@@ -48,8 +48,7 @@ export class Database {
 
   constructor(options: DatabaseOptions) {
     this.options = options;
-    this.#pool = new pg.Pool({ ...connectionConfig(options, indexPlans), max: options.poolSize });
-    this.#pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
+    this.#pool = createPool({ ...connectionConfig(options, indexPlans), max: options.poolSize });
   }
 
   /** Runs one statement as a transaction of its own. */
@@ -113,6 +112,15 @@ export function connectionConfig(options: DatabaseOptions, further: readonly str
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   };
+}
+
+/** A pool that gets over the loss of any of its connections. */
+export function createPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config);
+  pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
+  // One was cut between two queries of a transaction: the next query fails. Unheard, the event would end the process.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
+  return pool;
 }
 
 export function codeOf(error: unknown): string {

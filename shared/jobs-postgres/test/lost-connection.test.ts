@@ -49,6 +49,36 @@ describe('A Postgres storage that loses its connections', () => {
     }
   });
 
+  it('runs a job again whose transaction lost its connection', async () => {
+    const others = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    const handler = handleJob(work, ({ job, transaction }) =>
+      transaction(async () => {
+        if (job.attempt > 1) return 'done';
+        const cut = (await database.query<{ pid: number }>(others)).map(({ pid }) => pid);
+        await cutConnections();
+        await eventually(
+          async () => (await database.query(`${others} and pid = any ($1)`, [cut])).length === 0,
+        );
+        return 'cut';
+      }),
+    );
+    const server = new JobServer({ storage, handlers: [handler] });
+    await server.start();
+    try {
+      const { id } = await new JobClient(storage).enqueue(work, {});
+      const job = await eventually(
+        async () => {
+          const found = await storage.findJob(id).catch(() => null);
+          return found?.state === 'done' && found;
+        },
+        { deadlineMs: 10_000 },
+      );
+      expect([job.attempt, job.result]).to.deep.equal([2, 'done']);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('hears wake-ups again', async () => {
     const heard: (string | null)[] = [];
     const other = new PostgresStorage({ url: database.url });
