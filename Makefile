@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev test screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev test test-faults screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -20,6 +20,9 @@ test-browser: build ## Look at the dashboard with a real browser (needs Chromium
 
 screenshots: build ## Make pictures of the dashboard's pages in docs/images (needs Chromium)
 	@npm run --silent --workspace @longshore/jobs-dashboard screenshots
+
+test-faults: build ## Kill, freeze and cut everything under load; five minutes (ARGS="--help" lists options)
+	@node --import tsx acceptance/faults/main.ts $(ARGS)
 
 test-containers: $(installed) ## Build the containers and try them (needs Docker)
 	@npm run --silent --workspaces --if-present test:containers
@@ -53,7 +56,7 @@ down: ## Stop the containers; their data stays
 	docker compose --profile gateway down
 
 clean: ## Remove what was built, and the data of make dev
-	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist
+	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist acceptance/faults/programs/dist
 
 $(installed): package-lock.json | node
 	npm ci --no-audit --no-fund

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run, type Running } from './process.js';
@@ -8,25 +8,36 @@ export interface Postgres {
   /** An empty database's URL. */
   readonly url: string;
   stop(): Promise<void>;
+  /** Kills it with SIGQUIT (an immediate shutdown): it recovers from its log at the next start. */
+  kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops it and removes its data. */
   remove(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<Postgres> {
+/** @param durable whether what it has committed outlives `kill`; slower */
+export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-acceptance-'));
   let running: Running;
-  let args = ['--directory', directory, '--fast'];
+  let args = ['--directory', directory, ...(durable ? [] : ['--fast'])];
   const start = async (): Promise<string> => {
     running = run('shared/local-postgres/dist/main.js', args);
     return running.nextLine();
   };
   const stop = async (): Promise<void> => void (await running.end('SIGINT'));
+  const kill = async (): Promise<void> => {
+    process.kill(
+      Number.parseInt(await readFile(path.join(directory, 'data', 'postmaster.pid'), 'utf8'), 10),
+      'SIGQUIT',
+    );
+    await running.ended;
+  };
   const url = await start();
   args = [...args, '--port', new URL(url).port];
   return {
     url,
     stop,
+    kill,
     start: async () => void (await start()),
     remove: async () => {
       await stop();

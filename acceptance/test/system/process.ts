@@ -12,6 +12,8 @@ export interface Running {
   readonly ending: () => string | null;
   /** The next line of standard output. */
   nextLine(): Promise<string>;
+  /** Settles with how it ended. */
+  readonly ended: Promise<string>;
   /** Sends a signal and waits until the process is gone. */
   end(signal: NodeJS.Signals): Promise<string>;
 }
@@ -44,6 +46,7 @@ export function run(
     pid: child.pid ?? 0,
     lines,
     ending: () => ending,
+    ended: closed,
     nextLine: async () => {
       const line = once(output, 'line').then(([text]) => String(text));
       const failure = closed.then((how) =>

@@ -34,8 +34,9 @@ export async function untilReady(service: Service, deadlineMs = 15_000): Promise
 export async function startService(
   name: ServiceName,
   env: Readonly<Record<string, string>>,
+  deadlineMs?: number,
 ): Promise<Service> {
-  return untilReady(await launchService(name, env));
+  return untilReady(await launchService(name, env), deadlineMs);
 }
 
 async function freePort(): Promise<number> {

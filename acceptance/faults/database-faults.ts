@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { eventually } from '../test/system/eventually.js';
+import { seconds } from './process-faults.js';
+import { type Fault, pick, type Stage } from './stage.js';
+
+/** Every connection of a service: pools, LISTEN, heartbeats; those of the enqueuers besides. */
+const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
+
+/** Repeats an act until the time is over. */
+async function during(ms: number, act: () => Promise<unknown>): Promise<number> {
+  let times = 0;
+  for (const end = performance.now() + ms; performance.now() < end; times++) await act();
+  return times;
+}
+
+/** Killed with SIGQUIT, and started again after a while. */
+export const postgresKilled: Fault = async ({ postgres, random }) => {
+  await postgres.kill();
+  await sleep(300 + random() * 2_000);
+  await postgres.start();
+  return {};
+};
+
+/** One backend dies of SIGKILL: Postgres ends all the others and recovers, without a new start. */
+export const backendKilled: Fault = async ({ observer }) => {
+  const [row] = await observer.query<{ pid: number }>(
+    `select pid from pg_stat_activity where ${theirs} order by random() limit 1`,
+  );
+  if (row === undefined) return {};
+  process.kill(row.pid, 'SIGKILL');
+  await sleep(100);
+  await eventually(() => observer.query('select 1'), 60_000);
+  return {};
+};
+
+/** Connections of every kind are cut at random for four seconds. */
+export const connectionsCut: Fault = async ({ observer, random }) => {
+  let cut = 0;
+  await during(4_000, async () => {
+    const rows = await observer.query(
+      `select pg_terminate_backend(pid) from (select pid from pg_stat_activity where ${theirs} order by random() limit $1) as chosen`,
+      [1 + pick(random, 4)],
+    );
+    cut += rows.length;
+    await sleep(20 + random() * 150);
+  });
+  return { remark: `${cut} cut` };
+};
+
+/** Nobody can listen for four seconds; jobs still start, for servers look by themselves. */
+export const listenCut: Fault = async (stage) => {
+  const { observer } = stage;
+  const over = new AbortController();
+  const cutting = (async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await observer.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where ${theirs} and query ilike 'listen %'`,
+      );
+      await sleep(20);
+    }
+  })();
+  const waits: number[] = [];
+  try {
+    await during(4_000, async () => waits.push(await timeOfOne(stage)));
+  } finally {
+    over.abort();
+    await cutting;
+  }
+  waits.sort((left, right) => left - right);
+  const [median = NaN] = waits.slice(Math.floor(waits.length / 2));
+  return {
+    remark: `${waits.length} jobs meanwhile, each done after ${seconds(median)} (median), at most ${seconds(waits.at(-1) ?? NaN)}`,
+  };
+};
+
+/** Milliseconds from a job's enqueue to its end. */
+export async function timeOfOne({ observer, load }: Stage): Promise<number> {
+  const startedAt = performance.now();
+  const id = load.accept(await observer.enqueue('plain', 0));
+  await eventually(async () => (await observer.unfinished([id])).length === 0, 60_000);
+  return performance.now() - startedAt;
+}
+
+/** Others take every connection that Postgres gives, right after the services have lost theirs; for four seconds. */
+export const connectionsTaken: Fault = async ({ observer }) => {
+  await observer.query('select 1');
+  const taken: pg.Client[] = [];
+  const take = async (): Promise<boolean> => {
+    try {
+      taken.push(await observer.connect('taker'));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const cut = `select pg_terminate_backend(pid) from pg_stat_activity where ${theirs}`;
+  try {
+    while ((await Promise.all(Array.from({ length: 10 }, take))).every(Boolean));
+    await during(4_000, async () => {
+      await observer.query(cut);
+      while (await take());
+      await sleep(200);
+    });
+  } finally {
+    await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
+  }
+  return { remark: `${taken.length} taken` };
+};
+
+/** More transactions at once than all pools together have connections. */
+export const poolsExhausted: Fault = async ({ observer, load }) => {
+  await Promise.all(
+    Array.from({ length: 150 }, async () => load.accept(await observer.enqueue('transactional', 400))),
+  );
+  return {};
+};

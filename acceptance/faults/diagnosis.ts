@@ -1,0 +1,22 @@
+import type { Stage } from './stage.js';
+
+const looks = [
+  `select name, state, sum(jobs) as jobs from longshore.job_count join longshore.queue on queue.id = queue_id
+   group by name, state having sum(jobs) <> 0 order by name, state`,
+  `select id, name, attempt, server_id, lease_until - now() as lease, now() - ready_at as age, priority, seq
+   from longshore.job where queue_id > 0 order by seq limit 5`,
+  'select id, pid, processing, now() - heartbeat_at as silent from longshore.server order by id',
+  `select application_name, pid, state, wait_event_type, wait_event, now() - state_change as since,
+     pg_blocking_pids(pid) as blocked_by, left(query, 120) as query
+   from pg_stat_activity where datname = current_database() and (state <> 'idle' or wait_event_type = 'Lock')`,
+];
+
+/** What to look at when jobs do not go on, as text. */
+export async function diagnose({ observer, fleet }: Stage): Promise<string> {
+  const parts: string[] = [];
+  for (const look of looks) {
+    const rows = await observer.query(look).catch((error: unknown) => [{ error: String(error) }]);
+    parts.push(rows.map((row) => JSON.stringify(row)).join('\n'));
+  }
+  return [...parts, fleet.lastLines(5)].join('\n\n');
+}

@@ -1,0 +1,41 @@
+import { run, type Running } from '../test/system/process.js';
+
+const program = 'acceptance/faults/programs/dist/enqueuer.js';
+
+/** Client processes that enqueue all the while, over HTTP and from SQL. */
+export class Load {
+  readonly #enqueuers: readonly Running[];
+  /** Accepted jobs that this process has enqueued itself. */
+  readonly #own: string[] = [];
+
+  constructor(apis: readonly string[], databaseUrl: string, seed: number) {
+    const http = apis.map((url, index) => ['http', url, String(seed + index)]);
+    const sql = [1, 2].map((index) => ['sql', databaseUrl, String(seed + 1_000 + index)]);
+    this.#enqueuers = [...http, ...sql].map((args) => run(program, args));
+  }
+
+  /** Notes a job that this process has enqueued. */
+  accept(id: string): string {
+    this.#own.push(id);
+    return id;
+  }
+
+  /** Every job whose enqueuer got its id as the answer. */
+  get accepted(): string[] {
+    const prefix = 'accepted ';
+    const lines = this.#enqueuers.flatMap(({ lines }) => lines.filter((line) => line.startsWith(prefix)));
+    return [...this.#own, ...lines.map((line) => line.slice(prefix.length))];
+  }
+
+  /** Lets every enqueuer get the answers it waits for, and ends it. */
+  async stop(): Promise<string[]> {
+    const endings = await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGTERM')));
+    return endings.flatMap((ending, index) =>
+      ending === 'exit 0' ? [] : [`${ending}: ${this.#enqueuers[index]?.lines.slice(-8).join('\n')}`],
+    );
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGKILL')));
+  }
+}

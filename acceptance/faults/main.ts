@@ -1,0 +1,67 @@
+/**
+ * `node --import tsx acceptance/faults/main.ts [options]`: real services on a real Postgres, jobs all the while, and faults. Exits with 0
+ * only if every job that was accepted was done as promised. See docs/faults.md.
+ */
+import { eventually } from '../test/system/eventually.js';
+import { startPostgres } from '../test/system/postgres.js';
+import { faults } from './faults.js';
+import { Fleet } from './fleet.js';
+import { Load } from './load.js';
+import { Observer } from './observer.js';
+import { type Options, readOptions } from './options.js';
+import { mulberry32 } from './programs/src/random.js';
+import { report } from './report.js';
+import { storm } from './storm.js';
+import { judge, tally } from './verdict.js';
+
+/** How long the last jobs may take after the last fault. */
+const settleMs = 120_000;
+
+async function run(options: Options): Promise<boolean> {
+  const postgres = await startPostgres({ durable: true });
+  const observer = new Observer(postgres.url);
+  let fleet: Fleet | undefined;
+  let load: Load | undefined;
+  try {
+    fleet = await Fleet.start(postgres.url);
+    await observer.query(
+      `insert into longshore.queue (name, concurrency_limit) values ('limited', 5)
+       on conflict (name) do update set concurrency_limit = 5`,
+    );
+    load = new Load(fleet.apiUrls, postgres.url, options.seed);
+    const stage = { postgres, fleet, load, observer, random: mulberry32(options.seed) };
+    const { occurrences, breaches } = await storm(stage, options);
+    const failedEnqueuers = await load.stop();
+    const settled = eventually(async () => (await observer.unfinished()).length === 0, settleMs);
+    await settled.catch(() => undefined); // the checks say what is left
+    const checks = [
+      ...(await judge(observer, load.accepted)),
+      {
+        property: 'faults without recovery, and late completions that changed something',
+        breaches: breaches.length,
+      },
+      { property: 'processes that ended by themselves', breaches: fleet.endedByThemselves().length },
+      { property: 'enqueuers that failed', breaches: failedEnqueuers.length },
+    ];
+    const details = [...breaches, ...fleet.endedByThemselves(), ...failedEnqueuers];
+    return report({
+      accepted: load.accepted.length,
+      tally: await tally(observer),
+      occurrences,
+      checks,
+      details,
+    });
+  } finally {
+    await load?.kill();
+    await fleet?.end();
+    await observer.close();
+    await postgres.remove();
+  }
+}
+
+const options = readOptions(Object.keys(faults));
+if (options !== null) {
+  const again = `--seed ${options.seed}`;
+  console.log(`Faults under load, ${again}`);
+  process.exitCode = (await run(options)) ? 0 : 1;
+}

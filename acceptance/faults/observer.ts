@@ -1,0 +1,60 @@
+import pg from 'pg';
+import { eventually } from '../test/system/eventually.js';
+
+/** Looks at the database from outside, on a connection that no fault is aimed at. */
+export class Observer {
+  readonly #url: string;
+  readonly #pool: pg.Pool;
+
+  constructor(url: string) {
+    this.#url = url;
+    // One connection, kept: there is none to be had while others take them all.
+    this.#pool = new pg.Pool({ ...this.#connection('observer'), max: 1, idleTimeoutMillis: 0 });
+    this.#pool.on('error', () => undefined); // the next query opens another
+  }
+
+  async query<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.#pool.query<Row>(sql, values)).rows;
+  }
+
+  /** A further connection, which no fault is aimed at either. */
+  async connect(name: string): Promise<pg.Client> {
+    const client = new pg.Client(this.#connection(name));
+    client.on('error', () => undefined); // the next query fails
+    await client.connect();
+    return client;
+  }
+
+  /** Enqueues a job and resolves to its id; again and again until Postgres takes it. */
+  enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
+    return eventually(async () => {
+      const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
+      const [row] = await this.query<{ id: string }>(sql, [name, ms]);
+      return row?.id ?? '';
+    }, 60_000);
+  }
+
+  /** Jobs that are not finished, of those given or of all. */
+  async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
+    const sql = ['job', 'job_waiting', 'job_awaiting']
+      .map(
+        (table) =>
+          `select id from longshore.${table} where queue_id > 0 and ($1::uuid[] is null or id = any ($1))`,
+      )
+      .join(' union all ');
+    const rows = await this.query<{ id: string }>(sql, [ids]);
+    return rows.map(({ id }) => id);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  #connection(name: string): pg.ClientConfig {
+    return {
+      connectionString: this.#url,
+      application_name: `faults ${name}`,
+      connectionTimeoutMillis: 10_000,
+    };
+  }
+}

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** How long faults go on. 0: each fault once. */
+  readonly seconds: number;
+  /** Determines which faults come when, and whom they meet. */
+  readonly seed: number;
+  /** Faults to choose from; all unless given. */
+  readonly only: readonly string[];
+}
+
+const help = `Faults under load: every job that was accepted must be done, and its effect be there.
+
+  --seconds N    how long faults go on; 0: each once (default 300)
+  --short        each fault once, as in CI
+  --seed N       repeats a choice of faults (default: a new one, printed)
+  --only A,B     these faults only
+  --help         this text, and the names of the faults
+`;
+
+/** Reads the command line. `null`: help was asked for and has been given. */
+export function readOptions(faults: readonly string[]): Options | null {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '300' },
+      short: { type: 'boolean', default: false },
+      seed: { type: 'string' },
+      only: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(`${help}\nFaults: ${faults.join(', ')}`);
+    return null;
+  }
+  const only = values.only.split(',').filter((name) => name !== '');
+  const unknown = only.filter((name) => !faults.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`No such faults: ${unknown.join(', ')}. There are: ${faults.join(', ')}`);
+  const seconds = values.short ? 0 : Number(values.seconds);
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  if (!(seconds >= 0) || !Number.isInteger(seed)) throw new Error('--seconds and --seed take numbers');
+  return { seconds, seed, only };
+}

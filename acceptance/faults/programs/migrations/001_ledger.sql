@@ -1,0 +1,13 @@
+-- What handlers did: a row for each time.
+create table ledger.effect (
+  id bigint generated always as identity primary key,
+  job_id uuid not null,
+  name text not null,
+  attempt integer not null,
+  at timestamptz not null default clock_timestamp()
+);
+
+create index on ledger.effect (job_id);
+
+-- What enqueuers wrote in the transaction that enqueued the job.
+create table ledger.request (job_id uuid primary key);

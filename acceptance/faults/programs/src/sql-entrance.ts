@@ -1,0 +1,53 @@
+import pg from 'pg';
+import type { JobOrder } from './job-order.js';
+
+const enqueue = `
+  select longshore.enqueue($1, $2, queue => $1, max_attempts => 1000,
+    run_at => case when $3::float8 > 0 then now() + $3 * interval '1 millisecond' end) as id`;
+
+/** Enqueues from SQL, on a connection of its own that is opened anew after a failure. */
+export class SqlEntrance {
+  readonly #url: string;
+  #client: pg.Client | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Resolves to the job's id after the commit. */
+  async enqueue({ name, args, delayMs, withRow }: JobOrder): Promise<string> {
+    try {
+      this.#client ??= await this.#connect();
+      const client = this.#client;
+      if (withRow) await client.query('begin');
+      const { rows } = await client.query<{ id: string }>(enqueue, [name, args, delayMs]);
+      const id = rows[0]?.id ?? '';
+      if (withRow) {
+        await client.query('insert into ledger.request values ($1)', [id]);
+        await client.query('commit');
+      }
+      return id;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'faults enqueuer',
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 15_000,
+    });
+    client.on('error', () => undefined); // the next query fails
+    await client.connect();
+    return client;
+  }
+}

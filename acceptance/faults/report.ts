@@ -1,0 +1,49 @@
+import { seconds } from './process-faults.js';
+import type { Occurrence } from './storm.js';
+import type { Check, Tally } from './verdict.js';
+
+export interface Findings {
+  /** How many jobs were accepted. */
+  readonly accepted: number;
+  readonly tally: Tally;
+  readonly occurrences: readonly Occurrence[];
+  readonly checks: readonly Check[];
+  /** What to look at when a check has failed. */
+  readonly details: readonly string[];
+}
+
+/** Prints everything, the last lines as mocha does. Returns whether all is well. */
+export function report({ accepted, tally, occurrences, checks, details }: Findings): boolean {
+  console.log(`\nRecovery, from the fault until all jobs of that moment and a new one were done`);
+  for (const [fault, times] of byFault(occurrences)) {
+    const middle = times[Math.floor(times.length / 2)] ?? NaN;
+    const most = times.at(-1) ?? NaN;
+    console.log(
+      `  ${fault.padEnd(18)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(most)}`,
+    );
+  }
+  const { done, repeated, lost, doubled } = tally;
+  console.log(`\n${accepted} jobs accepted, ${done} done; ${repeated} took more than one attempt`);
+  console.log(
+    `${lost} attempts were taken back from servers; ${doubled} plain jobs had more than one effect\n`,
+  );
+  for (const { property, breaches } of checks) {
+    console.log(`  ${breaches === 0 ? '✔' : '✘'} ${property}: ${breaches}`);
+  }
+  const failing = checks.filter(({ breaches }) => breaches !== 0).length;
+  if (failing > 0) console.log(`\n${details.join('\n\n')}`);
+  console.log(`\n  ${checks.length - failing} passing`);
+  if (failing > 0) console.log(`  ${failing} failing`);
+  return failing === 0;
+}
+
+function byFault(occurrences: readonly Occurrence[]): Map<string, number[]> {
+  const times = new Map<string, number[]>();
+  for (const { fault, recoveredMs } of occurrences) {
+    times.set(
+      fault,
+      [...(times.get(fault) ?? []), recoveredMs].toSorted((left, right) => left - right),
+    );
+  }
+  return times;
+}
