@@ -1,16 +1,21 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-faults screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev seed test test-faults screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
 installed := node_modules/.package-lock.json
 tests := '{shared,services}/*/test/**/*.test.ts' '{dev,acceptance}/test/**/*.test.ts'
 
+ROWS ?= 300
+
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: build ## Run everything here, without Docker: a local Postgres, api, worker and dashboard
 	@node dev/dist/main.js
+
+seed: build ## Replace the example rows: make seed ROWS=1000000 (DATABASE_URL names another database than that of make dev)
+	@ROWS='$(ROWS)' node dev/dist/seed.js
 
 test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL names another)
 	$(bin)/c8 $(bin)/mocha $(tests)

@@ -1,7 +1,8 @@
 import { runService } from '@longshore/service';
 import { startApi } from './api-service.js';
 import { readApiConfig } from './config.js';
+import { seedTables } from './seed.js';
 
-process.exit(
-  await runService({ name: 'api', environment: process.env, readConfig: readApiConfig, start: startApi }),
-);
+const start = process.argv[2] === 'seed' ? seedTables : startApi;
+
+process.exit(await runService({ name: 'api', environment: process.env, readConfig: readApiConfig, start }));

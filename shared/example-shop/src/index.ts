@@ -1,6 +1,8 @@
+import { defineApplication } from '@longshore/service/application';
 import { createHandlers } from './handlers.js';
 import { jobs } from './jobs.js';
 import { greetHandler } from './jobs/greet.js';
+import { everyNight } from './jobs/nightly-report.js';
 import { migrations } from './migrations.js';
 import { resources } from './resources.js';
 import { seedOnce } from './seed-once.js';
@@ -12,8 +14,9 @@ export { resources } from './resources.js';
 export { seed } from './seed.js';
 
 /** The example application: a shop and a fleet. */
-export const application = {
+export const application = defineApplication({
   name: 'example-shop',
   handlers: [greetHandler],
+  recurring: [everyNight],
   tables: { migrations, resources, jobs, createHandlers, seed: seedOnce },
-};
+});

@@ -192,6 +192,12 @@ describe('The example shop', () => {
     expect(text).to.match(/^store,orders,total\n(?:[a-z-]+-\d,1,\d+\.\d\d\n)+$/);
   });
 
+  it('the nightly report is enqueued by a schedule, for the day before', async () => {
+    const { file } = (await shop.resultOf(await shop.trigger('nightly-report'))) as { file: string };
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    expect(file).to.match(new RegExp(`report-${yesterday}\\.csv$`));
+  });
+
   it('the indexes of the migration are those that the resources call for', async () => {
     const file = await readFile(new URL('../migrations/002_indexes.sql', import.meta.url), 'utf8');
     const statements = file

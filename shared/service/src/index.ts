@@ -2,14 +2,16 @@ export {
   type Application,
   type ApplicationServices,
   type ApplicationTables,
+  defineApplication,
   definitionsOf,
-  loadApplication,
+  type SeedOptions,
 } from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
 export { databaseOptions } from './database-options.js';
 export { type Health, healthRoutes } from './health.js';
 export { type HttpListener, listen } from './http-listener.js';
 export { createJobServer } from './job-server.js';
+export { loadApplication } from './load-application.js';
 export { createLogger, type Logger } from './logger.js';
 export { openStorage } from './open-storage.js';
 export { runService, type RunningService } from './run-service.js';

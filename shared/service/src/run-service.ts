@@ -13,8 +13,8 @@ export interface ServiceDescription<Config> {
   readonly environment: Environment;
   /** @throws {ConfigError} */
   readonly readConfig: (environment: Environment) => Config;
-  /** The signal aborts if the service is told to stop before it is up. */
-  readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService>;
+  /** The signal aborts if the service is told to stop before it is up. `null`: it has done all that it had to do. */
+  readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 }
 
 /**
@@ -32,6 +32,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     const config = service.readConfig(service.environment);
     logger = createLogger(service.name, config.LOG_LEVEL);
     const running = await service.start(config, logger, signal);
+    if (running === null) return 0;
     logger.info({ signal: await requested }, 'stopping');
     await running.stop();
     logger.info({}, 'stopped');

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
+import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@longshore/jobs';
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
@@ -16,6 +16,14 @@ export const nightlyReport = defineJob({
     },
     { additionalProperties: false },
   ),
+});
+
+/** The report of the day before, half an hour after midnight in UTC, the days that the orders are summed up by. */
+export const everyNight = defineRecurringJob({
+  id: 'nightly-report',
+  definition: nightlyReport,
+  args: {},
+  cron: '30 0 * * *',
 });
 
 interface StoreTotal {

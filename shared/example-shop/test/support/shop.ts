@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHandlers, jobs, migrations, resources, seed } from '@longshore/example-shop';
+import { application, createHandlers, jobs, migrations, resources, seed } from '@longshore/example-shop';
 import { type Job, JobClient, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createResourceApi, type Enqueue } from '@longshore/resources';
@@ -15,6 +15,8 @@ export interface Shop {
   readonly database: TestDatabase;
   readonly call: (method: string, path: string, json?: unknown) => Promise<Answer>;
   readonly enqueue: (name: string, args: unknown) => Promise<string>;
+  /** Has a recurring job enqueue one now, and returns its id. */
+  readonly trigger: (recurringJobId: string) => Promise<string>;
   /** How many jobs there are of a name, whatever their state. */
   readonly countJobs: (name: string) => Promise<number>;
   /** Waits until a job is done, and returns its result. */
@@ -67,7 +69,13 @@ export async function openShop(): Promise<Shop> {
   const handle = app.callback();
   const http = await serve((request, response) => void handle(request, response));
   const handlers = createHandlers({ database: pool, directory });
-  const server = new JobServer({ storage, handlers, queues: jobs.map(({ queue }) => queue) });
+  const server = new JobServer({
+    storage,
+    handlers,
+    queues: jobs.map(({ queue }) => queue),
+    application: application.name,
+    recurring: application.recurring ?? [],
+  });
   await server.start();
 
   return {
@@ -84,6 +92,7 @@ export async function openShop(): Promise<Shop> {
       };
     },
     enqueue: async (name, args) => (await client.enqueue(definitionOf(name), args)).id,
+    trigger: async (id) => (await client.recurring.trigger(id))?.id ?? 'no job',
     countJobs: async (name) => (await storage.countJobs({ name: [name] })).count,
     resultOf: async (jobId) => {
       let job: Job | null = null;
