@@ -10,7 +10,10 @@ import { createStorage } from './storage.js';
  */
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
   const { name, tables } = await loadApplication(config.LONGSHORE_APP);
-  const { jobs, application: database } = createStorage({ ...config, COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000 });
+  const { jobs, application: database } = createStorage({
+    ...config,
+    COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
+  });
   await jobs.close(); // nothing has been connected yet
   if (database === null)
     throw new ConfigError('Rows in memory are gone with their process: set DATABASE_URL to seed');

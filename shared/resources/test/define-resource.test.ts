@@ -35,6 +35,18 @@ describe('A definition that breaks a rule throws at start-up', () => {
         }),
       /lower-case/,
     ],
+    'an operation with a member that has no meaning': [
+      () => {
+        const operations = { cancel: { summary: '', run: async () => undefined } };
+        return defineResource({ name: 'orders', item, operations, storage });
+      },
+      /"cancel" has an unknown member "run"/,
+    ],
+    'an operation that is performed but not declared': [
+      () =>
+        defineResource({ name: 'orders', item, storage: { operations: { cancel: async () => undefined } } }),
+      /"cancel" is performed but not declared/,
+    ],
     'an operation that nothing performs': [
       () => defineResource({ name: 'orders', item, operations: { cancel: { summary: '' } }, storage }),
       /"cancel" is declared but not performed/,

@@ -3,9 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import createClient from 'openapi-fetch';
 import type { OpenApiDocument } from '@longshore/resources';
-import { compileClient } from './support/compiled-client.js';
+import { compileClient, spectralFindings } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
-import { spectralFindings } from './support/spectral.js';
 
 /** A client as a caller would write it, against the types made from the document. */
 const client = `

@@ -101,8 +101,14 @@ function sortTerm(text: string, sortable: readonly string[]): SortTerm {
 
 function compileOperations(declarations: OperationDeclarations): ReadonlyMap<string, Operation> {
   return new Map(
-    Object.entries(declarations).map(([verb, { summary, body, states, enqueues = false }]) => {
+    Object.entries(declarations).map(([verb, { summary, body, states, enqueues = false, ...rest }]) => {
       requireVerb(verb);
+      const [unknown] = Object.keys(rest);
+      if (unknown !== undefined) {
+        throw new DefinitionError(
+          `operation "${verb}" has an unknown member "${unknown}"; what it does belongs to the operations of the table or storage`,
+        );
+      }
       return [verb, { verb, summary, body, states, enqueues }];
     }),
   );
@@ -119,6 +125,9 @@ function requirePerformed(
   },
 ): void {
   const performed = storage?.operations ?? table?.operations ?? {};
+  for (const verb of Object.keys(performed)) {
+    if (!operations.has(verb)) throw new DefinitionError(`operation "${verb}" is performed but not declared`);
+  }
   for (const { verb, states } of operations.values()) {
     const onlyChangesState = table !== undefined && states !== undefined;
     if (!onlyChangesState && !(verb in performed)) {

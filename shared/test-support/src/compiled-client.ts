@@ -1,7 +1,6 @@
 import path from 'node:path';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
-import type { OpenApiDocument } from '@longshore/resources';
 
 export interface CompiledClient {
   /** What the compiler finds wrong. */
@@ -10,7 +9,7 @@ export interface CompiledClient {
 }
 
 /** Compiles a client against the types that openapi-typescript makes from a document; nothing is written to disk. */
-export async function compileClient(document: OpenApiDocument, source: string): Promise<CompiledClient> {
+export async function compileClient(document: object, source: string): Promise<CompiledClient> {
   const files = new Map([
     [
       path.join(import.meta.dirname, 'schema.ts'),
