@@ -50,6 +50,7 @@ export class Completer {
   /** Forgets what could not be written; for a server that gives up. Its claims will be rescued. */
   abandon(): void {
     clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
     this.#gathered = [];
     this.#pending.clear();
     this.#wakeWaiters();
@@ -80,10 +81,12 @@ export class Completer {
       }
       this.#wakeWaiters();
     } catch (error) {
-      this.#gathered.unshift(...batch);
+      const wanted = batch.filter((completion) => this.#pending.has(completion));
+      if (wanted.length === 0) return; // abandoned meanwhile
+      this.#gathered.unshift(...wanted);
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
       this.#logger.warn(
-        { err: error, outcomes: batch.length, retryInMs: this.#retryMs },
+        { err: error, outcomes: wanted.length, retryInMs: this.#retryMs },
         'writing outcomes: failed',
       );
       this.#retryTimer ??= setTimeout(() => {

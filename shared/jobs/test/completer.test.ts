@@ -1,0 +1,53 @@
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import { type Claim, type Completion, MemoryStorage, StorageUnavailableError } from '../src/index.js';
+import { Completer } from '../src/server/completer.js';
+import { silentLogger } from '../src/server/logger.js';
+
+/** Takes outcomes unless it is away. */
+class OutcomeStorage extends MemoryStorage {
+  away = false;
+  refused = 0;
+  readonly taken: string[] = [];
+
+  override async complete(completions: readonly Completion[]): Promise<Claim[]> {
+    if (this.away) {
+      this.refused++;
+      throw new StorageUnavailableError('away');
+    }
+    this.taken.push(...completions.map(({ claim }) => claim.jobId));
+    return [];
+  }
+}
+
+const done = (jobId: string): Completion => ({
+  claim: { jobId, queue: 'default', serverId: 'server', attempt: 1 },
+  outcome: { kind: 'done', result: 'null' },
+});
+
+describe('The completer', () => {
+  let storage: OutcomeStorage;
+  let completer: Completer;
+
+  beforeEach(async () => {
+    storage = new OutcomeStorage();
+    completer = new Completer(storage, silentLogger, () => undefined);
+    storage.away = true;
+    completer.add(done('first'));
+    await eventually(async () => storage.refused > 0);
+  });
+
+  it('keeps an outcome until the storage takes it', async () => {
+    storage.away = false;
+    await completer.drained();
+    expect(storage.taken).to.deep.equal(['first']);
+  });
+
+  it('writes later outcomes after it had to abandon some that could not be written', async () => {
+    completer.abandon();
+    storage.away = false;
+    completer.add(done('second'));
+    await completer.drained();
+    expect(storage.taken).to.deep.equal(['second']);
+  });
+});
