@@ -64,13 +64,21 @@ export class Database {
     }
   }
 
-  /** Runs several statements in one transaction: all of them or none. */
-  async transaction<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+  /**
+   * Runs several statements in one transaction: all of them or none.
+   *
+   * @param name shown as the connection's while it lasts
+   */
+  async transaction<Result>(
+    work: (client: pg.ClientBase) => Promise<Result>,
+    name?: string,
+  ): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translate(error);
     });
     try {
-      await client.query('begin');
+      const rename = name === undefined ? '' : `; set local application_name = ${client.escapeLiteral(name)}`;
+      await client.query(`begin${rename}`);
       const result = await work(client);
       await client.query('commit');
       client.release();

@@ -1,8 +1,15 @@
-import { checkQueueLimits, maxTokens, QueueAlarms, type QueueLimits } from '@longshore/jobs';
+import {
+  checkQueueLimits,
+  type ClaimRequest,
+  maxTokens,
+  QueueAlarms,
+  type QueueLimits,
+} from '@longshore/jobs';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type LimitedClaimedRow, limitedClaims, lockBucket, type Look } from './sql/claim-jobs.js';
 import { limitQueue } from './sql/limit-queue.js';
+import { transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** Which queues have limits, as far as this process knows, and how to claim from them. */
@@ -54,12 +61,16 @@ export class LimitedQueues {
   }
 
   /** Claims as many of the jobs asked for as the limits allow. */
-  async claim(queue: string, look: Look, values: readonly unknown[]): Promise<LimitedClaimedRow[]> {
+  async claim(
+    { queue, serverId }: ClaimRequest,
+    look: Look,
+    values: readonly unknown[],
+  ): Promise<LimitedClaimedRow[]> {
     const rows = await this.#database.transaction(async (client) => {
       await client.query({ ...lockBucket, values: [values[0]] });
       const claimed = await client.query<LimitedClaimedRow>({ ...limitedClaims[look], values: [...values] });
       return claimed.rows;
-    });
+    }, transactionName(serverId));
     const [first] = rows;
     if (first === undefined) return rows;
     const claimed = first.id === null ? 0 : rows.length;

@@ -16,6 +16,7 @@ import { type ClaimedRow, claims as claimStatements, type Look } from './sql/cla
 import { releaseClaims, renewClaims } from './sql/hold-jobs.js';
 import { nextDue, promoteDue } from './sql/promote-jobs.js';
 import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
+import { endTransactions, transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** What servers do to jobs: each call one statement for each queue it touches. */
@@ -79,6 +80,10 @@ export class PostgresClaims {
 
   async rescue(): Promise<RescueReport> {
     const dead = await this.#database.query<{ id: string }>(buryServers);
+    // A frozen server would keep the jobs locked that it has been completing.
+    if (dead.length > 0) {
+      await this.#database.query(endTransactions, [dead.map(({ id }) => transactionName(id))]);
+    }
     const busy = await this.#database.query<{ id: number }>(busyQueues);
     const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
     for (const { id } of busy) {
@@ -106,7 +111,7 @@ export class PostgresClaims {
     const { queue, serverId } = request;
     const limited = this.#limits.has(queue);
     const rows = limited
-      ? await this.#limits.claim(queue, look, values)
+      ? await this.#limits.claim(request, look, values)
       : await this.#database.query<ClaimedRow>(claimStatements[look], values);
     const [first] = rows;
     if (first?.alive !== true) throw new ServerLostError(serverId);

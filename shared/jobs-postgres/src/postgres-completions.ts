@@ -22,6 +22,7 @@ import {
   type Linkage,
   lockClaim,
 } from './sql/finish-jobs.js';
+import { transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Column = (outcomes: readonly Outcome[]) => unknown[];
@@ -79,7 +80,7 @@ export class PostgresCompletions {
       const linked = row.meta === null ? 'plain' : 'linked';
       await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
       return linked;
-    });
+    }, transactionName(claim.serverId));
     if (linkage === 'linked') this.#wakeUps.announce(null);
     this.#limits.ended([claim.queue]);
   }

@@ -34,3 +34,14 @@ export const selectServers: Statement = {
   name: 'longshore-select-servers',
   text: `select * from longshore.server order by id`,
 };
+
+/** How connections are called in which a server holds rows locked for longer than a statement takes. */
+export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
+
+/** $1 names. Ends the transactions that dead servers have left open, and waits a second for each to be gone. */
+export const endTransactions: Statement = {
+  name: 'longshore-end-transactions',
+  text: `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where application_name = any ($1) and datname = current_database() and usename = current_user`,
+};

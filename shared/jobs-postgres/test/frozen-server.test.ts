@@ -1,0 +1,63 @@
+import { defineJob, JobClient } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('A server that freezes in a transaction', () => {
+  let database: TestDatabase;
+  let frozen: PostgresStorage;
+  let other: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    [frozen, other] = [database.url, database.url].map((url) => new PostgresStorage({ url })) as [
+      PostgresStorage,
+      PostgresStorage,
+    ];
+    await frozen.open();
+    await other.open();
+  });
+
+  after(async () => {
+    await frozen.close();
+    await other.close();
+    await database.drop();
+  });
+
+  it('holds up none of its jobs when it has been declared dead', async () => {
+    const { id } = await new JobClient(frozen).enqueue(defineJob({ name: 'work' }), {});
+    const registration = await frozen.registerServer({
+      host: 'here',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 5_000,
+    });
+    const { id: serverId } = registration;
+    const [job] = await frozen.claim({ serverId, queue: 'default', limit: 1, leaseMs: 60_000 });
+    if (job === undefined) throw new Error('Nothing was claimed');
+    let thaw: () => void = () => undefined;
+    const thawed = new Promise<void>((resolve) => {
+      thaw = resolve;
+    });
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const late = frozen.completeWithin(job.claim, async () => {
+      begin();
+      await thawed;
+      return '"late"';
+    });
+    await begun;
+
+    await database.query('update longshore.server set timeout_ms = 0 where id = $1', [serverId]);
+    const report = await other.rescue();
+    thaw();
+    const error = await late.catch((thrown: unknown) => thrown);
+    await registration.unregister();
+    expect(report).to.deep.include({ deadServers: [serverId], released: 1 });
+    expect(error).to.be.instanceOf(Error);
+    expect((await other.findJob(id))?.state).to.equal('enqueued');
+  });
+});
