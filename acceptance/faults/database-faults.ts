@@ -110,8 +110,9 @@ export const connectionsTaken: Fault = async ({ observer }) => {
 
 /** More transactions at once than all pools together have connections. */
 export const poolsExhausted: Fault = async ({ observer, load }) => {
-  await Promise.all(
+  const ids = await Promise.all(
     Array.from({ length: 150 }, async () => load.accept(await observer.enqueue('transactional', 400))),
   );
+  await eventually(async () => (await observer.unfinished(ids)).length === 0, 90_000);
   return {};
 };
