@@ -43,6 +43,22 @@ describe('Large collections', () => {
     expect(back.body).to.deep.equal(first.body);
   });
 
+  for (const sort of ['-createdAt', 'pages']) {
+    it(`the last link leads to the end, sorted by ${sort}`, async () => {
+      const first = await api.call(`/api/v1/books?sort=${sort}&limit=50&fields=id`);
+      const last = await api.call(nextOf(first, 'last') ?? '/none');
+      const [end] = (await api.call(`/api/v1/books?sort=${sort}&limit=1&offset=11999&fields=id`)).body as [
+        object,
+      ];
+      expect((last.body as object[]).at(-1)).to.deep.equal(end);
+      expect([last.body, nextOf(last, 'next')]).to.satisfy(
+        ([items, next]: [object[], unknown]) => items.length === 50 && next === undefined,
+      );
+      const before = await api.call(nextOf(last, 'prev') ?? '/none');
+      expect(nextOf(before, 'next')).to.be.a('string');
+    });
+  }
+
   it('the count is an estimate beyond 10 000 rows, and says so', async () => {
     const { headers } = await api.call('/api/v1/books?limit=1');
     expect(headers.get('preference-applied')).to.equal('count=estimated');

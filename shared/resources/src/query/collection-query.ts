@@ -32,7 +32,7 @@ export interface CollectionQuery extends Selection {
 /** A place in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term. */
+  /** One value for each sort term; none, with `before`: the end of the collection. */
   readonly values: readonly unknown[];
 }
 

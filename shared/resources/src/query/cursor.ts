@@ -8,7 +8,12 @@ export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): strin
   return Buffer.from(JSON.stringify([sortText(sort), ...values])).toString('base64url');
 }
 
-/** The values of a cursor, one for each sort term. Throws 40003 unless it was made for this order. */
+/** The cursor behind the last item of a collection: the page before it is the last. */
+export function encodeEnd(sort: readonly SortTerm[]): string {
+  return Buffer.from(JSON.stringify([sortText(sort)])).toString('base64url');
+}
+
+/** The values of a cursor, one for each sort term, or none for the end. Throws 40003 unless it was made for this order. */
 export function decodeCursor(
   resource: Resource,
   sort: readonly SortTerm[],
@@ -16,10 +21,12 @@ export function decodeCursor(
   cursor: string,
 ): readonly unknown[] {
   const [made, ...values] = parse(cursor) ?? [];
+  const isEnd = values.length === 0 && parameter === 'before';
   const fits =
     made === sortText(sort) &&
-    values.length === sort.length &&
-    sort.every(({ field }, index) => admits(resource, field, values[index]));
+    (isEnd ||
+      (values.length === sort.length &&
+        sort.every(({ field }, index) => admits(resource, field, values[index]))));
   if (!fits)
     throw apiError(
       40003,

@@ -1,7 +1,7 @@
 import type { Page } from '../resource/storage.js';
 import type { ItemRecord } from '../resource/resource.js';
 import type { CollectionQuery } from './collection-query.js';
-import { encodeCursor } from './cursor.js';
+import { encodeCursor, encodeEnd } from './cursor.js';
 
 /** Collections with more items than this are linked by cursors, if their storage seeks. */
 const large = 10_000;
@@ -25,7 +25,7 @@ export function pageLinks(
   const byCursor =
     seeks && !query.byRelevance && (query.seek !== undefined || (page.total ?? Infinity) > large);
   const targets = query.limit === 0 ? {} : byCursor ? cursorTargets(query, page) : offsetTargets(query, page);
-  return Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page) })
+  return Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page, byCursor) })
     .map(
       ([relation, target]) =>
         `<${url}?${[...kept, `limit=${query.limit}`, target].join('&')}>; rel="${relation}"`,
@@ -53,17 +53,22 @@ function cursorTargets(
   const [first, last] = [items.at(0), items.at(-1)];
   if (first === undefined || last === undefined) return {};
   const hasPrevious = seek === undefined ? offset > 0 : seek.direction === 'after' || more === true;
-  const hasNext = seek?.direction === 'before' || more === true;
+  const isLast = seek?.direction === 'before' && seek.values.length === 0;
+  const hasNext = !isLast && (seek?.direction === 'before' || more === true);
   return {
     ...(hasPrevious ? { prev: `before=${encodeCursor(sort, first)}` } : {}),
     ...(hasNext ? { next: `after=${encodeCursor(sort, last)}` } : {}),
   };
 }
 
+/** Where the number of items is not known for certain, the last page is that before the end. */
 function lastTarget(
-  { limit }: CollectionQuery,
+  { limit, sort }: CollectionQuery,
   { total, estimated }: Page<ItemRecord>,
+  byCursor: boolean,
 ): Record<string, string> {
+  if (byCursor && limit > 0 && (estimated === true || total === undefined))
+    return { last: `before=${encodeEnd(sort)}` };
   const last = estimated === true ? undefined : lastOffset(limit, total);
   return last === undefined ? {} : { last: `offset=${last}` };
 }

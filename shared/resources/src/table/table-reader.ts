@@ -4,7 +4,6 @@ import type { CallContext, Page } from '../resource/storage.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,
-  containing,
   orderBy,
   Parameters,
   searchExpression,
@@ -12,6 +11,7 @@ import {
   selectionConditions,
 } from './conditions.js';
 import { countItems } from './count.js';
+import { rankedMatches } from './ranked-matches.js';
 import type { Database, Queryable } from './database.js';
 import { inTransaction } from './transaction.js';
 
@@ -74,8 +74,9 @@ export class TableReader {
     conditions: readonly string[],
     parameters: Parameters,
     rest: string,
+    from = this.from,
   ): Promise<readonly ItemRecord[]> {
-    const sql = `select ${this.#selectList} from ${this.from} where ${allOf(conditions)} ${rest}`;
+    const sql = `select ${this.#selectList} from ${from} where ${allOf(conditions)} ${rest}`;
     const { rows } = await connection.query(sql, parameters.values);
     return rows.map((row) => itemFromRow(this.#columns, row));
   }
@@ -86,11 +87,14 @@ export class TableReader {
 
   async #page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
     const { limit, offset, seek } = query;
+    if (query.byRelevance && query.search !== undefined)
+      return this.#bestPage(connection, query, query.search);
     const parameters = new Parameters();
     const conditions = [...this.conditions(query, parameters)];
-    if (seek !== undefined) conditions.push(seekCondition(this.#columns, query.sort, seek, parameters));
+    if (seek !== undefined && seek.values.length > 0)
+      conditions.push(seekCondition(this.#columns, query.sort, seek, parameters));
     const reversed = seek?.direction === 'before';
-    const order = this.#order(query, reversed, parameters);
+    const order = orderBy(this.#columns, query.sort, reversed);
     // One row beyond the page tells whether there is more.
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
     const found = limit === 0 ? [] : await this.select(connection, conditions, parameters, rest);
@@ -99,12 +103,25 @@ export class TableReader {
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
-  #order(query: CollectionQuery, reversed: boolean, parameters: Parameters): string {
-    const order = orderBy(this.#columns, query.sort, reversed);
-    if (!query.byRelevance || query.search === undefined) return order;
-    const like = parameters.add(containing(query.search));
-    const text = parameters.add(query.search);
-    return `${this.#searchText} ilike ${like} desc, word_similarity(${text}, ${this.#searchText}) desc, ${order}`;
+  /** A page of what was searched for, the best matches first. */
+  async #bestPage(connection: Queryable, query: CollectionQuery, search: string): Promise<Page<ItemRecord>> {
+    const { limit, offset } = query;
+    const parameters = new Parameters();
+    const matches = rankedMatches(
+      {
+        from: this.from,
+        conditions: this.conditions({ filters: query.filters, search: undefined }, parameters),
+        text: this.#searchText,
+        search,
+        atLeast: offset + limit + 1,
+      },
+      parameters,
+    );
+    const order = `${matches.order}, ${orderBy(this.#columns, query.sort, false)}`;
+    const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
+    const found = limit === 0 ? [] : await this.select(connection, [], parameters, rest, matches.from);
+    const page = { items: found.slice(0, limit), more: found.length > limit };
+    return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
   async #count(
