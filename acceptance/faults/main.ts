@@ -59,6 +59,8 @@ async function run(options: Options): Promise<boolean> {
   }
 }
 
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
 const options = readOptions(Object.keys(faults));
 if (options !== null) {
   const again = `--seed ${options.seed}`;

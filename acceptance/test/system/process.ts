@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { house } from '../house/house.js';
@@ -18,6 +18,13 @@ export interface Running {
   end(signal: NodeJS.Signals): Promise<string>;
 }
 
+const children = new Set<ChildProcess>();
+
+// Whatever ends this process, nothing that it has started outlives it.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 /** Starts a compiled program of the house, `services/api/dist/main.js` say. */
 export function run(
   program: string,
@@ -30,6 +37,7 @@ export function run(
     env: { ...process.env, NODE_V8_COVERAGE: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  children.add(child);
   const lines: string[] = [];
   const output = createInterface({ input: child.stdout });
   for (const stream of [output, createInterface({ input: child.stderr })]) {
@@ -38,6 +46,7 @@ export function run(
   let ending: string | null = null;
   const closed = new Promise<string>((resolve) => {
     child.once('close', (code, signal) => {
+      children.delete(child);
       ending = signal ?? `exit ${code}`;
       resolve(ending);
     });
