@@ -4,26 +4,40 @@ import type { DatabaseOptions } from './database.js';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. The database must exist; everything in it is made by `open`. */
   url: string;
-  /** Most connections at once, besides one for wake-ups and one for each server's heartbeat; 10 by default. */
+  /** Most connections at once, besides one for wake-ups and one for each server's heartbeat; 1 to 500, 10 by default. */
   poolSize?: number;
   /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
   useRecommendedIsolationLevel?: boolean;
   /**
    * State changes go to the database in one batch per round trip; this is the longest, in milliseconds, that a batch may
-   * take before it is cancelled and tried again. 300 000 by default.
+   * take before it is cancelled and tried again; 1000 to 3 600 000, 300 000 by default.
    */
   commandBatchMaxTimeoutMs?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
 }
 
-/** The options with every default filled in. */
+/**
+ * The options with every default filled in.
+ *
+ * @throws {RangeError} that names the option and its bounds
+ */
 export function databaseOptions(options: PostgresOptions): DatabaseOptions {
   return {
     url: options.url,
-    poolSize: options.poolSize ?? 10,
+    poolSize: bounded('poolSize', options.poolSize ?? 10, 1, 500),
     useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
-    statementTimeoutMs: options.commandBatchMaxTimeoutMs ?? 300_000,
+    statementTimeoutMs: bounded(
+      'commandBatchMaxTimeoutMs',
+      options.commandBatchMaxTimeoutMs ?? 300_000,
+      1_000,
+      3_600_000,
+    ),
     applicationName: options.applicationName ?? 'longshore',
   };
+}
+
+function bounded(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new RangeError(`${name} is an integer from ${least} to ${most}, not ${value}`);
 }

@@ -1,0 +1,77 @@
+import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { Database } from '../src/database.js';
+import { PostgresStorage } from '../src/index.js';
+import { databaseOptions, type PostgresOptions } from '../src/postgres-options.js';
+
+describe('Options of the Postgres storage', () => {
+  const outOfBounds: [string, Partial<PostgresOptions>][] = [
+    ['too short a batch', { commandBatchMaxTimeoutMs: 999 }],
+    ['too long a batch', { commandBatchMaxTimeoutMs: 3_600_001 }],
+    ['an empty pool', { poolSize: 0 }],
+    ['half a connection', { poolSize: 1.5 }],
+  ];
+  for (const [what, options] of outOfBounds) {
+    it(`${what} is refused with the name of the option`, () => {
+      const [name] = Object.keys(options);
+      expect(() => new PostgresStorage({ url: 'postgres://localhost/none', ...options })).to.throw(
+        RangeError,
+        name,
+      );
+    });
+  }
+
+  describe('on a database', () => {
+    let database: TestDatabase;
+    let connection: pg.Client;
+
+    beforeEach(async () => {
+      database = await createTestDatabase();
+      connection = new pg.Client(database.url);
+      await connection.connect();
+    });
+
+    afterEach(async () => {
+      await connection.end();
+      await database.drop();
+    });
+
+    async function isolation(options: Partial<PostgresOptions>): Promise<string | undefined> {
+      await connection.query(`do $$ begin execute format(
+        'alter database %I set default_transaction_isolation = serializable', current_database()); end $$`);
+      const other = new Database(databaseOptions({ url: database.url, ...options }));
+      const [row] = await other.query<{ transaction_isolation: string }>({
+        name: 'isolation',
+        text: 'show transaction_isolation',
+      });
+      await other.close();
+      return row?.transaction_isolation;
+    }
+
+    it('transactions are READ COMMITTED whatever the default of the database', async () => {
+      expect(await isolation({})).to.equal('read committed');
+    });
+
+    it('without useRecommendedIsolationLevel the default of the database holds', async () => {
+      expect(await isolation({ useRecommendedIsolationLevel: false })).to.equal('serializable');
+    });
+
+    it('a batch that takes longer than commandBatchMaxTimeoutMs is cancelled', async () => {
+      const storage = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_000 });
+      await storage.open();
+      const job = defineJob({ name: 'held' });
+      const client = new JobClient(storage);
+      await client.enqueue(job, {});
+      await connection.query('begin; lock table longshore.job in exclusive mode');
+      const error: unknown = await client.enqueue(job, {}).catch((caught: unknown) => caught);
+      await connection.query('rollback');
+      await client.enqueue(job, {});
+      const { enqueued } = await storage.stateCounts();
+      await storage.close();
+      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(enqueued).to.equal(2);
+    });
+  });
+});
