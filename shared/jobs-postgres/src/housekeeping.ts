@@ -8,6 +8,7 @@ import {
   selectIdleCancellations,
 } from './sql/control-jobs.js';
 import { noteRoom } from './sql/hold-back.js';
+import { Retention, type RetentionDays } from './retention.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
 
@@ -27,17 +28,24 @@ const foldAt = 100;
 /** What keeps reads cheap and retention possible. */
 export class Housekeeping {
   readonly #database: Database;
+  readonly #retention: Retention;
   #partitionsMadeAt = -Infinity;
+  #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
-  constructor(database: Database) {
+  constructor(database: Database, retentionDays: RetentionDays) {
     this.#database = database;
+    this.#retention = new Retention(database, retentionDays);
   }
 
   async runOnce(): Promise<void> {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
     await this.#cancelIdle();
+    if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
+      await this.#retention.dropOldDays();
+      this.#oldDaysDroppedAt = performance.now();
+    }
     if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs) await this.noteRoom();
     if (performance.now() - this.#partitionsMadeAt < hourMs) return;
     await this.makePartitions();

@@ -1,4 +1,5 @@
 import type { DatabaseOptions } from './database.js';
+import type { RetentionDays } from './retention.js';
 
 /** How to reach a Postgres database. */
 export interface PostgresOptions {
@@ -15,6 +16,11 @@ export interface PostgresOptions {
   commandBatchMaxTimeoutMs?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
+  /**
+   * How many days finished jobs are kept, by the state they ended in; 1 to 3650. By default 7 for `done` and `cancelled`, 30
+   * for `failed`. Kept by whole days (UTC). All servers of a database should be given the same.
+   */
+  retentionDays?: Partial<RetentionDays>;
 }
 
 /**
@@ -35,6 +41,13 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
     ),
     applicationName: options.applicationName ?? 'longshore',
   };
+}
+
+/** @throws {RangeError} that names the option and its bounds */
+export function retentionOf({ retentionDays = {} }: PostgresOptions): RetentionDays {
+  const days = { done: 7, failed: 30, cancelled: 7, ...retentionDays };
+  for (const [state, value] of Object.entries(days)) bounded(`retentionDays.${state}`, value, 1, 3_650);
+  return days;
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {

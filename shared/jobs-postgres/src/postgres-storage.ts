@@ -30,7 +30,7 @@ import {
 import { Database, type DatabaseOptions } from './database.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
-import { databaseOptions, type PostgresOptions } from './postgres-options.js';
+import { databaseOptions, type PostgresOptions, retentionOf } from './postgres-options.js';
 import { jobStore, migrate } from './migrate.js';
 import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresBatches } from './postgres-batches.js';
@@ -85,7 +85,7 @@ export class PostgresStorage implements JobStorage {
       [this.#batches, new PostgresContinuations(queues), new PostgresAdmission(queues)],
       announce,
     );
-    this.#housekeeping = new Housekeeping(this.#database);
+    this.#housekeeping = new Housekeeping(this.#database, retentionOf(options));
   }
 
   async open(): Promise<void> {

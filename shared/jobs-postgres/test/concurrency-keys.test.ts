@@ -105,7 +105,7 @@ describe('Concurrency keys on Postgres', () => {
     await storage.settle(100);
     await database.query('delete from longshore.job where queue_id > 0');
     const direct = new Database(databaseOptions({ url: database.url }));
-    await new Housekeeping(direct).noteRoom();
+    await new Housekeeping(direct, { done: 7, failed: 30, cancelled: 7 }).noteRoom();
     await direct.close();
     expect(await storage.settle(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');

@@ -1,0 +1,118 @@
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+
+const dayMs = 86_400_000;
+
+/** Days ago, in UTC: `2026-01-31`. */
+const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
+
+describe('The history of a Postgres storage', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    await storage.pauseQueue('default'); // makes it
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  /** A table of jobs that ended in a state at noon of that day, as if it had been made in time. */
+  async function endedOn(
+    state: 'done' | 'failed' | 'cancelled',
+    daysAgo: number,
+    jobs: number,
+  ): Promise<string> {
+    const day = dayOf(daysAgo);
+    const name = `job_done_${state}_${day.replaceAll('-', '')}`;
+    await database.query(
+      `create table longshore.${name} partition of longshore.job_done_${state}
+       for values from ('${day} 00:00+00') to ('${dayOf(daysAgo - 1)} 00:00+00')`,
+    );
+    await database.query(
+      `insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
+       select queue.id, longshore.new_id(), now(), '${day} 12:00+00', '${state}', 0, 1, 1, 'old', '{}'
+       from longshore.queue, generate_series(1, ${jobs}) where queue.name = 'default'`,
+    );
+    await database.query(
+      `insert into longshore.job_count (queue_id, state, jobs)
+       select id, '${state}', ${jobs} from longshore.queue where name = 'default'`,
+    );
+    return name;
+  }
+
+  const exists = async (table: string): Promise<boolean> => {
+    const [row] = await database.query<{ there: boolean }>(
+      `select to_regclass('longshore.${table}') is not null as there`,
+    );
+    return row?.there === true;
+  };
+
+  it('loses the days that are older than their state is kept, and no others', async () => {
+    const tables = [
+      await endedOn('done', 9, 1),
+      await endedOn('done', 6, 1),
+      await endedOn('failed', 9, 1),
+      await endedOn('failed', 32, 1),
+      await endedOn('cancelled', 9, 1),
+    ];
+    await storage.maintain();
+    const there = await Promise.all(tables.map((table) => exists(table)));
+    expect(there).to.deep.equal([false, true, true, false, false]);
+  });
+
+  it('is counted right after days of it were dropped', async () => {
+    await endedOn('done', 9, 30);
+    await endedOn('done', 6, 5);
+    await storage.maintain();
+    expect((await storage.stateCounts()).done).to.equal(5);
+    expect(await storage.countJobs({ state: ['done'], name: ['old'] })).to.include({ count: 5 });
+  });
+
+  it('is kept for as long as the options say', async () => {
+    const table = await endedOn('done', 9, 1);
+    const patient = new PostgresStorage({ url: database.url, retentionDays: { done: 10 } });
+    await patient.maintain();
+    await patient.close();
+    expect(await exists(table)).to.equal(true);
+  });
+
+  it('keeps a day that somebody is reading, and the reader does not keep the server from its work', async () => {
+    const table = await endedOn('done', 9, 1);
+    const reader = new pg.Client({ connectionString: database.url });
+    await reader.connect();
+    await reader.query('begin');
+    await reader.query(`select from longshore.${table}`);
+    await storage.maintain();
+    const thereWhileRead = await exists(table);
+    await reader.query('commit');
+    await reader.end();
+    const later = new PostgresStorage({ url: database.url });
+    await later.maintain();
+    await later.close();
+    expect([thereWhileRead, await exists(table)]).to.deep.equal([true, false]);
+  });
+
+  it('is dropped once, however many servers do it at the same moment', async () => {
+    await endedOn('done', 9, 10);
+    await endedOn('failed', 40, 10);
+    const storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url }));
+    await Promise.all(storages.map((each) => each.maintain()));
+    await Promise.all(storages.map((each) => each.close()));
+    expect(await storage.stateCounts()).to.include({ done: 0, failed: 0 });
+  });
+
+  it('refuses a number of days that is none', () => {
+    expect(() => new PostgresStorage({ url: database.url, retentionDays: { failed: 0 } })).to.throw(
+      RangeError,
+      'retentionDays.failed is an integer from 1 to 3650, not 0',
+    );
+  });
+});
