@@ -5,20 +5,18 @@ import {
   type JobClient,
   type JobControl,
   type JobDefinition,
-  type JobFilter,
   type JobReader,
-  type JobState,
 } from '@longshore/jobs';
 import {
   ApiError,
   apiError,
   type CollectionQuery,
   defineResource,
-  type Filter,
   type Resource,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
+import { jobFilters, toJobFilter } from './job-filters.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 
 export interface JobsApiOptions {
@@ -47,7 +45,7 @@ export function jobsResource({ storage, client, definitions }: JobsApiOptions): 
       'serverId',
     ],
     create: NewJobItem,
-    filters: { state: 'exact', queue: 'exact', name: 'exact' },
+    filters: jobFilters,
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
     operations: {
@@ -132,13 +130,4 @@ function unknownName(name: string, known: readonly string[]): ApiError {
 
 function orderOf(query: CollectionQuery): 'newest' | 'oldest' {
   return query.sort[0]?.direction === 'asc' ? 'oldest' : 'newest';
-}
-
-function toJobFilter(filters: readonly Filter[]): JobFilter {
-  const valuesOf = (field: string): string[] | undefined =>
-    filters.find((filter) => filter.field === field)?.values.map(String);
-  const state = valuesOf('state') as JobState[] | undefined; // checked against the schema of the field
-  const queue = valuesOf('queue');
-  const name = valuesOf('name');
-  return { ...(state && { state }), ...(queue && { queue }), ...(name && { name }) };
 }

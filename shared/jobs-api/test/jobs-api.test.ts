@@ -24,6 +24,8 @@ interface JobBody {
   [field: string]: unknown;
 }
 
+const job = { name: 'add', args: { a: 1, b: 2 } };
+
 describe('Jobs as resources', () => {
   let storage: MemoryStorage;
   let server: TestServer;
@@ -112,6 +114,32 @@ describe('Jobs as resources', () => {
     await post();
     const response = await api.get('/api/v1/jobs?queue=sums&state=enqueued&name=add');
     expect((response.json() as JobBody[]).map((job) => job.id)).to.deep.equal([id]);
+  });
+
+  const idsAt = async (query: string): Promise<string[]> =>
+    ((await api.get(`/api/v1/jobs?${query}`)).json() as JobBody[]).map(({ id }) => id);
+
+  it('GET /jobs filters by tag, repeated for any of them', async () => {
+    const [first, second] = [await post({ ...job, tags: ['a'] }), await post({ ...job, tags: ['b', 'c'] })];
+    await post();
+    expect(await idsAt('tag=a&tag=c')).to.have.members([first.id, second.id]);
+  });
+
+  it('GET /jobs filters by the time of creation, both bounds included', async () => {
+    const { id } = await post();
+    const at = new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
+    expect(await idsAt(`createdAfter=${at}&createdBefore=${at}`)).to.deep.equal([id]);
+    expect(await idsAt('createdAfter=2100-01-01T00:00:00Z')).to.deep.equal([]);
+  });
+
+  it('GET /jobs filters by arguments, numbers and text alike', async () => {
+    const { id } = await post({ name: 'add', args: { a: 7, b: 2 } });
+    await post();
+    expect(await idsAt('args.a=7')).to.deep.equal([id]);
+  });
+
+  it('GET /jobs with a time that is none is 400', async () => {
+    expect((await api.get('/api/v1/jobs?finishedAfter=yesterday')).status).to.equal(400);
   });
 
   it('GET /jobs with a state that does not exist is 400', async () => {

@@ -26,12 +26,18 @@ export interface Statement {
  * choose to read them whole, keep that plan, and stall the queue. Planned once for all values: to plan a claim anew takes
  * as long as to run it.
  */
-const indexPlans = [
+const indexPlans: readonly string[] = [
   ...['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'].map(
     (setting) => `-c ${setting}=off`,
   ),
   '-c plan_cache_mode=force_generic_plan',
 ];
+
+/**
+ * People's searches leave the choice to the planner, which knows their values; some need a bitmap scan (the index on what
+ * jobs carry is a GIN index). To compile such a query takes longer than to run it.
+ */
+export const searchPlans: readonly string[] = ['-c random_page_cost=1.1', '-c jit=off'];
 
 /** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/];
@@ -46,9 +52,10 @@ export class Database {
   readonly #pool: pg.Pool;
   readonly options: DatabaseOptions;
 
-  constructor(options: DatabaseOptions) {
+  /** Connects when it is first used. */
+  constructor(options: DatabaseOptions, plans: readonly string[] = indexPlans) {
     this.options = options;
-    this.#pool = createPool({ ...connectionConfig(options, indexPlans), max: options.poolSize });
+    this.#pool = createPool({ ...connectionConfig(options, plans), max: options.poolSize });
   }
 
   /** Runs one statement as a transaction of its own. */
@@ -139,7 +146,11 @@ export function codeOf(error: unknown): string {
 /** The error as the storage contract names it. */
 export function translate(error: unknown): unknown {
   if (error instanceof StorageUnavailableError || !isUnavailable(error)) return error;
-  return new StorageUnavailableError('Postgres cannot be reached or gave up for now', { cause: error });
+  const reason =
+    codeOf(error) === '57014'
+      ? 'Postgres was still at it when the time for the statement was up'
+      : 'Postgres cannot be reached or gave up for now';
+  return new StorageUnavailableError(reason, { cause: error });
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -5,7 +5,7 @@ import type { RetentionDays } from './retention.js';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. The database must exist; everything in it is made by `open`. */
   url: string;
-  /** Most connections at once, besides one for wake-ups and one for each server's heartbeat; 1 to 500, 10 by default. */
+  /** Most connections at once, besides one for wake-ups, one for each server's heartbeat and two for searches; 1 to 500, 10 by default. */
   poolSize?: number;
   /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
   useRecommendedIsolationLevel?: boolean;
@@ -14,6 +14,11 @@ export interface PostgresOptions {
    * take before it is cancelled and tried again; 1000 to 3 600 000, 300 000 by default.
    */
   commandBatchMaxTimeoutMs?: number;
+  /**
+   * The longest, in milliseconds, that a search may take (`listJobs` and `countJobs` by what has no index: names, arguments,
+   * servers); then it fails with a `StorageUnavailableError`; 1 to 3 600 000, 10 000 by default. Searches have 2 connections of their own.
+   */
+  searchTimeoutMs?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
   /**
@@ -48,6 +53,12 @@ export function retentionOf({ retentionDays = {} }: PostgresOptions): RetentionD
   const days = { done: 7, failed: 30, cancelled: 7, ...retentionDays };
   for (const [state, value] of Object.entries(days)) bounded(`retentionDays.${state}`, value, 1, 3_650);
   return days;
+}
+
+/** What people's searches run with, apart from the jobs. Throws as {@link databaseOptions} does. */
+export function searchOptions(options: PostgresOptions): DatabaseOptions {
+  const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
+  return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs };
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {

@@ -19,8 +19,9 @@ import type { Database } from './database.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { type CountRow, selectCounts } from './sql/counts.js';
+import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
-import { countJobs, findJob, findJobs, listJobs, oldestReadyText, statesOf } from './sql/read-jobs.js';
+import { countJobs, findJob, findJobs, listJobs, oldestReadyText } from './sql/read-jobs.js';
 import { selectServers, type ServerRow } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
@@ -29,10 +30,13 @@ const mostCounted = 10_000;
 /** What people look at. */
 export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   readonly #database: Database;
+  readonly #searches: Database;
   readonly #queues: QueueDirectory;
 
-  constructor(database: Database, queues: QueueDirectory) {
+  /** @param searches for what nobody can foresee the cost of */
+  constructor(database: Database, searches: Database, queues: QueueDirectory) {
     this.#database = database;
+    this.#searches = searches;
     this.#queues = queues;
   }
 
@@ -49,15 +53,14 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
     const queueIds = await this.#queueIds(filter);
     const query = listJobs({
-      states: statesOf(filter),
+      filter,
       queueIds,
-      names: filter.name,
       newestFirst: order === 'newest',
       limit,
       offset,
       after,
     });
-    const rows = await this.#database.query<JobRow>(query, query.values);
+    const rows = await this.#searches.query<JobRow>(query, query.values);
     return this.#toJobs(rows);
   }
 
@@ -70,14 +73,14 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   }
 
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {
-    const states = statesOf(filter);
     const queueIds = await this.#queueIds(filter);
-    if (filter.name !== undefined) {
-      const query = countJobs(states, queueIds, filter.name, mostCounted);
-      const [row] = await this.#database.query<{ jobs: number }>(query, query.values);
+    if (!isCounted(filter)) {
+      const query = countJobs(filter, queueIds, mostCounted);
+      const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
       const jobs = row?.jobs ?? 0;
       return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
     }
+    const states = statesOf(filter);
     const counts = await this.#counts();
     const counted = counts.filter(
       (row) => states.includes(row.state) && (queueIds === undefined || queueIds.includes(row.queue_id)),

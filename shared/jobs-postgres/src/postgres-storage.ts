@@ -27,10 +27,10 @@ import {
   type StateCounts,
   type TransactionClient,
 } from '@longshore/jobs';
-import { Database, type DatabaseOptions } from './database.js';
+import { Database, type DatabaseOptions, searchPlans } from './database.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
-import { databaseOptions, type PostgresOptions, retentionOf } from './postgres-options.js';
+import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
 import { jobStore, migrate } from './migrate.js';
 import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresBatches } from './postgres-batches.js';
@@ -52,6 +52,7 @@ export class PostgresStorage implements JobStorage {
   readonly recurring: PostgresRecurringJobs;
   readonly #options: DatabaseOptions;
   readonly #database: Database;
+  readonly #searches: Database;
   readonly #wakeUps: WakeUps;
   readonly #intake: PostgresIntake;
   readonly #limits: LimitedQueues;
@@ -67,6 +68,7 @@ export class PostgresStorage implements JobStorage {
   constructor(options: PostgresOptions) {
     this.#options = databaseOptions(options);
     this.#database = new Database(this.#options);
+    this.#searches = new Database(searchOptions(options), searchPlans);
     this.#wakeUps = new WakeUps(this.#database);
     const queues = new QueueDirectory(this.#database);
     this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
@@ -75,7 +77,7 @@ export class PostgresStorage implements JobStorage {
     this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps, this.#limits);
     this.#registry = new PostgresRegistry(this.#database, queues, () => this.#claims.rescue());
     this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps, this.#limits);
-    this.#reader = new PostgresReader(this.#database, queues);
+    this.#reader = new PostgresReader(this.#database, this.#searches, queues);
     this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps, this.#limits);
     const announce = (queue: string | null): void => this.#wakeUps.announce(queue);
     this.#batches = new PostgresBatches(this.#database, queues, announce);
@@ -98,6 +100,7 @@ export class PostgresStorage implements JobStorage {
     this.#limits.close();
     await this.#registry.close();
     await this.#wakeUps.close();
+    await this.#searches.close();
     await this.#database.close();
   }
 

@@ -1,5 +1,6 @@
-import { type JobFilter, type JobState, jobStates } from '@longshore/jobs';
+import type { JobFilter, JobState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
+import { conditionsOf, type JobConditions, statesOf } from './job-conditions.js';
 
 /** A query with its values, planned for these values. */
 export interface Query {
@@ -58,10 +59,9 @@ function jobWithId(id: string): string {
 }
 
 export interface ListRequest {
-  readonly states: readonly JobState[];
-  /** `undefined`: all. */
+  readonly filter: JobFilter;
+  /** Of the queues that the filter names; `undefined`: all. */
   readonly queueIds: readonly number[] | undefined;
-  readonly names: readonly string[] | undefined;
   readonly newestFirst: boolean;
   readonly limit: number;
   readonly offset: number;
@@ -72,17 +72,18 @@ export interface ListRequest {
 export function listJobs(request: ListRequest): Query {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const conditions: string[] = [];
-  if (request.names !== undefined) conditions.push(`name = any(${bind(request.names)}::text[])`);
-  if (request.after !== undefined)
-    conditions.push(`id ${request.newestFirst ? '<' : '>'} ${bind(request.after)}::uuid`);
+  const states = statesOf(request.filter);
+  if (states.length === 0) return { text: 'select where false', values: [] };
+  const conditions = conditionsOf(request.filter, bind);
+  const after =
+    request.after === undefined ? [] : [`id ${request.newestFirst ? '<' : '>'} ${bind(request.after)}::uuid`];
   const order = `order by id ${request.newestFirst ? 'desc' : 'asc'}`;
   const limit = bind(request.limit);
   const offset = bind(request.offset);
   const queues = request.queueIds === undefined ? undefined : `${bind(request.queueIds)}::integer[]`;
   const first = `${order} limit ${limit}::bigint + ${offset}::bigint`;
-  const parts = request.states.map((state) => `(${stage(state, conditions, queues, first)})`);
-  if (parts.length === 0) return { text: 'select where false', values: [] };
+  const wanted = { ...conditions, rows: [...conditions.rows, ...after] };
+  const parts = states.map((state) => `(${stage(state, wanted, queues, first)})`);
   return {
     text: `select * from (${parts.join(' union all ')}) as listed ${order} limit ${limit} offset ${offset}`,
     values,
@@ -90,16 +91,10 @@ export function listJobs(request: ListRequest): Query {
 }
 
 /** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
-export function countJobs(
-  states: readonly JobState[],
-  queueIds: readonly number[] | undefined,
-  names: readonly string[],
-  most: number,
-): Query {
+export function countJobs(filter: JobFilter, queueIds: readonly number[] | undefined, most: number): Query {
   const list = listJobs({
-    states,
+    filter,
     queueIds,
-    names,
     newestFirst: true,
     limit: most + 1,
     offset: 0,
@@ -108,13 +103,9 @@ export function countJobs(
   return { text: `select count(*)::integer as jobs from (${list.text}) as counted`, values: list.values };
 }
 
-export function statesOf(filter: JobFilter): readonly JobState[] {
-  return filter.state === undefined || filter.state.length === 0 ? jobStates : [...new Set(filter.state)];
-}
-
 function stage(
   state: JobState,
-  conditions: readonly string[],
+  { rows, claimed, finished: ended, byMeta }: JobConditions,
   queues: string | undefined,
   first: string,
 ): string {
@@ -122,26 +113,28 @@ function stage(
     case 'scheduled':
     case 'awaiting':
       return eachQueue(
-        `select ${waiting(state)} from longshore.job_${state === 'scheduled' ? 'waiting' : state} where ${all(['queue_id = queue.id', ...conditions])} ${first}`,
+        `select ${waiting(state)} from longshore.job_${state === 'scheduled' ? 'waiting' : state} where ${all(['queue_id = queue.id', ...rows])} ${first}`,
         queues,
       );
     case 'enqueued':
       return eachQueue(
-        `(select ${ready(state)} from longshore.job where ${all(['queue_id = queue.id', 'server_id is null', ...conditions])} ${first})
+        `(select ${ready(state)} from longshore.job where ${all(['queue_id = queue.id', 'server_id is null', ...rows])} ${first})
         union all
-        (select ${held} from longshore.job_held where ${all(['queue_id = queue.id', ...conditions])} ${first})`,
+        (select ${held} from longshore.job_held where ${all(['queue_id = queue.id', ...rows])} ${first})`,
         queues,
       );
     case 'processing':
       return eachQueue(
-        `select ${ready(state)} from (${running}) as running where ${all(conditions)} ${first}`,
+        `select ${ready(state)} from (${running}) as running where ${all([...rows, ...claimed])} ${first}`,
         queues,
       );
     case 'done':
     case 'failed':
     case 'cancelled': {
       const queue = queues === undefined ? [] : [`queue_id = any(${queues})`];
-      return `select ${finished} from longshore.job_done where ${all([`state = '${state}'`, ...queue, ...conditions])} ${first}`;
+      const matching = `select ${finished} from longshore.job_done where ${all([`state = '${state}'`, ...queue, ...rows, ...claimed, ...ended])}`;
+      // `offset 0` keeps the two apart: what few jobs carry would else be sought among all, from the newest on.
+      return byMeta ? `select * from (${matching} offset 0) as matching ${first}` : `${matching} ${first}`;
     }
   }
 }

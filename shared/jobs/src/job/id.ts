@@ -19,6 +19,23 @@ export function newId(nowMs: number = Date.now()): string {
   return prefix + randomUUID().slice(15);
 }
 
+const maxMs = 2 ** 48 - 1;
+
+/**
+ * No id made at this time or later sorts before this one, none made earlier after it. A time that UUIDv7 cannot hold counts
+ * as the nearest one that it can.
+ *
+ * @throws {RangeError} if it is no time
+ */
+export function firstIdOf(date: Date): string {
+  const ms = date.getTime();
+  if (Number.isNaN(ms)) throw new RangeError('An invalid Date is no time');
+  const hex = Math.min(Math.max(Math.trunc(ms), 0), maxMs)
+    .toString(16)
+    .padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether a text has the form of a UUID; what has not cannot be the id of a job. */

@@ -10,9 +10,9 @@ import type {
   Server,
   StateCounts,
 } from '../job/job.js';
-import type { JobState } from '../job/state.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
+import type { JobFilter } from './job-filter.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -136,13 +136,6 @@ export interface ServerRegistration {
 export interface ServerRegistry {
   /** Adds a server and keeps its heartbeat going, even while the caller's event loop is blocked. */
   registerServer(description: ServerDescription): Promise<ServerRegistration>;
-}
-
-/** Which jobs: those that match every given member; within a member, any of its values. */
-export interface JobFilter {
-  readonly state?: readonly JobState[];
-  readonly queue?: readonly string[];
-  readonly name?: readonly string[];
 }
 
 export interface JobListQuery {

@@ -2,9 +2,11 @@ import type { Batch } from '../../job/batch.js';
 import type { Attempt, Job, Queue, Server, StateCounts } from '../../job/job.js';
 import { jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
-import type { ContinuationPage, JobCount, JobFilter, JobListQuery, JobReader } from '../storage.js';
+import type { JobFilter } from '../job-filter.js';
+import type { ContinuationPage, JobCount, JobListQuery, JobReader } from '../storage.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
+import { matcherOf } from './job-matcher.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
@@ -90,15 +92,9 @@ export class MemoryReader implements JobReader {
 
   async ping(): Promise<void> {}
 
-  #matching({ state, queue, name }: JobFilter): JobRecord[] {
-    return [...this.jobs.all()].filter(
-      (record) => admits(state, record.state) && admits(queue, record.queue) && admits(name, record.name),
-    );
+  #matching(filter: JobFilter): JobRecord[] {
+    return [...this.jobs.all()].filter(matcherOf(filter));
   }
-}
-
-function admits<Value>(allowed: readonly Value[] | undefined, value: Value): boolean {
-  return allowed === undefined || allowed.length === 0 || allowed.includes(value);
 }
 
 function compare(left: string, right: string): number {

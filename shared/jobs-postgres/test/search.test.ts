@@ -1,0 +1,53 @@
+import { JobClient, defineJob, StorageUnavailableError } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+const rows = 50_000;
+const work = defineJob({ name: 'work' });
+const scansOfMeta = `select coalesce(sum(idx_scan), 0)::integer as scans from pg_stat_all_indexes
+  where schemaname = 'longshore' and indexrelname like '%meta%'`;
+
+describe('Searching history in Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    await new JobClient(storage).enqueue(work, {});
+    await database.query(`
+      insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, meta)
+      select 1, longshore.new_id(), now(), now(), 'done', 0, 1, 10, 'work', jsonb_build_object('n', number),
+        jsonb_build_object('tags', array['tag-' || number % 10000])
+      from generate_series(1, ${rows}) as number`);
+    await database.query('analyze longshore.job_done');
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  it('finds the few jobs of a tag by the index on what jobs carry', async () => {
+    const jobs = await storage.listJobs({ filter: { tag: ['tag-7'] }, limit: 20 });
+    expect(jobs).to.have.length(rows / 10_000);
+    await storage.close();
+    storage = new PostgresStorage({ url: database.url });
+    const [row] = await database.query<{ scans: number }>(scansOfMeta);
+    expect(row?.scans).to.be.above(0);
+  });
+
+  it('gives up a search that takes too long, and says so', async () => {
+    const hurried = new PostgresStorage({ url: database.url, searchTimeoutMs: 1 });
+    try {
+      const filter = { args: [{ path: ['n'], values: ['nowhere'] }] };
+      const error: unknown = await hurried.listJobs({ filter, limit: 20 }).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(String(error)).to.include('time for the statement was up');
+    } finally {
+      await hurried.close();
+    }
+  });
+});
