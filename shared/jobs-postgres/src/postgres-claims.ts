@@ -13,7 +13,7 @@ import type { LimitedQueues } from './limited-queues.js';
 import { LineCursor } from './line-cursor.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type ClaimedRow, claims as claimStatements, type Look } from './sql/claim-jobs.js';
-import { releaseClaims, renewClaims } from './sql/hold-jobs.js';
+import { releaseClaims, renewClaims, selectClaims } from './sql/hold-jobs.js';
 import { nextDue, promoteDue } from './sql/promote-jobs.js';
 import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
 import { endTransactions, transactionName } from './sql/servers.js';
@@ -54,6 +54,12 @@ export class PostgresClaims {
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
     return this.#eachQueue(claims, renewClaims, () => [leaseMs]);
+  }
+
+  async claimsOf(serverId: string, queue: string): Promise<Claim[]> {
+    const queueId = await this.#queues.idOf(queue);
+    const rows = await this.#database.query<TouchedRow>(selectClaims, [queueId, serverId]);
+    return rows.map(({ id: jobId, attempt }) => ({ jobId, queue, serverId, attempt }));
   }
 
   async release(claims: readonly Claim[]): Promise<Claim[]> {

@@ -132,6 +132,10 @@ export class PostgresStorage implements JobStorage {
     return this.#completions.completeWithin(claim, work);
   }
 
+  claimsOf(serverId: string, queue: string): Promise<Claim[]> {
+    return this.#claims.claimsOf(serverId, queue);
+  }
+
   release(claims: readonly Claim[]): Promise<Claim[]> {
     return this.#claims.release(claims);
   }

@@ -27,6 +27,20 @@ export const renewClaims: Statement = {
     select id, attempt from held`,
 };
 
+/** $1 queue, $2 server. The search ends with the last running job, whose number is known, and reads no ready ones behind it. */
+export const selectClaims: Statement = {
+  name: 'longshore-select-claims',
+  text: `
+    select id, attempt
+    from (
+      select id, attempt, server_id from longshore.job
+      where queue_id = $1 and server_id is not null
+      order by priority, seq
+      limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = $1 and state = 'processing')
+    ) as running
+    where server_id = $2`,
+};
+
 /** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not begun, or is not to count. */
 export const releaseClaims: Statement = {
   name: 'longshore-release-claims',

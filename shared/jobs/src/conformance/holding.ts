@@ -32,6 +32,19 @@ export function holding(bench: Bench): void {
     expect(again?.claim).to.include({ jobId: claim.jobId, attempt: 1 });
   });
 
+  it('lists the claims that a server holds in a queue, and no others', async () => {
+    const { queue, claim } = await bench.claimOne();
+    await bench.enqueue(queue);
+    const other = await bench.register(queue);
+    const [foreign] = await until(async () => {
+      const jobs = await bench.claim(other.id, queue);
+      return jobs.length > 0 ? jobs : undefined;
+    });
+    expect(await bench.storage.claimsOf(claim.serverId, queue)).to.deep.equal([claim]);
+    expect(await bench.storage.claimsOf(other.id, queue)).to.deep.equal([foreign?.claim]);
+    expect(await bench.storage.claimsOf(claim.serverId, bench.newQueue())).to.deep.equal([]);
+  });
+
   it('does not release a job that another server holds', async () => {
     const { claim } = await bench.claimOne();
     const foreign = { ...claim, serverId: (await bench.register(claim.queue)).id };

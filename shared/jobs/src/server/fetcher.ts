@@ -1,4 +1,4 @@
-import type { ClaimedJob } from '../job/job.js';
+import type { Claim, ClaimedJob } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
 import type { QueueOrder } from './queue-order.js';
 
@@ -22,6 +22,8 @@ export interface FetcherOptions {
   /** Jobs held now. */
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
+  /** Claims of jobs held now, and of those whose outcome is still to be written. */
+  readonly claims: () => Iterable<Claim>;
 }
 
 /**
@@ -34,6 +36,8 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
+  /** Queues where a claim failed: it may have been made, and only its answer lost. */
+  readonly #doubtful = new Set<string>();
 
   constructor(options: FetcherOptions) {
     this.#options = options;
@@ -47,11 +51,12 @@ export class Fetcher {
 
   /** Claims what there is room for. Resolves to the milliseconds until the next look. */
   async runOnce(): Promise<number> {
-    const { queues, queuePollIntervalMs, serverId, store, leaseMs, held, take } = this.#options;
+    const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
     const id = serverId();
     if (id === null) return safetyPollMs;
     this.#measure();
     this.#more = false;
+    for (const queue of this.#doubtful) await this.#giveBackUnknown(id, queue);
     for (const queue of queues.next()) {
       const room = this.#capacity() - held();
       if (room <= 0) {
@@ -59,12 +64,32 @@ export class Fetcher {
         break;
       }
       const limit = Math.min(room, maxBatch);
-      const jobs = await store.claim({ serverId: id, queue, limit, leaseMs });
+      const jobs = await this.#claim(id, queue, limit);
       if (jobs.length > 0) take(jobs);
       if (jobs.length === limit) this.#more = true;
     }
     if (this.#more && held() <= this.#capacity() / 2) return 0;
     return queuePollIntervalMs || safetyPollMs;
+  }
+
+  async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
+    const { store, leaseMs } = this.#options;
+    try {
+      return await store.claim({ serverId, queue, limit, leaseMs });
+    } catch (error) {
+      this.#doubtful.add(queue);
+      throw error;
+    }
+  }
+
+  /** Jobs whose claim this server does not know of would else wait for the end of their lease. */
+  async #giveBackUnknown(serverId: string, queue: string): Promise<void> {
+    const { store, claims } = this.#options;
+    const kept = await store.claimsOf(serverId, queue);
+    const known = new Set([...claims()].map(({ jobId, attempt }) => `${jobId} ${attempt}`));
+    const unknown = kept.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
+    if (unknown.length > 0) await store.release(unknown);
+    this.#doubtful.delete(queue);
   }
 
   #capacity(): number {

@@ -85,11 +85,12 @@ export class JobServer {
         this.#runner.take(jobs);
         this.#report();
       },
+      claims: () => this.#claims(),
     });
     const leases = new LeaseRenewer({
       store: storage,
       leaseMs,
-      claims: () => [...this.#runner.claims(), ...this.#completer.claims],
+      claims: () => this.#claims(),
       onLost: (claims) => this.#dropLost(claims),
     });
     const canceller = new Canceller({
@@ -216,6 +217,11 @@ export class JobServer {
     this.#events.lost(lost);
     this.#runner.drop(lost, new Error('This server was declared dead'));
     this.#completer.abandon();
+  }
+
+  /** Claims of the jobs that this server holds, and of those whose outcome is still to be written. */
+  #claims(): Claim[] {
+    return [...this.#runner.claims(), ...this.#completer.claims];
   }
 
   /** A claim that cannot be given back now is taken back by the rescuers later. */

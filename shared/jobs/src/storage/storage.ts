@@ -91,6 +91,8 @@ export interface ClaimStore {
    * @throws {TypeError} if the storage has no transactions
    */
   completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void>;
+  /** Every claim that a server holds in a queue, for one that lost the answer to its request. */
+  claimsOf(serverId: string, queue: string): Promise<Claim[]>;
   /** Gives jobs back unstarted: ready at once, the attempt not counted. Returns the claims that no longer held. */
   release(claims: readonly Claim[]): Promise<Claim[]>;
   /** Makes scheduled jobs that are due ready, at most `limit` of them. */

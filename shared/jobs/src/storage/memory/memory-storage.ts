@@ -81,6 +81,14 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     });
   }
 
+  async claimsOf(serverId: string, queue: string): Promise<Claim[]> {
+    return [...this.jobs.all()]
+      .filter(
+        (record) => record.state === 'processing' && record.queue === queue && record.serverId === serverId,
+      )
+      .map(({ id: jobId, attempt }) => ({ jobId, queue, serverId, attempt }));
+  }
+
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     return this.#eachHeld(claims, (record) => {
       letGo(record);

@@ -1,0 +1,40 @@
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import {
+  type ClaimedJob,
+  type ClaimRequest,
+  defineJob,
+  handleJob,
+  JobClient,
+  JobServer,
+  MemoryStorage,
+  StorageUnavailableError,
+} from '../src/index.js';
+
+/** Hands over the first jobs that are claimed, but the answer gets lost, as when a connection is cut. */
+class StorageBehindACutConnection extends MemoryStorage {
+  cut = true;
+
+  override async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const jobs = await super.claim(request);
+    if (jobs.length === 0 || !this.cut) return jobs;
+    this.cut = false;
+    throw new StorageUnavailableError('the connection was cut');
+  }
+}
+
+describe('A claim whose answer got lost', () => {
+  it('is given back and its job runs at once, as its first attempt', async () => {
+    const storage = new StorageBehindACutConnection();
+    const work = defineJob({ name: 'work' });
+    const attempts: number[] = [];
+    const handler = handleJob(work, ({ job }) => void attempts.push(job.attempt));
+    const server = new JobServer({ storage, handlers: [handler] });
+    await server.start();
+    await new JobClient(storage).enqueue(work, {});
+    await eventually(() => attempts.length > 0);
+    await server.stop();
+    await storage.close();
+    expect([storage.cut, attempts]).to.deep.equal([false, [1]]);
+  });
+});
