@@ -42,6 +42,7 @@ const allowed: readonly [file: string, imported: string][] = [
   ['shared/jobs-postgres/test', '@longshore/jobs/conformance'],
   ['shared/jobs-postgres/src', 'pg'],
   ['shared/jobs-api/src', '@longshore/resources'],
+  ['shared/example-shop/src', '@longshore/service/application'],
   ['services/api/src', '@longshore/jobs-postgres'],
 ];
 
