@@ -24,7 +24,7 @@ alter table job_awaiting alter column queue_id set (n_distinct = 1);
 
 -- Who waits, or waited, for whom: one row for each parent of a job; a parent is a job or a batch.
 -- The enqueuer only inserts here and locks no parent. A settler marks the link, and with it the parent, so that the parent's
--- end will be noted in the outbox; the end settles the link (docs/adr/004).
+-- end will be noted in the outbox; the end settles the link (docs/adr/006).
 create table job_link (
   parent_id uuid not null,
   child_id uuid not null,

@@ -164,7 +164,7 @@ describe('Continuations and batches on Postgres', () => {
     );
     await settleAll();
     await storage.complete([{ claim: await claimOne(), outcome: done, linked: true }]);
-    // A statement that compares every job with every link takes 3 s and more; one that looks each up, 60 ms.
+    // A statement that compares every job with every link takes seconds; one that looks each up, a fraction of one.
     const settler = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_500 });
     await settleAll(settler);
     await settler.close();
