@@ -16,6 +16,7 @@ import {
 } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
+import { continuationsResource } from './continuations-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 
@@ -53,7 +54,7 @@ export function jobsResource({ storage, client, definitions }: JobsApiOptions): 
       retry: { summary: 'Send a failed or cancelled job back to its queue' },
       run: { summary: 'Make a scheduled job ready now' },
     },
-    children: [{ resource: attemptsResource(storage) }],
+    children: [{ resource: attemptsResource(storage) }, { resource: continuationsResource(storage) }],
     storage: {
       list: async (query) => {
         const filter = toJobFilter(query.filters);

@@ -1,0 +1,23 @@
+import type { JobReader } from '@longshore/jobs';
+import { defineResource, type Resource } from '@longshore/resources';
+import { JobItem, toJobItem } from './job-item.js';
+
+/** So many are read to find those of a page and their number; a job with more is beyond what people page through. */
+const mostRead = 10_000;
+
+/** `/jobs/{id}/continuations`: the jobs that wait or waited for this one, the oldest first. */
+export function continuationsResource(storage: JobReader): Resource {
+  return defineResource({
+    name: 'continuations',
+    description: 'The jobs that wait or waited for one job.',
+    item: JobItem,
+    serverSet: Object.keys(JobItem.properties) as (keyof typeof JobItem.properties)[],
+    storage: {
+      list: async ({ sort, limit, offset }, { parents }) => {
+        const jobs = await storage.listContinuations(parents.at(-1)?.id ?? '', { limit: mostRead });
+        if (sort[0]?.direction === 'desc') jobs.reverse();
+        return { items: jobs.slice(offset, offset + limit).map(toJobItem), total: jobs.length };
+      },
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import { defineJob, JobClient, MemoryStorage } from '@longshore/jobs';
+import { createResourceApi } from '@longshore/resources';
+import { httpClient, type HttpClient, serve, type TestServer } from '@longshore/test-support';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { jobsApi } from '../src/index.js';
+
+const work = defineJob({ name: 'work' });
+
+describe('What belongs to a job, as resources', () => {
+  let storage: MemoryStorage;
+  let client: JobClient;
+  let server: TestServer;
+  let api: HttpClient;
+
+  beforeEach(async () => {
+    storage = new MemoryStorage();
+    client = new JobClient(storage);
+    const app = new Koa();
+    app.use(
+      createResourceApi({
+        resources: jobsApi({ storage, client, definitions: [work] }),
+        baseUrl: 'https://jobs.example',
+        log: { incident: () => undefined },
+      }),
+    );
+    const handle = app.callback();
+    server = await serve((request, response) => void handle(request, response));
+    api = httpClient(server.url);
+  });
+
+  afterEach(async () => {
+    await server.close();
+    await storage.close();
+  });
+
+  it('GET /jobs/{id}/continuations lists the jobs that wait for it, the oldest first', async () => {
+    const parent = await client.enqueue(work, {});
+    const children = await client.enqueueMany(
+      [1, 2].map(() => ({ definition: work, args: {}, options: { after: { parents: [parent.id] } } })),
+    );
+    const response = await api.get(`/api/v1/jobs/${parent.id}/continuations`);
+    const found = response.json() as { id: string; state: string }[];
+    expect(found.map(({ id }) => id)).to.deep.equal(children.map(({ id }) => id).toSorted());
+    expect(found[0]?.state).to.equal('awaiting');
+    expect(response.headers['x-total-count']).to.equal('2');
+  });
+
+  it('GET /jobs/{id}/continuations of a job that does not exist is 404', async () => {
+    const response = await api.get('/api/v1/jobs/0199a0a0-0000-7000-8000-000000000000/continuations');
+    expect(response.status).to.equal(404);
+  });
+});
