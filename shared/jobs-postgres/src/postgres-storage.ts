@@ -1,250 +1,204 @@
-import {
-  type Attempt,
-  type Batch,
-  type BatchControlResult,
-  type BatchListQuery,
-  type Claim,
-  type ClaimedJob,
-  type ClaimRequest,
-  type Completion,
-  type ContinuationPage,
-  type ControlResult,
-  type Job,
-  type JobCount,
-  type JobFilter,
-  type JobListQuery,
-  type JobStorage,
-  type JsonText,
-  type NewBatch,
-  type NewJob,
-  type PromotionReport,
-  type Queue,
-  type QueueLimits,
-  type RescueReport,
-  type Server,
-  type ServerDescription,
-  type ServerRegistration,
-  type StateCounts,
-  type TransactionClient,
+import type {
+  Attempt,
+  Batch,
+  BatchControlResult,
+  BatchListQuery,
+  Claim,
+  ClaimedJob,
+  ClaimRequest,
+  Completion,
+  ContinuationPage,
+  ControlResult,
+  Job,
+  JobCount,
+  JobFilter,
+  JobListQuery,
+  JobStorage,
+  JsonText,
+  NewBatch,
+  NewJob,
+  PromotionReport,
+  Queue,
+  QueueLimits,
+  RecurringJobs,
+  RescueReport,
+  Server,
+  ServerDescription,
+  ServerRegistration,
+  StateCounts,
+  TransactionClient,
 } from '@longshore/jobs';
-import { Database, type DatabaseOptions, searchPlans } from './database.js';
-import { Housekeeping } from './housekeeping.js';
-import { LimitedQueues } from './limited-queues.js';
-import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
 import { jobStore, migrate } from './migrate.js';
-import { PostgresAdmission } from './postgres-admission.js';
-import { PostgresBatches } from './postgres-batches.js';
-import { PostgresClaims } from './postgres-claims.js';
-import { PostgresCompletions } from './postgres-completions.js';
-import { PostgresContinuations } from './postgres-continuations.js';
-import { PostgresControl } from './postgres-control.js';
-import { PostgresIntake } from './postgres-intake.js';
-import { PostgresLinkMarker } from './postgres-link-marker.js';
-import { PostgresOutbox } from './postgres-outbox.js';
-import { PostgresReader } from './postgres-reader.js';
-import { PostgresRecurringJobs } from './postgres-recurring.js';
-import { PostgresRegistry } from './postgres-registry.js';
-import { QueueDirectory } from './queue-directory.js';
-import { WakeUps } from './wake-ups.js';
+import type { PostgresOptions } from './postgres-options.js';
+import { assembleStorage, type StorageParts } from './storage-parts.js';
 
-/** Keeps jobs in Postgres 15 to 18. Each of its parts is one role of the storage contract; this class joins them. */
+/** Keeps jobs in Postgres 15 to 18. Every method hands over to the part of the storage whose role it is. */
 export class PostgresStorage implements JobStorage {
-  readonly recurring: PostgresRecurringJobs;
-  readonly #options: DatabaseOptions;
-  readonly #database: Database;
-  readonly #searches: Database;
-  readonly #wakeUps: WakeUps;
-  readonly #intake: PostgresIntake;
-  readonly #limits: LimitedQueues;
-  readonly #claims: PostgresClaims;
-  readonly #completions: PostgresCompletions;
-  readonly #control: PostgresControl;
-  readonly #registry: PostgresRegistry;
-  readonly #reader: PostgresReader;
-  readonly #batches: PostgresBatches;
-  readonly #outbox: PostgresOutbox;
-  readonly #housekeeping: Housekeeping;
+  readonly recurring: RecurringJobs;
+  readonly #parts: StorageParts;
 
   constructor(options: PostgresOptions) {
-    this.#options = databaseOptions(options);
-    this.#database = new Database(this.#options);
-    this.#searches = new Database(searchOptions(options), searchPlans);
-    this.#wakeUps = new WakeUps(this.#database);
-    const queues = new QueueDirectory(this.#database);
-    this.#intake = new PostgresIntake(this.#database, queues, this.#wakeUps);
-    this.recurring = new PostgresRecurringJobs(this.#database, this.#intake, this.#wakeUps);
-    this.#limits = new LimitedQueues(this.#database, queues, this.#wakeUps);
-    this.#claims = new PostgresClaims(this.#database, queues, this.#wakeUps, this.#limits);
-    this.#registry = new PostgresRegistry(this.#database, queues, () => this.#claims.rescue());
-    this.#completions = new PostgresCompletions(this.#database, queues, this.#wakeUps, this.#limits);
-    this.#reader = new PostgresReader(this.#database, this.#searches, queues);
-    this.#control = new PostgresControl(this.#database, queues, this.#reader, this.#wakeUps, this.#limits);
-    const announce = (queue: string | null): void => this.#wakeUps.announce(queue);
-    this.#batches = new PostgresBatches(this.#database, queues, announce);
-    this.#outbox = new PostgresOutbox(
-      this.#database,
-      new PostgresLinkMarker(this.#database),
-      [this.#batches, new PostgresContinuations(queues), new PostgresAdmission(queues)],
-      announce,
-    );
-    this.#housekeeping = new Housekeeping(this.#database, retentionOf(options));
+    this.#parts = assembleStorage(options);
+    this.recurring = this.#parts.recurring;
   }
 
   async open(): Promise<void> {
-    await migrate(this.#options, jobStore);
-    await this.#housekeeping.makePartitions();
+    const { database, housekeeping } = this.#parts;
+    await migrate(database.options, jobStore);
+    await housekeeping.makePartitions();
   }
 
   async close(): Promise<void> {
-    await this.#intake.drained();
-    this.#limits.close();
-    await this.#registry.close();
-    await this.#wakeUps.close();
-    await this.#searches.close();
-    await this.#database.close();
+    const { intake, limits, registry, wakeUps, searches, database } = this.#parts;
+    await intake.drained();
+    limits.close();
+    await registry.close();
+    await wakeUps.close();
+    await searches.close();
+    await database.close();
   }
 
   enqueue(job: NewJob): Promise<void> {
-    return this.#intake.enqueue(job);
+    return this.#parts.intake.enqueue(job);
   }
 
   enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
-    return this.#intake.enqueueMany(jobs, transaction);
+    return this.#parts.intake.enqueueMany(jobs, transaction);
   }
 
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
-    return this.#intake.enqueueBatch(batch, transaction);
+    return this.#parts.intake.enqueueBatch(batch, transaction);
   }
 
   claim(request: ClaimRequest): Promise<ClaimedJob[]> {
-    return this.#claims.claim(request);
+    return this.#parts.claims.claim(request);
   }
 
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
-    return this.#claims.renew(claims, leaseMs);
+    return this.#parts.claims.renew(claims, leaseMs);
   }
 
   complete(completions: readonly Completion[]): Promise<Claim[]> {
-    return this.#completions.complete(completions);
+    return this.#parts.completions.complete(completions);
   }
 
   completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
-    return this.#completions.completeWithin(claim, work);
+    return this.#parts.completions.completeWithin(claim, work);
   }
 
   claimsOf(serverId: string, queue: string): Promise<Claim[]> {
-    return this.#claims.claimsOf(serverId, queue);
+    return this.#parts.claims.claimsOf(serverId, queue);
   }
 
   release(claims: readonly Claim[]): Promise<Claim[]> {
-    return this.#claims.release(claims);
+    return this.#parts.claims.release(claims);
   }
 
   promoteDue(limit: number): Promise<PromotionReport> {
-    return this.#claims.promoteDue(limit);
+    return this.#parts.claims.promoteDue(limit);
   }
 
   settle(limit: number): Promise<number> {
-    return this.#outbox.settle(limit);
+    return this.#parts.outbox.settle(limit);
   }
 
   rescue(): Promise<RescueReport> {
-    return this.#claims.rescue();
+    return this.#parts.claims.rescue();
   }
 
   maintain(): Promise<void> {
-    return this.#housekeeping.runOnce();
+    return this.#parts.housekeeping.runOnce();
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {
-    return this.#wakeUps.listen(listener);
+    return this.#parts.wakeUps.listen(listener);
   }
 
   registerServer(description: ServerDescription): Promise<ServerRegistration> {
-    return this.#registry.registerServer(description);
+    return this.#parts.registry.registerServer(description);
   }
 
   cancelJob(id: string): Promise<ControlResult> {
-    return this.#control.cancelJob(id);
+    return this.#parts.control.cancelJob(id);
   }
 
   retryJob(id: string): Promise<ControlResult> {
-    return this.#control.retryJob(id);
+    return this.#parts.control.retryJob(id);
   }
 
   runJob(id: string): Promise<ControlResult> {
-    return this.#control.runJob(id);
+    return this.#parts.control.runJob(id);
   }
 
   rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
-    return this.#control.rescheduleJob(id, runAt);
+    return this.#parts.control.rescheduleJob(id, runAt);
   }
 
   deleteJob(id: string): Promise<ControlResult> {
-    return this.#control.deleteJob(id);
+    return this.#parts.control.deleteJob(id);
   }
 
   cancelBatch(id: string): Promise<BatchControlResult> {
-    return this.#batches.cancelBatch(id);
+    return this.#parts.batches.cancelBatch(id);
   }
 
   pauseQueue(name: string): Promise<void> {
-    return this.#control.pauseQueue(name);
+    return this.#parts.control.pauseQueue(name);
   }
 
   resumeQueue(name: string): Promise<void> {
-    return this.#control.resumeQueue(name);
+    return this.#parts.control.resumeQueue(name);
   }
 
   limitQueue(name: string, limits: QueueLimits): Promise<void> {
-    return this.#control.limitQueue(name, limits);
+    return this.#parts.control.limitQueue(name, limits);
   }
 
   cancellations(claims: readonly Claim[]): Promise<Claim[]> {
-    return this.#control.cancellations(claims);
+    return this.#parts.control.cancellations(claims);
   }
 
   findJob(id: string): Promise<Job | null> {
-    return this.#reader.findJob(id);
+    return this.#parts.reader.findJob(id);
   }
 
   listJobs(query: JobListQuery): Promise<Job[]> {
-    return this.#reader.listJobs(query);
+    return this.#parts.reader.listJobs(query);
   }
 
   countJobs(filter?: JobFilter): Promise<JobCount> {
-    return this.#reader.countJobs(filter);
+    return this.#parts.reader.countJobs(filter);
   }
 
   stateCounts(): Promise<StateCounts> {
-    return this.#reader.stateCounts();
+    return this.#parts.reader.stateCounts();
   }
 
   listAttempts(jobId: string): Promise<Attempt[]> {
-    return this.#reader.listAttempts(jobId);
+    return this.#parts.reader.listAttempts(jobId);
   }
 
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]> {
-    return this.#reader.listContinuations(id, page);
+    return this.#parts.reader.listContinuations(id, page);
   }
 
   findBatch(id: string): Promise<Batch | null> {
-    return this.#batches.findBatch(id);
+    return this.#parts.batches.findBatch(id);
   }
 
   listBatches(query: BatchListQuery): Promise<Batch[]> {
-    return this.#batches.listBatches(query);
+    return this.#parts.batches.listBatches(query);
   }
 
   listQueues(): Promise<Queue[]> {
-    return this.#reader.listQueues();
+    return this.#parts.reader.listQueues();
   }
 
   listServers(): Promise<Server[]> {
-    return this.#reader.listServers();
+    return this.#parts.reader.listServers();
   }
 
   ping(): Promise<void> {
-    return this.#reader.ping();
+    return this.#parts.reader.ping();
   }
 }

@@ -34,11 +34,10 @@ export class JobServer {
   readonly #events: ServerEvents;
   readonly #fetcher: Fetcher;
   readonly #fetching: Loop;
-  readonly #scheduling: Loop;
   readonly #recurring: RecurringScheduler;
-  readonly #firing: Loop;
-  readonly #cancelling: Loop;
   readonly #settling: Loop;
+  /** Those that a wake-up without a queue is for. */
+  readonly #prompted: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   #stopped: Promise<void> | undefined;
@@ -104,19 +103,15 @@ export class JobServer {
     const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
     const cleaner = new Cleaner(storage);
     this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
-    this.#scheduling = new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() });
-    this.#firing = new Loop({
-      task: 'firing recurring jobs',
-      logger,
-      runOnce: () => this.#recurring.runOnce(),
-    });
-    this.#cancelling = new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() });
     this.#settling = new Loop({ task: 'settling moves', logger, runOnce: () => settler.runOnce() });
-    this.#background = [
-      this.#scheduling,
-      this.#firing,
-      this.#cancelling,
+    this.#prompted = [
       this.#settling,
+      new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
+      new Loop({ task: 'firing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
+      new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
+    ];
+    this.#background = [
+      ...this.#prompted,
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
       new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),
@@ -181,10 +176,7 @@ export class JobServer {
 
   #wake(queue: string | null): void {
     if (queue === null) {
-      this.#scheduling.wake();
-      this.#firing.wake();
-      this.#cancelling.wake();
-      this.#settling.wake();
+      for (const loop of this.#prompted) loop.wake();
     } else if (this.#options.queues.names.includes(queue)) {
       this.#fetching.wake();
     }

@@ -1,0 +1,51 @@
+import { Database, searchPlans } from './database.js';
+import { Housekeeping } from './housekeeping.js';
+import { LimitedQueues } from './limited-queues.js';
+import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
+import { PostgresAdmission } from './postgres-admission.js';
+import { PostgresBatches } from './postgres-batches.js';
+import { PostgresClaims } from './postgres-claims.js';
+import { PostgresCompletions } from './postgres-completions.js';
+import { PostgresContinuations } from './postgres-continuations.js';
+import { PostgresControl } from './postgres-control.js';
+import { PostgresIntake } from './postgres-intake.js';
+import { PostgresLinkMarker } from './postgres-link-marker.js';
+import { PostgresOutbox } from './postgres-outbox.js';
+import { PostgresReader } from './postgres-reader.js';
+import { PostgresRecurringJobs } from './postgres-recurring.js';
+import { PostgresRegistry } from './postgres-registry.js';
+import { QueueDirectory } from './queue-directory.js';
+import { WakeUps } from './wake-ups.js';
+
+export type StorageParts = ReturnType<typeof assembleStorage>;
+
+/** The parts of a Postgres storage, each one role of the storage contract, joined. Connects when they are first used. */
+export function assembleStorage(options: PostgresOptions) {
+  const database = new Database(databaseOptions(options));
+  const searches = new Database(searchOptions(options), searchPlans);
+  const wakeUps = new WakeUps(database);
+  const announce = (queue: string | null): void => wakeUps.announce(queue);
+  const queues = new QueueDirectory(database);
+  const intake = new PostgresIntake(database, queues, wakeUps);
+  const limits = new LimitedQueues(database, queues, wakeUps);
+  const claims = new PostgresClaims(database, queues, wakeUps, limits);
+  const reader = new PostgresReader(database, searches, queues);
+  const batches = new PostgresBatches(database, queues, announce);
+  const consequences = [batches, new PostgresContinuations(queues), new PostgresAdmission(queues)];
+  return {
+    database,
+    searches,
+    wakeUps,
+    intake,
+    limits,
+    claims,
+    reader,
+    batches,
+    recurring: new PostgresRecurringJobs(database, intake, wakeUps),
+    registry: new PostgresRegistry(database, queues, () => claims.rescue()),
+    completions: new PostgresCompletions(database, queues, wakeUps, limits),
+    control: new PostgresControl(database, queues, reader, wakeUps, limits),
+    outbox: new PostgresOutbox(database, new PostgresLinkMarker(database), consequences, announce),
+    housekeeping: new Housekeeping(database, retentionOf(options)),
+  };
+}
