@@ -29,6 +29,7 @@ const source = `
 const noCredentials = 'The api asks for no credentials: it trusts the gateway in front of it.';
 
 const waived = {
+  'owasp:api4:2023-rate-limit': 'Requests are limited by the gateway in front, which sets these headers.',
   'owasp:api2:2023-read-restricted': noCredentials,
   'owasp:api2:2023-write-restricted': noCredentials,
   'owasp:api8:2023-define-error-responses-401': noCredentials,

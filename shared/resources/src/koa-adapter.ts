@@ -1,19 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { compress, tagOfEncoded } from './compression.js';
 import { apiError } from './errors/api-error.js';
 import { fromHttpError, fromStatus } from './errors/http-error.js';
-import type { ApiRequest, ApiResponse } from './request/request.js';
+import { toApiRequest } from './koa-request.js';
+import type { ApiResponse } from './request/request.js';
 import type { Responder } from './responder.js';
 
 export type Middleware = Koa.Middleware;
 
-/** The responder as Koa middleware. The only file that knows Koa. */
+/** The responder as Koa middleware. */
 export function koaAdapter(responder: Responder, bodyLimitBytes: number): Middleware {
   const readBody = bodyReader(bodyLimitBytes);
   return async (ctx, next) => {
-    const request = toApiRequest(ctx, readBody);
+    const request = toApiRequest(ctx, () => readBody(ctx));
     ctx.set(responder.commonHeaders(request));
     const response = await responder.respond(request);
     if (response !== undefined) return send(ctx, response);
@@ -26,18 +26,6 @@ export function koaAdapter(responder: Responder, bodyLimitBytes: number): Middle
       return undefined;
     const reason = `${request.method} ${request.path.slice(0, 200)}: ${ctx.message}`;
     return send(ctx, responder.failed(request, fromStatus(ctx.status, reason)));
-  };
-}
-
-function toApiRequest(ctx: Koa.Context, readBody: (ctx: Koa.Context) => Promise<unknown>): ApiRequest {
-  const given = ctx.get('x-request-id');
-  return {
-    method: ctx.method,
-    path: ctx.path,
-    query: ctx.querystring,
-    headers: ctx.headers as ApiRequest['headers'],
-    id: /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID(),
-    readBody: () => readBody(ctx),
   };
 }
 

@@ -4,14 +4,16 @@ import { requireParents, scopeOf } from './handlers/existence.js';
 import { performOnce } from './idempotency/perform-once.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import type { Reference } from './openapi/reference.js';
-import { type Authenticate, authorize } from './request/credentials.js';
+import { type Admission, admit, type Caller } from './request/admission.js';
+import { confine, type Confinement } from './request/confinement.js';
 import { requireAcceptable, requireMediaType } from './request/media-type.js';
 import { allowedMethods, requireMethod } from './request/method.js';
 import { afterVersion } from './request/path.js';
 import { parsePrefer } from './request/prefer.js';
-import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
+import type { ApiRequest, ApiResponse } from './request/request.js';
 import { preflightHeaders } from './request/response-headers.js';
 import { type Catalog, findRoute, type Route } from './request/route.js';
+import { requireScope, scopedCall, type ScopeOf } from './request/scope.js';
 import type { CallContext } from './resource/storage.js';
 
 /** What the pipeline serves. */
@@ -19,7 +21,9 @@ export interface Pipeline {
   readonly catalog: Catalog;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
   readonly apiUrl: string;
-  readonly authenticate: Authenticate | undefined;
+  readonly admission: Admission;
+  readonly scopeOf: ScopeOf;
+  readonly confinement: Confinement;
   readonly idempotency: IdempotencyStore;
   readonly reference: Reference;
 }
@@ -30,23 +34,24 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
  * Answers one call. The stages run in the order in which the interface promises its checks; only the last one
  * touches the storage.
  * @param segments the decoded path from the version's parent on: `['api', 'v1', 'orders', '7']`
- * @param identified is told the caller as soon as it is known, so that errors can be answered accordingly
+ * @param known is told the caller as soon as it is known, so that errors can be answered accordingly
  */
 export async function answer(
   pipeline: Pipeline,
   request: ApiRequest,
   segments: readonly string[],
-  identified: (principal: Principal | undefined) => void,
+  known: (caller: Caller) => void,
 ): Promise<ApiResponse> {
   const named = afterVersion(segments);
   const reference = pipeline.reference(named, request);
   if (reference !== undefined) return reference;
-  const route = findRoute(pipeline.catalog, named);
-  requireMethod(route, request.method);
-  if (request.method === 'OPTIONS') return optionsResponse(route, request);
+  const found = findRoute(pipeline.catalog, named);
+  requireMethod(found, request.method);
+  if (request.method === 'OPTIONS') return optionsResponse(found, request);
 
-  const principal = await authorize(pipeline.authenticate, request);
-  identified(principal);
+  const principal = await admit(pipeline.admission, request, known);
+  requireScope(principal, pipeline.scopeOf(scopedCall(found, request.method)));
+  const route = confine(found, pipeline.confinement, principal);
   requireAcceptable(request);
   const takesBody = bodyMethods.has(request.method);
   if (takesBody) requireMediaType(request);

@@ -6,9 +6,13 @@ import { koaAdapter, type Middleware } from './koa-adapter.js';
 import { createResponder } from './responder.js';
 import type { ApiInfo } from './openapi/document.js';
 import { createReference } from './openapi/reference.js';
+import { bearer, type SecuritySchemes } from './openapi/security.js';
+import type { Confinement } from './request/confinement.js';
 import type { Authenticate } from './request/credentials.js';
 import { supportedVersion } from './request/path.js';
+import type { RateLimit } from './request/rate-limit.js';
 import type { CorsOrigins } from './request/response-headers.js';
+import { readOrWrite, type ScopeOf } from './request/scope.js';
 import { createCatalog } from './resource/catalog.js';
 import type { Resource } from './resource/resource.js';
 import type { Platform } from './table/table-storage.js';
@@ -35,6 +39,14 @@ export interface ResourceApiOptions {
   readonly prefix?: string;
   /** Tells who calls; without it the API is open to all. */
   readonly authenticate?: Authenticate;
+  /** How the document describes the credentials, by a name for each kind; default: bearer tokens. */
+  readonly securitySchemes?: SecuritySchemes;
+  /** Which scope a call needs; default: `read` for GET, `write` for all else. The scope `admin` may do everything. */
+  readonly scopeOf?: ScopeOf;
+  /** What is in reach of callers that are confined to certain values of a field; default nothing. */
+  readonly confinement?: Confinement;
+  /** How many requests each caller may send; default any number. */
+  readonly rateLimit?: RateLimit;
   /** The answer to an error of a storage's own kind, e.g. 50301 for a lost connection; undefined for a 500. */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where the answers to requests with an Idempotency-Key are kept; default: in this process. */
@@ -62,15 +74,17 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const prefix = (options.prefix ?? '').replace(/\/+$/, '');
   const apiUrl = `${baseUrl}${prefix}/api/${supportedVersion}`;
-  const { authenticate, info = defaultInfo } = options;
-  const secured = authenticate !== undefined;
+  const { authenticate, rateLimit, info = defaultInfo, scopeOf = readOrWrite } = options;
+  const security = authenticate && { schemes: options.securitySchemes ?? bearer, scopeOf };
   const responder = createResponder({
     pipeline: {
       catalog,
       apiUrl,
-      authenticate,
+      admission: { authenticate, rateLimit },
+      scopeOf,
+      confinement: options.confinement ?? {},
       idempotency: options.idempotency ?? memoryIdempotencyStore(),
-      reference: createReference({ catalog, info, baseUrl, apiUrl, secured }),
+      reference: createReference({ catalog, info, baseUrl, apiUrl, security, rateLimit: rateLimit?.policy }),
     },
     baseUrl,
     prefix,

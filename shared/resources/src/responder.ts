@@ -3,10 +3,11 @@ import { errorPage } from './errors/error-page.js';
 import { errorResponse } from './errors/error-payload.js';
 import { type ErrorStackPolicy, newIncident } from './errors/incident.js';
 import { answer, type Pipeline } from './pipeline.js';
-import { isAdmin } from './request/credentials.js';
+import type { Caller } from './request/admission.js';
 import { pathSegments } from './request/path.js';
 import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
 import { commonHeaders, type CorsOrigins } from './request/response-headers.js';
+import { isAdmin } from './request/scope.js';
 import { classifySqlError } from './table/sql-errors.js';
 import type { ApiLog } from './resource-api.js';
 
@@ -52,17 +53,22 @@ export function createResponder(options: ResponderOptions): Responder {
   const respond = async (request: ApiRequest): Promise<ApiResponse | undefined> => {
     const below = withoutPrefix(request.path, prefix);
     if (!/^\/(?:api|errors)(?:\/|$)/i.test(below)) return undefined;
-    let principal: Principal | undefined;
+    let caller: Caller = { principal: undefined, headers: {} };
     try {
       const segments = pathSegments(below);
       if (segments[0]?.toLowerCase() === 'errors') return errorPageOrThrow(request, segments);
-      return await answer(pipeline, request, segments, (known) => (principal = known));
+      const response = await answer(pipeline, request, segments, (known) => (caller = known));
+      return withHeaders(response, caller.headers);
     } catch (error) {
-      return failed(request, error, principal);
+      return withHeaders(failed(request, error, caller.principal), caller.headers);
     }
   };
 
   return { respond, failed, commonHeaders: (request) => commonHeaders(request, options.corsOrigins) };
+}
+
+function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
+  return { ...response, headers: { ...headers, ...response.headers } };
 }
 
 function changes(request: ApiRequest): boolean {

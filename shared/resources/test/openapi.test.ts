@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import createClient from 'openapi-fetch';
-import type { OpenApiDocument } from '@longshore/resources';
+import { createRateLimit, type OpenApiDocument, readOrWrite } from '@longshore/resources';
 import { compileClient, spectralFindings } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
 
@@ -28,6 +28,8 @@ describe('The OpenAPI document', () => {
       // Redocly refuses servers named example.com.
       baseUrl: 'https://library.longshore.dev',
       authenticate: () => ({ name: 'me', scopes: ['admin'] }),
+      scopeOf: ({ method, operation }) => (operation === undefined ? readOrWrite({ method }) : 'operate'),
+      rateLimit: createRateLimit({ perSecond: 100, burst: 200 }),
     });
     text = (await api.call('/api/v1/openapi.json')).text;
   });
@@ -84,6 +86,22 @@ describe('The OpenAPI document', () => {
       'GET /books/{bookId}/chapters',
       'DELETE /authors/{authorId}/books/{bookId}/chapters/{chapterId}',
     ]);
+  });
+
+  it('tells which scope an operation needs', () => {
+    const { paths } = document();
+    const scopeAt = (path: string, method: string) =>
+      (paths[path]?.[method] as { 'x-scope'?: unknown } | undefined)?.['x-scope'];
+    expect([
+      scopeAt('/books', 'get'),
+      scopeAt('/books', 'post'),
+      scopeAt('/books/{bookId}/lend', 'put'),
+    ]).to.deep.equal(['read', 'write', 'operate']);
+  });
+
+  it('tells how many requests a caller may send', () => {
+    const { RateLimitPolicy } = document().components.headers;
+    expect(RateLimitPolicy?.example).to.equal('"default";q=200;w=2');
   });
 
   it('is shown as a page that needs nothing from elsewhere', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createRateLimit } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
 /** One fault of each check, in the order in which http-api.md promises the checks. */
@@ -96,6 +97,20 @@ describe('Order of checks', () => {
     const lend = (headers: Record<string, string>) => api.call(`${url}/lend`, { method: 'PUT', headers });
     expect((await lend({})).status).to.equal(409);
     expect((await lend({ 'if-match': '"stale"' })).status).to.equal(412);
+  });
+
+  it('credentials 401 before limit 429 before scope 403', async () => {
+    const limited = await serveLibrary({
+      authenticate: ({ headers }) =>
+        headers['authorization'] === undefined ? undefined : { name: 'reader', scopes: ['read'] },
+      rateLimit: createRateLimit({ perSecond: 0.001, burst: 1 }),
+    });
+    const post = async (headers: Record<string, string>): Promise<readonly number[]> =>
+      (await limited.call('/api/v1/books', { method: 'POST', headers })).codes;
+    const reader = { authorization: 'Bearer reader' };
+    const answers = [await post(reader), await post(reader), await post({})];
+    await limited.close();
+    expect(answers).to.deep.equal([[40301], [42901], [40101]]);
   });
 
   it('scope 403 before accept 406', async () => {

@@ -21,5 +21,11 @@ export function itemResponse(
   headers: Readonly<Record<string, string>> = {},
 ): ApiResponse {
   const body = represent(resource, item);
-  return { status, headers: { ...headers, etag: entityTag(body) }, body };
+  return { status, headers: { ...headers, etag: entityTag(withoutShownOnce(resource, body)) }, body };
+}
+
+/** An item without the fields that only the answer to a POST shows. */
+export function withoutShownOnce({ shownOnce }: Resource, item: ItemRecord): ItemRecord {
+  if (shownOnce.length === 0) return item;
+  return Object.fromEntries(Object.entries(item).filter(([field]) => !shownOnce.includes(field)));
 }

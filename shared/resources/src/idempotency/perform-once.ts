@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { apiError } from '../errors/api-error.js';
 import type { Action, Call } from '../handlers/call.js';
+import { withoutShownOnce } from '../handlers/representation.js';
 import type { ApiResponse } from '../request/request.js';
+import type { ItemRecord, Resource } from '../resource/resource.js';
 import type { IdempotencyStore } from './store.js';
 
 /**
@@ -32,12 +34,17 @@ export function performOnce(store: IdempotencyStore, call: Call, act: Action): A
           'retry-after': '1',
         });
       case 'begun':
-        return performAndKeep(store, key, act);
+        return performAndKeep(store, key, act, call.route.resource);
     }
   };
 }
 
-async function performAndKeep(store: IdempotencyStore, key: string, act: Action): Promise<ApiResponse> {
+async function performAndKeep(
+  store: IdempotencyStore,
+  key: string,
+  act: Action,
+  resource: Resource,
+): Promise<ApiResponse> {
   let response: ApiResponse;
   try {
     response = await act();
@@ -45,6 +52,13 @@ async function performAndKeep(store: IdempotencyStore, key: string, act: Action)
     await store.release(key);
     throw error;
   }
-  await store.finish(key, response);
+  await store.finish(key, kept(resource, response));
   return response;
+}
+
+function kept(resource: Resource, response: ApiResponse): ApiResponse {
+  if (resource.shownOnce.length === 0) return response;
+  const bare = (body: unknown): unknown =>
+    Array.isArray(body) ? body.map(bare) : withoutShownOnce(resource, body as ItemRecord);
+  return { ...response, body: bare(response.body) };
 }

@@ -4,9 +4,12 @@ import type { Resource } from '../resource/resource.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
+import { limitedPaths, limitedResponses, rateLimitHeaders } from './limited-responses.js';
 import { pathParameter } from './parameters.js';
 import { catalogPaths } from './paths.js';
 import { resourceSchemas } from './schemas.js';
+import { type Security, requirements, securedPaths } from './security.js';
+import type { RateLimitPolicy } from '../request/rate-limit.js';
 
 /** What the document says about the API as a whole. */
 export interface ApiInfo {
@@ -21,7 +24,10 @@ export interface DocumentSource {
   readonly info: ApiInfo;
   readonly baseUrl: string;
   readonly apiUrl: string;
-  readonly secured: boolean;
+  /** undefined: the API asks for no credentials. */
+  readonly security: Security | undefined;
+  /** undefined: callers may send any number of requests. */
+  readonly rateLimit: RateLimitPolicy | undefined;
 }
 
 /** The OpenAPI 3.1 document of an API. */
@@ -30,11 +36,17 @@ export function openApiDocument({
   info,
   baseUrl,
   apiUrl,
-  secured,
+  security,
+  rateLimit,
 }: DocumentSource): OpenApiDocument {
   const resources = allResources([...catalog.roots.values()]);
-  const paths = { ...catalogPaths(catalog, secured), ...referencePaths(baseUrl) };
-  const responses = referenced(errorResponses(baseUrl), 'responses', paths);
+  const served = catalogPaths(catalog, security !== undefined);
+  const secured = security === undefined ? served : securedPaths(catalog, security, served);
+  const limited = rateLimit === undefined ? secured : limitedPaths(secured);
+  const paths = { ...limited, ...referencePaths(baseUrl) };
+  const errors = referenced(errorResponses(baseUrl), 'responses', paths);
+  const responses = rateLimit === undefined ? errors : limitedResponses(errors);
+  const headers = { ...responseHeaders, ...(rateLimit && rateLimitHeaders(rateLimit)) };
   return {
     openapi: '3.1.1',
     info: {
@@ -54,7 +66,7 @@ export function openApiDocument({
       ...tagsOf(resources),
       { name: 'reference', description: 'What this interface tells about itself.' },
     ],
-    security: secured ? [{ bearer: [] }] : [],
+    security: security === undefined ? [] : requirements(security.schemes),
     paths,
     components: {
       schemas: {
@@ -66,16 +78,8 @@ export function openApiDocument({
         ),
       },
       responses,
-      headers: referenced<HeaderObject>(responseHeaders, 'headers', [paths, responses]),
-      ...(secured && {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'A token with the scopes read, write or admin. Follows RFC 6750.',
-          },
-        },
-      }),
+      headers: referenced<HeaderObject>(headers, 'headers', [paths, responses]),
+      ...(security && { securitySchemes: security.schemes }),
     },
   };
 }

@@ -49,6 +49,7 @@ export const errorPayloadSchema: JsonSchema = {
 
 const extraHeaders: Readonly<Record<number, readonly (keyof typeof responseHeaders)[]>> = {
   401: ['WWWAuthenticate'],
+  403: ['WWWAuthenticate'],
   405: ['Allow'],
   415: ['AcceptPatch'],
   429: ['RetryAfter'],

@@ -59,8 +59,8 @@ export const responseHeaders = {
     example: 2,
   },
   WWWAuthenticate: {
-    description: 'The scheme of credentials.',
-    schema: text(128),
+    description: 'The scheme of credentials, and what was wrong with those that were sent (RFC 6750).',
+    schema: text(512),
     example: 'Bearer realm="api"',
   },
 } as const satisfies Record<string, HeaderObject>;

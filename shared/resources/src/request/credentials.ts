@@ -1,31 +1,36 @@
-import { apiError } from '../errors/api-error.js';
+import { apiError, type ApiError } from '../errors/api-error.js';
 import type { ApiRequest, Principal } from './request.js';
 
-/** Tells who calls; undefined if the credentials are missing or wrong. */
+/**
+ * Tells who calls; undefined if the request carries no credentials. Throws `unauthorized` for credentials that are wrong.
+ */
 export type Authenticate = (request: ApiRequest) => Promise<Principal | undefined> | Principal | undefined;
-
-const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * The caller; undefined if the API has no credentials hook and so is open to all.
- * Throws 40101 without valid credentials, 40301 without the scope that the method needs.
+ * @throws {ApiError} 40101 without valid credentials
  */
-export async function authorize(
+export async function identify(
   authenticate: Authenticate | undefined,
   request: ApiRequest,
 ): Promise<Principal | undefined> {
   if (authenticate === undefined) return undefined;
   const principal = await authenticate(request);
-  if (principal === undefined) {
-    throw apiError(40101, 'Credentials are missing or wrong', { 'www-authenticate': 'Bearer realm="api"' });
-  }
-  const scope = safeMethods.has(request.method) ? 'read' : 'write';
-  if (!principal.scopes.includes(scope) && !isAdmin(principal)) {
-    throw apiError(40301, `This needs the scope "${scope}"`);
-  }
-  return principal;
+  if (principal !== undefined) return principal;
+  throw apiError(40101, 'Credentials are missing', { 'www-authenticate': challenge() });
 }
 
-export function isAdmin(principal: Principal | undefined): boolean {
-  return principal?.scopes.includes('admin') ?? false;
+/**
+ * The answer to wrong credentials (RFC 6750).
+ * @param reason why, in plain ASCII without quotes; shown to the caller, so never a part of the credentials
+ */
+export function unauthorized(reason: string): ApiError {
+  const headers = { 'www-authenticate': challenge({ error: 'invalid_token', error_description: reason }) };
+  return apiError(40101, reason, headers);
+}
+
+/** The value of `WWW-Authenticate`. */
+export function challenge(parameters: Readonly<Record<string, string>> = {}): string {
+  const all = Object.entries({ realm: 'api', ...parameters });
+  return `Bearer ${all.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
 }

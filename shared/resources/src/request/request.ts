@@ -2,8 +2,10 @@
 export interface Principal {
   /** Appears in logs; never a secret. */
   readonly name: string;
-  /** `read` allows GET, `write` allows changes, `admin` allows everything and shows stack traces. */
+  /** What it may do. `admin` allows everything and shows stack traces; which scope a call needs, `scopeOf` tells. */
   readonly scopes: readonly string[];
+  /** The only values of the field named in `confinement` that exist for this caller; undefined for no such bounds. */
+  readonly confinedTo?: readonly string[];
 }
 
 /** A request without any web framework in it. */
@@ -17,6 +19,8 @@ export interface ApiRequest {
   /** Names in lower case; repeated headers joined as Node joins them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly id: string;
+  /** The caller's network address. */
+  readonly address: string;
   /**
    * Reads and parses the JSON body, once, when the stages before it have passed; undefined if it is empty.
    * Throws an ApiError: 40001 malformed, 41301 too large, 41501 encoding not supported.

@@ -10,7 +10,10 @@ const exposed = [
   'Link',
   'Location',
   'Preference-Applied',
+  'RateLimit',
+  'RateLimit-Policy',
   'Retry-After',
+  'WWW-Authenticate',
   'X-Request-Id',
   'X-Total-Count',
 ].join(', ');
@@ -23,6 +26,7 @@ const accepted = [
   'If-Match',
   'If-None-Match',
   'Prefer',
+  'X-Api-Key',
   'X-Request-Id',
 ].join(', ');
 
@@ -36,7 +40,7 @@ export function commonHeaders(request: ApiRequest, origins: CorsOrigins): Record
     'referrer-policy': 'no-referrer',
     'cache-control': 'private, no-cache',
     'strict-transport-security': 'max-age=31536000',
-    vary: 'Accept, Accept-Encoding, Authorization, Origin, Prefer',
+    vary: 'Accept, Accept-Encoding, Authorization, Origin, Prefer, X-Api-Key',
     ...corsHeaders(request, origins),
   };
 }

@@ -72,6 +72,7 @@ function compile<
     fields,
     key,
     serverSet,
+    shownOnce: definition.shownOnce ?? [],
     bodies: bodySchemas({ item, key, serverSet, create: definition.create, bulk: definition.bulk }),
     partialBulk: definition.bulk !== undefined,
     filters: new Map(

@@ -97,6 +97,11 @@ export interface ResourceDescription<
   readonly key?: FieldOf<Item>;
   /** Fields that only the server writes. */
   readonly serverSet?: readonly ServerSet[];
+  /**
+   * Server-set fields that only the answer to a POST shows, a secret for example: no part of its ETag, and not kept for
+   * `Idempotency-Key`.
+   */
+  readonly shownOnce?: readonly ServerSet[];
   /** The body of a POST; default: the item without the server-set fields. */
   readonly create?: Create;
   /** Fields that a bulk PUT writes; default: each element is a full replacement. */
@@ -155,6 +160,7 @@ export interface Resource {
   readonly fields: readonly string[];
   readonly key: string;
   readonly serverSet: readonly string[];
+  readonly shownOnce: readonly string[];
   readonly bodies: BodySchemas;
   /** Elements of a bulk PUT change some fields and leave the others. */
   readonly partialBulk: boolean;

@@ -1,0 +1,45 @@
+import { type Catalog, findRoute } from '../request/route.js';
+import { scopedCall, type ScopeOf } from '../request/scope.js';
+import type { OperationObject, PathItem } from './document-types.js';
+import { mapValues } from './map-values.js';
+
+/** Kinds of credentials by name, as OpenAPI describes them. */
+export type SecuritySchemes = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface Security {
+  readonly schemes: SecuritySchemes;
+  readonly scopeOf: ScopeOf;
+}
+
+/** Tokens of any kind in `Authorization`. */
+export const bearer: SecuritySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token. Follows RFC 6750.' },
+};
+
+const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
+
+/** The paths of a catalog with the scope that each operation needs: in words, and as `x-scope`. */
+export function securedPaths(
+  catalog: Catalog,
+  { schemes, scopeOf }: Security,
+  paths: Readonly<Record<string, PathItem>>,
+): Readonly<Record<string, PathItem>> {
+  const secured = (path: string, method: string, operation: OperationObject): OperationObject => {
+    const route = findRoute(catalog, path.split('/').slice(1));
+    const scope = scopeOf(scopedCall(route, method.toUpperCase()));
+    const description = `${operation.description} Needs the scope \`${scope}\`.`;
+    return { ...operation, description, 'x-scope': scope, security: requirements(schemes) };
+  };
+  return mapValues(paths, (item, path) =>
+    mapValues(item, (member, name) =>
+      methods.has(name) ? secured(path, name, member as OperationObject) : member,
+    ),
+  );
+}
+
+/** Any of the kinds will do. */
+export function requirements(
+  schemes: SecuritySchemes,
+): readonly Readonly<Record<string, readonly never[]>>[] {
+  return Object.keys(schemes).map((name) => ({ [name]: [] }));
+}

@@ -1,0 +1,101 @@
+import { apiError } from '../errors/api-error.js';
+import { noSuchItem } from '../handlers/existence.js';
+import { served } from '../handlers/served.js';
+import type { Filter } from '../query/filter-value.js';
+import type { AnyStorage, ItemRecord, Resource } from '../resource/resource.js';
+import type { CallContext, ItemChange } from '../resource/storage.js';
+
+/** The field of a resource by which callers are confined. */
+export interface ConfinedField {
+  readonly field: string;
+  /** The field's value in a new item whose body does not give it. */
+  readonly assumed?: (body: ItemRecord) => string | undefined;
+}
+
+/** A storage for a caller for whom only items with these values of a field exist. */
+export function confinedStorage(
+  storage: AnyStorage,
+  resource: Resource,
+  { field, assumed }: ConfinedField,
+  values: readonly string[],
+): AnyStorage {
+  const isWithin = (item: ItemRecord): boolean => values.some((value) => value === item[field]);
+
+  const find = async (id: string, context: CallContext): Promise<ItemRecord | undefined> => {
+    const item = await storage.get?.(id, context);
+    return item !== undefined && isWithin(item) ? item : undefined;
+  };
+
+  const requireWithin = (body: ItemRecord): void => {
+    const value = body[field] ?? assumed?.(body);
+    if (typeof value === 'string' && values.includes(value)) return;
+    throw apiError(40301, `These credentials reach only the ${field} ${values.join(', ')}`);
+  };
+
+  const checked = (
+    id: string,
+    change: ItemChange<ItemRecord, ItemRecord>,
+  ): ItemChange<ItemRecord, ItemRecord> => ({
+    fields: change.fields,
+    apply: (current) => {
+      if (!isWithin(current)) throw noSuchItem(resource, id);
+      const next = change.apply(current);
+      if (next[field] !== undefined) requireWithin(next);
+      return next;
+    },
+  });
+
+  /** The filters with the field confined; undefined if they leave nothing. */
+  const narrowed = (filters: readonly Filter[]): readonly Filter[] | undefined => {
+    const own = filters.filter((filter) => filter.field === field && filter.match === 'exact');
+    const left = values.filter((value) =>
+      own.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
+    );
+    if (left.length === 0) return undefined;
+    const others = filters.filter((filter) => !own.includes(filter));
+    return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
+  };
+
+  const confined: Required<Omit<AnyStorage, 'seeks' | 'operations'>> = {
+    list: async (query, context) => {
+      const filters = narrowed(query.filters);
+      const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
+      return filters === undefined ? nothing : served(storage.list?.({ ...query, filters }, context));
+    },
+    get: find,
+    create: async (body, context) => {
+      requireWithin(body);
+      return served(storage.create?.(body, context));
+    },
+    createMany: async (bodies, context) => {
+      for (const body of bodies) requireWithin(body);
+      return served(storage.createMany?.(bodies, context));
+    },
+    replace: async (id, change, context) =>
+      (await find(id, context)) && storage.replace?.(id, checked(id, change), context),
+    patch: async (id, change, context) =>
+      (await find(id, context)) && storage.patch?.(id, checked(id, change), context),
+    replaceMany: async (changes, context) => {
+      for (const { change } of changes) if (change.fields[field] !== undefined) requireWithin(change.fields);
+      const all = changes.map(({ id, change }) => ({ id, change: checked(id, change) }));
+      return served(storage.replaceMany?.(all, context));
+    },
+    delete: async (id, check, context) =>
+      (await find(id, context)) !== undefined && served(storage.delete?.(id, check, context)),
+    deleteMany: async (selection, context) => {
+      const filters = narrowed(selection.filters);
+      return filters === undefined ? 0 : served(storage.deleteMany?.({ ...selection, filters }, context));
+    },
+  };
+  const operations = Object.fromEntries(
+    Object.entries(storage.operations ?? {}).map(([verb, perform]) => [
+      verb,
+      async (...call: Parameters<typeof perform>) =>
+        (await find(call[0], call[2])) === undefined ? undefined : perform(...call),
+    ]),
+  );
+  // What the storage does not serve stays so.
+  return Object.fromEntries(
+    Object.entries({ ...storage, ...confined, operations }).filter(([name]) => name in storage),
+  );
+}

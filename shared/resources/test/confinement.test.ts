@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { type Principal } from '@longshore/resources';
+import { type Library, newBook, serveLibrary } from './support/library.js';
+
+/** A caller for whom only the books of one author exist. */
+const confined: Principal = { name: 'austens-publisher', scopes: ['admin'], confinedTo: ['austen'] };
+
+describe('A caller that is confined to values of a field', () => {
+  let api: Library;
+  let own = '';
+  let foreign = '';
+  before(async () => {
+    api = await serveLibrary({
+      authenticate: ({ headers }) =>
+        headers['authorization'] === undefined ? { name: 'root', scopes: ['admin'] } : confined,
+      confinement: { books: { field: 'authorId', assumed: () => 'eliot' } },
+    });
+    own = await add('austen');
+    foreign = await add('eliot');
+  });
+  after(() => api.close());
+
+  const add = async (authorId: string): Promise<string> => {
+    const made = await api.call('/api/v1/books', { method: 'POST', json: newBook({ authorId }) });
+    return (made.body as { id: string }).id;
+  };
+  const call = (method: string, path: string, json?: unknown) =>
+    api.call(`/api/v1${path}`, {
+      method,
+      headers: { authorization: 'confined' },
+      ...(json !== undefined && { json }),
+    });
+  const ids = async (path: string): Promise<unknown> =>
+    ((await call('GET', path)).body as { id: string }[]).map(({ id }) => id);
+
+  it('finds its own items only, however it asks', async () => {
+    expect(await ids('/books')).to.deep.equal([own]);
+    expect(await ids('/books?authorId=austen&authorId=eliot')).to.deep.equal([own]);
+    expect(await ids('/books?authorId=eliot')).to.deep.equal([]);
+    expect(await ids('/books/search/Emma')).to.deep.equal([own]);
+  });
+
+  it('counts its own items only', async () => {
+    expect((await call('GET', '/books?limit=0')).headers.get('x-total-count')).to.equal('1');
+  });
+
+  for (const [method, path, json] of [
+    ['GET', '', undefined],
+    ['PUT', '', newBook({ authorId: 'austen' })],
+    ['PATCH', '', { price: 1 }],
+    ['DELETE', '', undefined],
+    ['PUT', '/lend', { days: 1 }],
+    ['GET', '/chapters', undefined],
+  ] as const) {
+    it(`is told by ${method} that another item${path} does not exist`, async () => {
+      expect((await call(method, `/books/${foreign}${path}`, json)).codes).to.deep.equal([40402]);
+      expect((await api.call(`/api/v1/books/${foreign}`)).body).to.include({
+        status: 'available',
+        price: 9.5,
+      });
+    });
+  }
+
+  it('adds items within its bounds only, also where the body leaves the value out', async () => {
+    const answers = [
+      await call('POST', '/books', newBook({ authorId: 'austen' })),
+      await call('POST', '/books', newBook({ authorId: 'eliot' })),
+      await call('POST', '/books', [newBook({ authorId: 'austen' }), newBook({ authorId: 'eliot' })]),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 403, 403]);
+  });
+
+  it('cannot move an item beyond its bounds', async () => {
+    const { codes } = await call('PATCH', `/books/${own}`, { authorId: 'eliot' });
+    const bulk = await call('PUT', '/books', [{ id: own, ...newBook({ authorId: 'eliot' }) }]);
+    expect([codes, bulk.codes]).to.deep.equal([[40301], [40301]]);
+  });
+
+  it('cannot take an item over in a bulk change', async () => {
+    const { status } = await call('PUT', '/books', [{ id: foreign, ...newBook({ authorId: 'austen' }) }]);
+    expect(status).to.equal(404);
+  });
+
+  it('deletes its own items only', async () => {
+    const removed = await add('austen');
+    await call('DELETE', '/books?title=Emma');
+    const left = await Promise.all([removed, foreign].map((id) => api.call(`/api/v1/books/${id}`)));
+    expect(left.map(({ status }) => status)).to.deep.equal([404, 200]);
+  });
+
+  it('reaches no resource that is not confined', async () => {
+    const { codes, messages } = await call('GET', '/authors');
+    expect(codes).to.deep.equal([40301]);
+    expect(messages).to.equal('These credentials reach only austen; authors are beyond that');
+  });
+});
