@@ -61,8 +61,13 @@ export function toJob(row: JobRow, queue: string): Job {
   };
 }
 
+type AttemptColumns = Pick<
+  JobRow,
+  'state' | 'attempt' | 'server_id' | 'started_at' | 'finished_at' | 'error' | 'past_attempts'
+>;
+
 /** Oldest first: the past ones, then the one that runs or that ended the job. */
-export function toAttempts(row: JobRow): Attempt[] {
+export function toAttempts(row: AttemptColumns): Attempt[] {
   const attempts: Attempt[] = (row.past_attempts ?? []).map((past) => ({
     ...past,
     startedAt: new Date(past.startedAt),

@@ -11,6 +11,7 @@ import type {
   ControlResult,
   Job,
   JobCount,
+  JobFeed,
   JobFilter,
   JobListQuery,
   JobStorage,
@@ -35,11 +36,13 @@ import { assembleStorage, type StorageParts } from './storage-parts.js';
 /** Keeps jobs in Postgres 15 to 18. Every method hands over to the part of the storage whose role it is. */
 export class PostgresStorage implements JobStorage {
   readonly recurring: RecurringJobs;
+  readonly feed: JobFeed;
   readonly #parts: StorageParts;
 
   constructor(options: PostgresOptions) {
     this.#parts = assembleStorage(options);
     this.recurring = this.#parts.recurring;
+    this.feed = this.#parts.feed;
   }
 
   async open(): Promise<void> {

@@ -8,6 +8,7 @@ import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresContinuations } from './postgres-continuations.js';
 import { PostgresControl } from './postgres-control.js';
+import { PostgresFeed } from './postgres-feed.js';
 import { PostgresIntake } from './postgres-intake.js';
 import { PostgresLinkMarker } from './postgres-link-marker.js';
 import { PostgresOutbox } from './postgres-outbox.js';
@@ -41,6 +42,7 @@ export function assembleStorage(options: PostgresOptions) {
     claims,
     reader,
     batches,
+    feed: new PostgresFeed(database, searches, queues),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),

@@ -27,6 +27,7 @@ export {
 export * from './job/errors.js';
 export { firstIdOf, isId, newId } from './job/id.js';
 export type * from './job/job.js';
+export { type JobCourse, type JobEvent, type StateEvent, stateEventsOf } from './job/job-event.js';
 export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export {
@@ -69,6 +70,7 @@ export type * from './storage/batch-store.js';
 export type * from './storage/job-control.js';
 export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';
+export type * from './storage/job-feed.js';
 export type * from './storage/job-filter.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

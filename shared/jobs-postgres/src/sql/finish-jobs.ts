@@ -94,9 +94,9 @@ export const finishRetry = finisher(
   (linkage) => `with ${removed(linkage, 'error, delay', '$5::jsonb[], $6::float8[]')},
     waiting as (
       insert into longshore.job_waiting
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt, max_attempts, name, args,
-        meta, coalesce(past_attempts, '[]') || jsonb_build_object(
+        meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error)
       from removed
     ), ${counted(linkage, 'scheduled')}

@@ -143,7 +143,7 @@ function stage(
  * Running jobs stand near the head of the line and their number is known, so the search ends with the last of them.
  * For use where `queue` is a row of the queues.
  */
-const running = `
+export const running = `
   select * from longshore.job where queue_id = queue.id and server_id is not null
   order by priority, seq
   limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')`;

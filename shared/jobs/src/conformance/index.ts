@@ -7,6 +7,7 @@ import { completing } from './completing.js';
 import { continuing } from './continuing.js';
 import { controlling } from './controlling.js';
 import { enqueuing } from './enqueuing.js';
+import { feeding } from './feeding.js';
 import { filtering } from './filtering.js';
 import { firing } from './firing.js';
 import { following } from './following.js';
@@ -51,6 +52,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('batching', () => batching(bench));
     describe('reading', () => reading(bench));
     describe('filtering', () => filtering(bench));
+    describe('feeding', () => feeding(bench));
     describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
     describe('around enqueueing and running', () => around(bench));

@@ -12,6 +12,7 @@ import type {
 } from '../job/job.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
+import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { TransactionClient } from './transaction.js';
@@ -25,6 +26,7 @@ import type { TransactionClient } from './transaction.js';
  */
 export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobControl, JobReader {
   readonly recurring: RecurringJobs;
+  readonly feed: JobFeed;
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */

@@ -14,6 +14,7 @@ import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
 import { endAttempt, holds, type JobRecord } from './job-record.js';
 import { MemoryControl } from './memory-control.js';
+import { MemoryFeed } from './memory-feed.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
@@ -27,12 +28,14 @@ export interface MemoryStorageOptions {
 /** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
 export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly recurring: MemoryRecurringJobs;
+  readonly feed: MemoryFeed;
   readonly #maxFinished: number;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   constructor({ clock = systemClock, maxFinished = 10_000 }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
     this.recurring = new MemoryRecurringJobs(this.jobs, clock);
+    this.feed = new MemoryFeed(() => this.jobs.all(), clock);
     this.#maxFinished = maxFinished;
   }
 

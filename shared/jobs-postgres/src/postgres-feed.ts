@@ -1,0 +1,150 @@
+import {
+  type FeedPage,
+  type FeedRequest,
+  firstIdOf,
+  isFinished,
+  type JobEvent,
+  type JobFeed,
+  type JobState,
+  finishedStates,
+  readMeta,
+  stateEventsOf,
+} from '@longshore/jobs';
+import { codeOf, type Database } from './database.js';
+import { toAttempts } from './job-row.js';
+import type { QueueDirectory } from './queue-directory.js';
+import {
+  type CourseRow,
+  selectCreated,
+  selectEnded,
+  selectRetried,
+  selectStarted,
+  settledUpTo,
+  summarizeTimes,
+} from './sql/read-feed.js';
+
+/** Ids are made by clients, whose clocks may be this much behind the database's. */
+const skewMs = 10_000;
+
+/** So many rows read since the index of times was last filled in make it worth doing again. */
+const summarizeAfterRows = 2_000;
+
+const summarizeEveryMs = 2_000;
+
+/** Whoever waits longer for a lock would have autovacuum give way. */
+const lockTimeoutMs = 200;
+
+const dayMs = 86_400_000;
+
+/** Reads what happened from history, from running jobs and from those that wait (docs/adr/007). */
+export class PostgresFeed implements JobFeed {
+  readonly #database: Database;
+  readonly #searches: Database;
+  readonly #queues: QueueDirectory;
+  /** After the latest read: where it ended, and what of the database it saw. */
+  #seen: { readonly settledMs: number; readonly snapshot: string; readonly states: string } | undefined;
+  #rowsSinceSummary = Infinity;
+  #summarizedAt = -Infinity;
+
+  constructor(database: Database, searches: Database, queues: QueueDirectory) {
+    this.#database = database;
+    this.#searches = searches;
+    this.#queues = queues;
+  }
+
+  async read({ since, spanMs = Infinity, states }: FeedRequest): Promise<FeedPage> {
+    const [now] = await this.#database.query<{ settled: Date; snapshot: string }>(settledUpTo);
+    if (now === undefined) throw new Error('Postgres did not tell the time');
+    const { snapshot } = now;
+    if (since === null) return { events: [], settled: now.settled, caughtUp: true };
+    const endsMs = since.getTime() + spanMs;
+    const caughtUp = endsMs > now.settled.getTime();
+    const settledMs = caughtUp ? Math.max(since.getTime(), now.settled.getTime()) : endsMs;
+    const settled = new Date(settledMs);
+    const seen = { settledMs, snapshot, states: states.toSorted().join() };
+    const before = this.#seen;
+    if (caughtUp) this.#seen = seen;
+    if (
+      before?.settledMs === since.getTime() &&
+      before.snapshot === snapshot &&
+      before.states === seen.states &&
+      caughtUp
+    )
+      return { events: [], settled, caughtUp }; // nobody has written anything
+
+    const until = caughtUp ? 'infinity' : settled;
+    await this.#summarizeIfDue();
+    const rows = await this.#rows(since, until, states);
+    this.#rowsSinceSummary += rows.length;
+    const events = await this.#events(rows);
+    return {
+      events: events
+        .filter(({ at, state }) => at >= since && (caughtUp || at < until) && states.includes(state))
+        .toSorted((one, other) => one.at.getTime() - other.at.getTime()),
+      settled,
+      caughtUp,
+    };
+  }
+
+  /** Jobs of which something happened in that time, some of them twice. Only where it may be found. */
+  async #rows(since: Date, until: Date | 'infinity', states: readonly JobState[]): Promise<CourseRow[]> {
+    const times = [since, until];
+    const wants = (...some: JobState[]): boolean => some.some((state) => states.includes(state));
+    const waits = wants('scheduled', 'awaiting', 'enqueued');
+    const runs = waits || wants('processing');
+    const ends = runs ? finishedStates : states.filter(isFinished);
+    const parts = await Promise.all([
+      ends.length === 0 ? [] : this.#searches.query<CourseRow>(selectEnded, [ends, ...times]),
+      runs ? this.#database.query<CourseRow>(selectStarted, times) : [],
+      runs ? this.#database.query<CourseRow>(selectRetried, times) : [],
+      waits
+        ? this.#database.query<CourseRow>(selectCreated, [
+            ...times,
+            firstIdOf(new Date(since.getTime() - skewMs)),
+          ])
+        : [],
+    ]);
+    return parts.flat();
+  }
+
+  async #events(rows: readonly CourseRow[]): Promise<JobEvent[]> {
+    const events = new Map<string, JobEvent>();
+    for (const row of rows) {
+      const course = {
+        id: row.id,
+        name: row.name,
+        queue: await this.#queues.nameOf(row.queue_id),
+        state: row.state,
+        attempt: row.attempt,
+        createdAt: row.created_at,
+        runAt: row.run_at,
+        finishedAt: row.finished_at,
+        ...readMeta(row.meta),
+      };
+      for (const event of stateEventsOf(course, toAttempts(row)))
+        events.set(`${event.jobId} ${event.state} ${event.at.getTime()}`, event);
+    }
+    return [...events.values()];
+  }
+
+  async #summarizeIfDue(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#rowsSinceSummary < summarizeAfterRows || nowMs - this.#summarizedAt < summarizeEveryMs) return;
+    this.#rowsSinceSummary = 0;
+    this.#summarizedAt = nowMs;
+    const days = [Date.now() - dayMs, Date.now()].map((time) =>
+      new Date(time).toISOString().slice(0, 10).replaceAll('-', ''),
+    );
+    const names = finishedStates.flatMap((state) => days.map((day) => `job_done_${state}_${day}`));
+    try {
+      await this.#database.transaction(async (client) => {
+        await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+        await client.query(summarizeTimes.text, [names]);
+      });
+    } catch (error) {
+      const cause: unknown = error instanceof Error ? error.cause : undefined;
+      // A vacuum is about it (55P03), or only another role may (42501): reading is right without, and slower.
+      if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { type Claim, finishedStates, newId } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('The feed of Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  async function claim(count: number): Promise<Claim[]> {
+    const jobs = Array.from({ length: count }, () => ({
+      id: newId(),
+      name: 'fed',
+      queue: 'default',
+      priority: 0,
+      args: '{}',
+      maxAttempts: 1,
+      due: null,
+    }));
+    await storage.enqueueMany(jobs);
+    const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+    const { id: serverId } = await storage.registerServer(server);
+    const claimed = await storage.claim({ serverId, queue: 'default', limit: count, leaseMs: 60_000 });
+    return claimed.map((job) => job.claim);
+  }
+
+  const done = (claims: readonly Claim[]): Promise<Claim[]> =>
+    storage.complete(claims.map((one) => ({ claim: one, outcome: { kind: 'done', result: 'null' } })));
+
+  /** What has ended, and where to go on. */
+  async function read(since: Date): Promise<{ ids: string[]; settled: Date }> {
+    const { events, settled } = await storage.feed.read({ since, states: finishedStates });
+    return { ids: events.map(({ jobId }) => jobId), settled };
+  }
+
+  it('tells of an end that commits after later ones have been told and are settled', async () => {
+    const [slow, ...others] = await claim(5);
+    if (slow === undefined) throw new Error('There was nothing to claim');
+    let { settled } = await storage.feed.read({ since: null, states: [] });
+    const told: string[] = [];
+    const readOn = async (): Promise<void> => {
+      const page = await read(settled);
+      told.push(...page.ids);
+      settled = page.settled;
+    };
+    await storage.completeWithin(slow, async () => {
+      await done(others);
+      await eventually(async () => {
+        await readOn();
+        const [ends] = await database.query<{ longAgo: boolean }>(
+          `select max(finished_at) < now() - interval '1 second' as "longAgo" from longshore.job_done`,
+        );
+        return ends?.longAgo;
+      });
+      expect(told).to.include.members(others.map(({ jobId }) => jobId));
+      expect(told).not.to.include(slow.jobId);
+      return 'null';
+    });
+    await readOn();
+    expect(told).to.include(slow.jobId);
+  });
+
+  it('tells of what is settled once', async () => {
+    await done(await claim(3));
+    const ended = new Date();
+    let { settled } = await storage.feed.read({ since: null, states: [] });
+    await eventually(async () => {
+      ({ settled } = await read(settled));
+      return settled > ended;
+    });
+    const [late] = await claim(1);
+    if (late === undefined) throw new Error('There was nothing to claim');
+    await done([late]);
+    expect((await read(settled)).ids).to.deep.equal([late.jobId]);
+  });
+});
