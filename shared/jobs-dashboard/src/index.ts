@@ -4,3 +4,4 @@ export { createDashboard } from './dashboard.js';
 export { defaultRedaction } from './format/redaction.js';
 export type { ActionRecord } from './http/action-routes.js';
 export type { DashboardOptions } from './options.js';
+export type { DashboardReader } from './reading/dashboard-reader.js';

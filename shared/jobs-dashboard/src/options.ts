@@ -1,12 +1,12 @@
-import type { JobReader } from '@longshore/jobs';
 import type { Authorize } from './access/viewer.js';
 import type { DashboardControl } from './actions/control.js';
 import type { ActionRecord } from './http/action-routes.js';
+import type { DashboardReader } from './reading/dashboard-reader.js';
 
 export interface DashboardOptions {
   /** Where the pages read from. Only its read contract is used. */
-  readonly storage: JobReader;
-  /** Lets operators act on jobs and queues; the storage itself, as a rule. Without it the dashboard only shows. */
+  readonly storage: DashboardReader;
+  /** Lets operators act; the storage itself, as a rule. Without it the dashboard only shows. */
   readonly control?: DashboardControl | undefined;
   /** Called after each action, for the application’s records. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;

@@ -36,11 +36,14 @@ describe('an action', () => {
     site.http.post(`/job-dashboard${path}`, new URLSearchParams(form).toString(), {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
-  const act = async (path: string): Promise<HttpResponse> => post(path, { token: await token() });
+  const act = async (path: string, form: Record<string, string> = {}): Promise<HttpResponse> =>
+    post(path, { token: await token(), at: '2026-03-02T08:00', ...form });
   const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
   const targetOf = (path: string, story: Story): string => {
     if (path.startsWith('/queues')) return 'mail';
-    return path.endsWith('/run') || path.endsWith('/cancel') ? story.scheduledId : story.failedId;
+    if (path.startsWith('/recurring')) return story.recurringId;
+    if (path.startsWith('/batches')) return story.batchId;
+    return /(run|cancel|reschedule)$/.test(path) ? story.scheduledId : story.failedId;
   };
 
   it('cancels a job and goes back to its page', async () => {
@@ -76,8 +79,58 @@ describe('an action', () => {
   it('is told to the application, with who did it', async () => {
     await act(`/jobs/${site.story.failedId}/retry`);
     expect(records).to.deep.equal([
-      { viewer: { name: 'ada', role: 'admin' }, action: 'retry', target: site.story.failedId },
+      { viewer: { name: 'ada', role: 'admin' }, action: 'jobs/retry', target: site.story.failedId, count: 1 },
     ]);
+  });
+
+  it('gives a scheduled job another time', async () => {
+    await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
+    const job = await site.story.storage.findJob(site.story.scheduledId);
+    expect(job?.runAt).to.deep.equal(new Date('2026-03-02T08:00:00Z'));
+  });
+
+  it('limits a queue, and takes the limits away again', async () => {
+    const limits = async () => {
+      const queue = (await site.story.storage.listQueues()).find(({ name: found }) => found === 'mail');
+      return [queue?.concurrencyLimit, queue?.rateLimit];
+    };
+    await act('/queues/mail/limit', { concurrency: '1,000', jobs: '10', seconds: '0.5', burst: '' });
+    expect(await limits()).to.deep.equal([1_000, { jobs: 10, periodMs: 500, burst: 10 }]);
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('At most 1,000 jobs at once');
+    await act('/queues/mail/limit', { concurrency: '', jobs: '', seconds: '', burst: '' });
+    expect(await limits()).to.deep.equal([null, null]);
+  });
+
+  for (const form of [
+    { concurrency: '0' },
+    { concurrency: 'x' },
+    { seconds: '5' },
+    { jobs: '1', seconds: '-1' },
+  ]) {
+    it(`limits no queue by ${JSON.stringify(form)}, 422`, async () => {
+      expect((await act('/queues/mail/limit', form)).status).to.equal(422);
+      expect(records).to.deep.equal([]);
+    });
+  }
+
+  it('enqueues a job of a recurring one and goes to its page', async () => {
+    const { headers } = await act('/recurring/count-stock/trigger');
+    const id = /jobs\/([\da-f-]{36})$/.exec(headers.location ?? '')?.[1] ?? '';
+    expect((await site.story.storage.findJob(id))?.recurringJobId).to.equal('count-stock');
+  });
+
+  it('pauses a recurring job and resumes it', async () => {
+    await act('/recurring/count-stock/pause');
+    expect((await site.http.get('/job-dashboard/recurring/count-stock')).text).to.include('Paused');
+    await act('/recurring/count-stock/resume');
+    expect((await site.http.get('/job-dashboard/recurring/count-stock')).text).to.include(
+      'The next job is due',
+    );
+  });
+
+  it('cancels a batch', async () => {
+    await act(`/batches/${site.story.batchId}/cancel`);
+    expect(await site.story.storage.findBatch(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
   });
 
   it('that the state does not allow changes nothing, 409', async () => {

@@ -1,8 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { httpClient, type HttpClient, serve } from '@longshore/test-support';
-import type { JobReader } from '@longshore/jobs';
 import Koa from 'koa';
-import { createDashboard, type DashboardControl, type DashboardOptions } from '../src/index.js';
+import {
+  createDashboard,
+  type DashboardControl,
+  type DashboardOptions,
+  type DashboardReader,
+} from '../src/index.js';
 import { seedStory, type Story } from './story.js';
 
 export interface Site {
@@ -16,7 +20,7 @@ export interface Site {
 export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control'> {
   readonly env?: string;
   /** Reads in place of the story’s own storage. */
-  readonly read?: (story: Story) => JobReader;
+  readonly read?: (story: Story) => DashboardReader;
   readonly control?: (story: Story) => DashboardControl;
 }
 
@@ -59,15 +63,35 @@ export function pagePaths(story: Story): string[] {
     '/jobs',
     '/jobs?state=done',
     '/jobs?queue=mail&name=send-invoice',
-    '/jobs?q=tag%3A%22',
-    ...[story.doneId, story.failedId, story.processingId, story.retryingId, story.scheduledId].map(
-      (id) => `/jobs/${id}`,
-    ),
+    '/jobs?q=tag%3A',
+    '/jobs?tag=march&args.reader=3&since=2d&until=2030-01-01',
+    ...[
+      story.doneId,
+      story.failedId,
+      story.processingId,
+      story.retryingId,
+      story.scheduledId,
+      story.awaitingId,
+    ].map((id) => `/jobs/${id}`),
     '/queues',
     '/queues/images',
+    '/recurring',
+    `/recurring/${story.recurringId}`,
+    '/recurring/reindex-sundays',
+    '/batches',
+    `/batches/${story.batchId}`,
     '/servers',
     '/help',
   ];
+}
+
+/** A route with something that is there in place of each parameter. */
+export function pathOf(route: string, story: Story): string {
+  return route
+    .replace(':id', story.doneId)
+    .replace(':queue', 'mail')
+    .replace(':recurring', story.recurringId)
+    .replace(':batch', story.batchId);
 }
 
 /** What a reader sees of a page, without markup. */

@@ -1,4 +1,5 @@
-import type { Attempt, Job, JobReader, JsonValue, Queue, Server } from '@longshore/jobs';
+import type { Attempt, Batch, Job, JsonValue, Queue, RecurringJob, Server } from '@longshore/jobs';
+import type { DashboardReader } from '../src/index.js';
 import { readerWith } from './reader-with.js';
 
 /** Each contains something that must not stand in a page as it is. */
@@ -20,10 +21,29 @@ export const hostileTexts = [
 ];
 
 /** Reads from the given reader, but wherever it has text of other people’s, there is this one. */
-export function hostileReader(reader: JobReader, text: string): JobReader {
+export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
-  const hostileJob = (job: Job): Job => ({ ...job, name: text, queue: text, args, result: args, error });
+  const hostileJob = (job: Job): Job => ({
+    ...job,
+    name: text,
+    queue: text,
+    args,
+    result: args,
+    error,
+    tags: [text],
+    recurringJobId: text,
+    idempotencyKey: text,
+  });
+  const hostileBatch = (batch: Batch): Batch => ({ ...batch, name: text });
+  const hostileRecurring = (job: RecurringJob): RecurringJob => ({
+    ...job,
+    id: text,
+    name: text,
+    queue: text,
+    args,
+    application: text,
+  });
   const hostileQueue = (queue: Queue): Queue => ({ ...queue, name: text });
   const hostileServer = (server: Server): Server => ({ ...server, host: text, queues: [text] });
   const hostileAttempt = (attempt: Attempt): Attempt => ({ ...attempt, error });
@@ -39,6 +59,19 @@ export function hostileReader(reader: JobReader, text: string): JobReader {
       ...(await reader.listQueues()),
       ...(await reader.listQueues()).map(hostileQueue),
     ],
+    listContinuations: async (id) => (await reader.listContinuations(id)).map(hostileJob),
+    findBatch: async (id) => {
+      const batch = await reader.findBatch(id);
+      return batch === null ? null : hostileBatch(batch);
+    },
+    listBatches: async (query) => (await reader.listBatches(query)).map(hostileBatch),
+    recurring: {
+      find: async (id) => {
+        const job = await reader.recurring.find(id);
+        return job === null ? null : hostileRecurring(job);
+      },
+      list: async () => (await reader.recurring.list()).map(hostileRecurring),
+    },
     listServers: async () => (await reader.listServers()).map(hostileServer),
   });
 }

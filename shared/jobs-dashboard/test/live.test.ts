@@ -90,7 +90,7 @@ describe('a slow storage', () => {
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
       expect(status).to.equal(200);
-      expect(text).to.include('The storage took too long to answer').and.include('62');
+      expect(text).to.include('The storage took too long to answer').and.include('72');
     } finally {
       await site.close();
     }

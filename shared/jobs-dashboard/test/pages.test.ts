@@ -36,10 +36,10 @@ describe('the pages', () => {
     const text = await page('/');
     expect(text)
       .to.include('2 Servers')
-      .and.include('62 Done')
-      .and.include('1 Failed')
-      .and.include('6 Processing');
-    expect(text).to.include('6 of 12 slots in use');
+      .and.include('72 Done')
+      .and.include('2 Failed')
+      .and.include('7 Processing');
+    expect(text).to.include('7 of 12 slots in use');
   });
 
   it('warn on the overview of a queue that no server takes', async () => {
@@ -88,6 +88,43 @@ describe('the pages', () => {
     expect(await page('/queues/mail'))
       .to.include('worker-1, process 4127')
       .and.include('worker-2, process 4310');
+  });
+
+  it('say when a recurring job comes next in its zone, what it does otherwise, and how it went', async () => {
+    const text = await page('/recurring/nightly-report');
+    expect(text).to.include('30 2 * * 1-5').and.include('Mon 2 Mar, 02:30');
+    expect(text).to.include('a job for each of them').and.not.include('tok_4711');
+    expect(await page(`/recurring/${site.story.recurringId}`))
+      .to.include('count-stock')
+      .and.include('4.9 s');
+  });
+
+  it('list the recurring jobs, the next one first', async () => {
+    expect(await page('/recurring')).to.match(/count-stock.*nightly-report.*reindex-sundays.*paused/);
+  });
+
+  it('count what has become of a batch', async () => {
+    expect(await page('/batches'))
+      .to.include('March newsletter')
+      .and.include('58 %');
+    expect(await page(`/batches/${site.story.batchId}`))
+      .to.include('7 of 12 jobs have finished')
+      .and.include('Then report-mailing Awaiting');
+  });
+
+  it('tell what a job waits for, and what waits for a job', async () => {
+    expect(await page(`/jobs/${site.story.awaitingId}`)).to.include(
+      'It waits for job “import-catalogue” to finish, which is processing.',
+    );
+    expect(await page(`/jobs/${site.story.processingId}`)).to.include(
+      'Jobs that wait for it publish-catalogue',
+    );
+  });
+
+  it('find jobs by tag, arguments and time', async () => {
+    expect(await page('/jobs?tag=march&args.reader=3&since=2h'))
+      .to.include('All 1')
+      .and.include('Failed 1');
   });
 
   it('name the running servers with their heartbeats', async () => {

@@ -1,7 +1,7 @@
-import type { JobReader } from '@longshore/jobs';
+import type { DashboardReader } from '../src/index.js';
 
 /** Reads from the given reader, except for what is given besides. */
-export function readerWith(reader: JobReader, own: Partial<JobReader>): JobReader {
+export function readerWith(reader: DashboardReader, own: Partial<DashboardReader>): DashboardReader {
   return {
     findJob: (id) => reader.findJob(id),
     listJobs: (query) => reader.listJobs(query),
@@ -13,6 +13,7 @@ export function readerWith(reader: JobReader, own: Partial<JobReader>): JobReade
     listBatches: (query) => reader.listBatches(query),
     listQueues: () => reader.listQueues(),
     listServers: () => reader.listServers(),
+    recurring: reader.recurring,
     ping: () => reader.ping(),
     ...own,
   };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { roles } from '../src/access/viewer.js';
 import { pages } from '../src/http/routes.js';
-import { openSite } from './dashboard-site.js';
+import { openSite, pathOf } from './dashboard-site.js';
 
 describe('each route', () => {
   for (const role of [...roles, null]) {
@@ -14,7 +14,7 @@ describe('each route', () => {
         const site = await openSite({ authorize: () => viewer });
         try {
           for (const route of Object.keys(pages)) {
-            const path = route.replace(':id', site.story.doneId).replace(':queue', 'mail');
+            const path = pathOf(route, site.story);
             const answer = await site.http.request(method, `/job-dashboard${path}`);
             expect([path, answer.status]).to.deep.equal([path, status]);
           }

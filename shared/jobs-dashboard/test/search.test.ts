@@ -1,4 +1,12 @@
 import { expect } from 'chai';
+import {
+  filterQuery,
+  type Filters,
+  filtersIn,
+  jobsPath,
+  type Term,
+  type TermKey,
+} from '../src/search/filters.js';
 import { parseSearch, searchText } from '../src/search/search.js';
 import { openSite } from './dashboard-site.js';
 
@@ -18,32 +26,62 @@ describe('a search', () => {
     });
   }
 
+  const terms = (...pairs: [TermKey, string][]): Term[] => pairs.map(([key, value]) => ({ key, value }));
+
   for (const [text, filters] of [
     ['', {}],
-    ['send-invoice', { name: ['send-invoice'] }],
-    ['mail:send', { name: ['mail:send'] }],
-    ['name:a name:b', { name: ['a', 'b'] }],
-    ['queue:mail state:failed', { queue: ['mail'], state: 'failed' }],
-    ['QUEUE:Mail State:FAILED', { queue: ['Mail'], state: 'failed' }],
-    ['queue:"two words" name:x', { queue: ['two words'], name: ['x'] }],
-  ] as const) {
+    ['send-invoice', { terms: terms(['name', 'send-invoice']) }],
+    ['mail:send', { terms: terms(['name', 'mail:send']) }],
+    ['name:a name:b', { terms: terms(['name', 'a'], ['name', 'b']) }],
+    ['queue:mail state:failed', { terms: terms(['queue', 'mail']), state: 'failed' }],
+    ['QUEUE:Mail State:FAILED', { terms: terms(['queue', 'Mail']), state: 'failed' }],
+    ['queue:"two words" name:x', { terms: terms(['queue', 'two words'], ['name', 'x']) }],
+    ['tag:x batch:y', { terms: terms(['tag', 'x'], ['batch', 'y']) }],
+    [`batch:${id} args.order.id:"${id}"`, { terms: terms(['batch', id], ['args.order.id', id]) }],
+    ['ARGS.customerId:77', { terms: terms(['args.customerId', '77']) }],
+    ['after:2h before:2026-03-01T14:05', { terms: terms(['after', '2h'], ['before', '2026-03-01T14:05']) }],
+  ] satisfies [string, Partial<Filters>][]) {
     it(`reads ${JSON.stringify(text)} as filters`, () => {
       expect(parseSearch(text)).to.deep.equal({
         kind: 'filters',
-        filters: { state: null, queue: [], name: [], ...filters },
+        filters: { state: null, terms: [], ...filters },
       });
     });
   }
 
-  for (const text of ['queue:', 'state:lost', 'id:12', 'tag:x', 'args.a.b:1', 'error:"a b"']) {
+  for (const text of [
+    'queue:',
+    'state:lost',
+    'id:12',
+    'error:x',
+    'args:1',
+    'args..a:1',
+    'args.a.:1',
+    'after:yesterday',
+    'before:2026-13-01',
+  ]) {
     it(`says why it does not understand ${text}`, () => {
       expect(parseSearch(text)).to.have.property('kind', 'misunderstood');
     });
   }
 
   it('reads its own text back', () => {
-    const filters = { state: null, queue: ['a', 'b c'], name: ['x:y'] };
+    const filters = { state: null, terms: terms(['queue', 'a'], ['tag', 'b c'], ['args.a.0', 'x:y']) };
     expect(parseSearch(searchText(filters))).to.deep.equal({ kind: 'filters', filters });
+  });
+
+  it('may mean a number or a text in arguments', () => {
+    const { args } = filterQuery({ state: null, terms: terms(['args.a.b', '7'], ['args.a.b', '07']) }, 0);
+    expect(args).to.deep.equal([{ path: ['a', 'b'], values: ['7', 7, '07'] }]);
+  });
+
+  it('survives the way through the address of the page', () => {
+    const filters: Filters = {
+      state: 'done',
+      terms: terms(['after', '2h'], ['before', '1h'], ['tag', 'ä&']),
+    };
+    const query = new URL(jobsPath(filters, { after: id }), 'http://dashboard.test').searchParams;
+    expect(filtersIn(query)).to.deep.equal(filters);
   });
 
   it('leads to the job, to the filtered list, or back with the reason', async () => {
@@ -54,10 +92,10 @@ describe('a search', () => {
       expect((await go('q=queue%3Amail&state=done')).headers.location).to.equal(
         './jobs?state=done&queue=mail',
       );
-      const misunderstood = await go('q=tag%3Ax');
+      const misunderstood = await go('q=error%3Ax');
       expect([
         misunderstood.status,
-        misunderstood.text.includes('“tag:” cannot be searched for'),
+        misunderstood.text.includes('“error:” cannot be searched for'),
       ]).to.deep.equal([200, true]);
     } finally {
       await site.close();

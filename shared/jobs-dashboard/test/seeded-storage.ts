@@ -3,6 +3,7 @@ import {
   type JsonValue,
   MemoryStorage,
   newId,
+  type NewJob,
   type Outcome,
   type Server,
 } from '@longshore/jobs';
@@ -17,6 +18,9 @@ interface NewJobText {
   args?: JsonValue;
   maxAttempts?: number;
   inMs?: number;
+  tags?: string[];
+  /** A job that it waits for. */
+  after?: string;
 }
 
 /** Memory storage with a past: what the pages show does not depend on when they are asked. */
@@ -38,12 +42,31 @@ export class SeededStorage extends MemoryStorage {
     }));
   }
 
-  async add({ name, queue = 'default', args = {}, maxAttempts = 10, inMs }: NewJobText): Promise<string> {
-    const id = newId(this.manualClock.now());
-    const due = inMs === undefined ? null : { inMs };
-    await this.enqueue({ id, name, queue, priority: 0, args: JSON.stringify(args), maxAttempts, due });
+  async add(text: NewJobText): Promise<string> {
+    const job = this.order(text);
+    await this.enqueue(job);
     this.manualClock.advance(1);
-    return id;
+    return job.id;
+  }
+
+  /** A job that is not enqueued yet. */
+  order({ name, queue = 'default', args = {}, maxAttempts = 10, inMs, tags, after }: NewJobText): NewJob {
+    const due = inMs === undefined ? null : { inMs };
+    const meta = {
+      ...(tags === undefined ? {} : { tags }),
+      ...(after === undefined ? {} : { parentIds: [after] }),
+    };
+    return {
+      id: newId(this.manualClock.now()),
+      name,
+      queue,
+      priority: 0,
+      args: JSON.stringify(args),
+      maxAttempts,
+      due,
+      meta,
+      ...(after === undefined ? {} : { after: { parents: [after], when: 'onDone' as const } }),
+    };
   }
 
   async start(serverId: string, queue: string): Promise<ClaimedJob> {

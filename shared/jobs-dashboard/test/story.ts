@@ -1,6 +1,8 @@
 import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
+import { seedBatch, startBatch } from './story-batch.js';
+import { fireRecurring, seedRecurring } from './story-recurring.js';
 
 const MINUTE = 60_000;
 
@@ -40,6 +42,11 @@ export interface Story {
   enqueuedId: string;
   /** Waits in a queue that no server takes. */
   unservedId: string;
+  /** Waits for the one that is processing. */
+  awaitingId: string;
+  batchId: string;
+  /** A recurring job that has run a few times. */
+  recurringId: string;
 }
 
 /** An hour and a half in the life of a small shop; the clock ends at `endMs`. */
@@ -48,7 +55,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
   const storage = new SeededStorage(clock);
   const at = (minutesBeforeEnd: number): void =>
     clock.advance(endMs - minutesBeforeEnd * MINUTE - clock.now());
-  const queues = ['billing', 'default', 'images', 'mail'];
+  const queues = ['billing', 'default', 'images', 'mail', 'newsletter', 'stock'];
   const first = await storage.registerServer({
     host: 'worker-1',
     pid: 4127,
@@ -64,6 +71,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     timeoutMs: NEVER_MS,
   });
 
+  const recurringId = await seedRecurring(storage);
   const ordinary = ['resize-image', 'generate-thumbnail'];
   for (let index = 0; index < 60; index += 1) {
     await storage.add({
@@ -75,6 +83,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     clock.advance(400 + 137 * (index % 7));
     await storage.end(claimed, done({ bytes: 18_000 + 91 * index }));
     clock.advance(20_000);
+    await fireRecurring(storage, first.id);
   }
 
   at(58);
@@ -103,6 +112,8 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     await storage.promoteDue(10);
   }
 
+  at(42);
+  await fireRecurring(storage, first.id);
   at(40);
   const retriedId = await storage.add({
     name: 'send-invoice',
@@ -122,7 +133,10 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     await storage.promoteDue(10);
   }
 
+  at(27);
+  await fireRecurring(storage, first.id);
   at(12);
+  await fireRecurring(storage, first.id);
   const doneId = await storage.add({
     name: 'send-receipt',
     queue: 'mail',
@@ -160,6 +174,11 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
   at(7);
   await storage.start(second.id, 'default');
   second.report(1);
+  const awaitingId = await storage.add({
+    name: 'publish-catalogue',
+    args: { supplier: 'northern-lights' },
+    after: processingId,
+  });
 
   at(3);
   const retryingId = await storage.add({
@@ -181,6 +200,9 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     args: { full: true },
   });
 
+  at(2);
+  const batchId = await seedBatch(storage);
+  await startBatch(storage, first.id);
   at(0.5);
   for (let index = 0; index < 9; index += 1) {
     await storage.add({
@@ -203,5 +225,8 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     scheduledId,
     enqueuedId,
     unservedId,
+    awaitingId,
+    batchId,
+    recurringId,
   };
 }

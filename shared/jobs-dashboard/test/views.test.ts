@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { httpClient, serve } from '@longshore/test-support';
+import Koa from 'koa';
+import { Assets } from '../src/http/assets.js';
+import { listenerOf } from './dashboard-site.js';
 
 const root = new URL('../', import.meta.url);
 const read = (folder: string): [string, string][] =>
@@ -36,19 +40,33 @@ describe('the views', () => {
 });
 
 describe('the files', () => {
-  const weight = (folder: string): Buffer =>
-    Buffer.from(
-      read(folder)
-        .map(([, text]) => text)
-        .join(''),
-    );
+  const weigh = async (name: string): Promise<{ plain: number; compressed: number }> => {
+    const assets = new Assets();
+    const app = new Koa();
+    app.use((ctx) => void assets.serve(ctx, ctx.path));
+    const server = await serve(listenerOf(app));
+    try {
+      const { text } = await httpClient(server.url).get(`/${assets.path(name)}`);
+      return { plain: Buffer.byteLength(text), compressed: gzipSync(text).length };
+    } finally {
+      await server.close();
+    }
+  };
 
-  it('of style weigh at most 20 KB', () => {
-    expect(weight('assets/styles/').length).to.be.at.most(20_000);
+  it('of style weigh at most 20 KB', async () => {
+    const { plain } = await weigh('dashboard.css');
+    expect(plain).to.be.within(1_000, 20_000);
   });
 
-  it('of script weigh at most 10 KB compressed', () => {
-    expect(gzipSync(weight('assets/scripts/')).length).to.be.at.most(10_000);
+  it('of script weigh at most 10 KB compressed', async () => {
+    const scripts = read('assets/scripts/').map(([name]) => name);
+    const weights = await Promise.all(scripts.map((name) => weigh(name)));
+    expect(weights.reduce((sum, { compressed }) => sum + compressed, 0)).to.be.within(1_000, 10_000);
+  });
+
+  it('are written in sheets of at most 250 lines', () => {
+    for (const [name, text] of read('assets/styles/'))
+      expect(text.split('\n').length, name).to.be.at.most(251);
   });
 
   it('fetch nothing from elsewhere', () => {

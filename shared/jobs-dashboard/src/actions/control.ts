@@ -1,9 +1,17 @@
-import type { JobStorage } from '@longshore/jobs';
+import type { JobStorage, RecurringJobs } from '@longshore/jobs';
 
 /** What the dashboard’s forms do, of all that a storage can. */
-export type DashboardControl = Pick<
+export interface DashboardControl extends Pick<
   JobStorage,
-  'cancelJob' | 'retryJob' | 'runJob' | 'deleteJob' | 'pauseQueue' | 'resumeQueue'
->;
-
-export type ControlResult = Awaited<ReturnType<DashboardControl['cancelJob']>>;
+  | 'cancelJob'
+  | 'retryJob'
+  | 'runJob'
+  | 'rescheduleJob'
+  | 'deleteJob'
+  | 'pauseQueue'
+  | 'resumeQueue'
+  | 'limitQueue'
+  | 'cancelBatch'
+> {
+  readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
+}

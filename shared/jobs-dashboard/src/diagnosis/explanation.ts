@@ -1,4 +1,4 @@
-import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+import { type Attempt, isFinished, type Job, type JobState, type Queue, type Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { timeline, totalMs } from './timeline.js';
@@ -10,6 +10,12 @@ export interface Surroundings {
   readonly servers: readonly Server[];
   /** The job's queue; `null` if there is no such queue any more. */
   readonly queue: Queue | null;
+  /** The first of the jobs or batches that it waits or waited for, if there is one and it is still known. */
+  readonly parent?: {
+    readonly kind: 'job' | 'batch';
+    readonly name: string;
+    readonly state: JobState;
+  } | null;
   readonly nowMs: number;
 }
 
@@ -25,7 +31,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
     case 'scheduled':
       return explainScheduled(job, around);
     case 'awaiting':
-      return calm('It waits for another job to finish.');
+      return explainAwaiting(around);
     case 'enqueued':
       return explainEnqueued(job, around);
     case 'processing':
@@ -47,6 +53,16 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
     `${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`,
     job,
     around,
+  );
+}
+
+function explainAwaiting({ parent = null }: Surroundings): Explanation {
+  if (parent === null) return calm('It waits for another job to finish.');
+  const what = `${parent.kind} “${parent.name}”`;
+  return calm(
+    isFinished(parent.state)
+      ? `It waits for several jobs. The first of them, ${what}, is ${parent.state}.`
+      : `It waits for ${what} to finish, which is ${parent.state}.`,
   );
 }
 

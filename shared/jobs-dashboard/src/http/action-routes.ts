@@ -13,10 +13,12 @@ import type { ViewerVisit } from './visit.js';
 /** What somebody did on the dashboard, for the host application’s records. */
 export interface ActionRecord {
   readonly viewer: Viewer;
-  /** `cancel`, `retry`, `run`, `delete`, `pause` or `resume`. */
+  /** `jobs/retry`, `queues/pause`, and so on: what it is about, and what was done. */
   readonly action: string;
-  /** A job’s id or a queue’s name. */
+  /** The id or the name of what it was done to. */
   readonly target: string;
+  /** How many things it was done to. */
+  readonly count: number;
 }
 
 export interface ActionContext {
@@ -36,11 +38,11 @@ export function actionRouter(prefix: string, context: ActionContext): Router<{ v
     router.post(path, readForm, async (ctx) => {
       const { viewer } = ctx.state.visit;
       if (!hasRole(viewer, role)) throw notAllowed(role);
-      checkForm(ctx, gate, viewer);
+      const form = checkForm(ctx, gate, viewer);
       const target = ctx.params['target'] ?? '';
-      const next = await perform(control, target);
+      const { next, count = 1 } = await perform(control, { target, form });
       snapshot.clear();
-      onAction({ viewer, action: path.slice(path.lastIndexOf('/') + 1), target });
+      onAction({ viewer, action: path.slice(1).replace('/:target', ''), target, count });
       ctx.status = 303;
       ctx.set('Location', layout.links(ctx)(next));
     });

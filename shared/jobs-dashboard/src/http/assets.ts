@@ -28,7 +28,7 @@ export class Assets {
 
   constructor() {
     const sources = new Map<string, Buffer>([
-      ['dashboard.css', Buffer.concat(filesOf('styles/'))],
+      ['dashboard.css', styleSheet()],
       ['icon.svg', readFileSync(new URL('icon.svg', folder))],
       ...namesIn('scripts/').map((name): [string, Buffer] => [
         name,
@@ -66,9 +66,15 @@ function namesIn(subfolder: string): string[] {
   return readdirSync(new URL(subfolder, folder)).toSorted();
 }
 
-/** In the order of their names, which is the order of the cascade. */
-function filesOf(subfolder: string): Buffer[] {
-  return namesIn(subfolder).map((name) => readFileSync(new URL(subfolder + name, folder)));
+/** All of them, in the order of their names, which is the order of the cascade, without what only people need. */
+function styleSheet(): Buffer {
+  const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
+  return Buffer.from(
+    sheets
+      .join('')
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/ ?([{};,]) ?/g, '$1'),
+  );
 }
 
 function asset(name: string, plain: Buffer): Asset {

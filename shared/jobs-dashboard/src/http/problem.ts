@@ -25,6 +25,10 @@ export function notFound(title: string, text: string): Problem {
   return new Problem({ status: 404, title, text });
 }
 
+export function conflict(title: string, text: string): Problem {
+  return new Problem({ status: 409, title, text });
+}
+
 export function badRequest(title: string, text: string): Problem {
   return new Problem({ status: 400, title, text });
 }

@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url';
 import ejs, { type TemplateFunction } from 'ejs';
 import { counted, formatCount, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
+import { sections } from '../pages/page.js';
 import { outcomeLook, stateLook } from '../format/state-look.js';
 
 const folder = new URL('../../views/', import.meta.url);
 
 /** What every view can call. */
-const formats = { counted, formatCount, formatDuration, formatNumber, outcomeLook, stateLook };
+const formats = { counted, formatCount, formatDuration, formatNumber, outcomeLook, sections, stateLook };
 
 const compileOptions = {
   strict: true,

@@ -1,10 +1,15 @@
 import { Router, type RouterContext } from '@koa/router';
+import { batchPage } from '../pages/batch.js';
+import { batchesPage } from '../pages/batches.js';
 import { helpPage } from '../pages/help.js';
 import { jobPage } from '../pages/job.js';
 import { jobsPage } from '../pages/jobs.js';
 import { overviewPage } from '../pages/overview.js';
 import type { PageContext, PageHandler } from '../pages/page.js';
-import { queuePage, queuesPage } from '../pages/queues.js';
+import { queuePage } from '../pages/queue.js';
+import { queuesPage } from '../pages/queues.js';
+import { recurringJobPage } from '../pages/recurring-job.js';
+import { recurringPage } from '../pages/recurring.js';
 import { serversPage } from '../pages/servers.js';
 import { withDeadline } from '../reading/deadline.js';
 import type { PageAnswer } from './page-answer.js';
@@ -18,6 +23,10 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/jobs/:id': jobPage,
   '/queues': queuesPage,
   '/queues/:queue': queuePage,
+  '/recurring': recurringPage,
+  '/recurring/:recurring': recurringJobPage,
+  '/batches': batchesPage,
+  '/batches/:batch': batchPage,
   '/servers': serversPage,
   '/help': helpPage,
 };

@@ -5,11 +5,14 @@ import { excerpt } from '../format/excerpt.js';
 import { jsonTokens, type JsonText } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { notFound } from '../http/problem.js';
+import { jobRow } from './job-row.js';
+import { findParent } from './parent.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 /** The latest attempts are shown; a page is no place for a thousand. */
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
+const FOLLOWERS = 10;
 const MAX_MESSAGE = 10_000;
 const MAX_STACK = 50_000;
 
@@ -32,18 +35,23 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
-  const [job, attempts, servers, queues] = await Promise.all([
+  const [job, attempts, servers, queues, followers] = await Promise.all([
     find(id, context),
     reader.listAttempts(id),
     reader.listServers(),
     reader.listQueues(),
+    reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
+  const parent = job.parentId === null ? null : await findParent(job.parentId, reader);
   const queue = queues.find(({ name }) => name === job.queue) ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
     server: servers.find((server) => server.id === job.serverId) ?? null,
-    explanation: explain(job, { attempts, servers, queue, nowMs }),
+    explanation: explain(job, { attempts, servers, queue, parent, nowMs }),
+    parent,
+    followers: followers.slice(0, FOLLOWERS).map(jobRow),
+    moreFollowers: followers.length > FOLLOWERS,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attempts
       .toReversed()

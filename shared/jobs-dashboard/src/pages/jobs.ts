@@ -1,6 +1,13 @@
 import { isId, jobStates, type JobCount, type JobListQuery, type JobState } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
-import { filterQuery, isJobState, jobsPath, type Filters } from '../search/filters.js';
+import {
+  complaintOf,
+  filterQuery,
+  filtersIn,
+  isJobState,
+  jobsPath,
+  type Filters,
+} from '../search/filters.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
@@ -49,9 +56,9 @@ function answerSearch(text: string, { state }: Filters): Redirect | { misunderst
   return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
 }
 
-async function loadTabs(filters: Filters, { reader }: PageContext): Promise<object> {
+async function loadTabs(filters: Filters, { reader, now }: PageContext): Promise<object> {
   const counts = isNarrowed(filters)
-    ? await countEach(filters, reader)
+    ? await countEach(filters, reader, now())
     : await reader.stateCounts().then(asExact);
   const all = jobStates.map((state) => counts[state]);
   const total = {
@@ -77,8 +84,8 @@ async function loadTabs(filters: Filters, { reader }: PageContext): Promise<obje
 }
 
 /** Counts are at hand for all jobs; for some they are counted. */
-function isNarrowed({ queue, name }: Filters): boolean {
-  return queue.length > 0 || name.length > 0;
+function isNarrowed({ terms }: Filters): boolean {
+  return terms.length > 0;
 }
 
 type Counts = Record<JobState, JobCount>;
@@ -89,19 +96,22 @@ function asExact(counts: Record<JobState, number>): Counts {
   ) as Counts;
 }
 
-async function countEach(filters: Filters, reader: PageContext['reader']): Promise<Counts> {
+async function countEach(filters: Filters, reader: PageContext['reader'], nowMs: number): Promise<Counts> {
   const counts = await Promise.all(
-    jobStates.map(async (state) => [state, await reader.countJobs(filterQuery({ ...filters, state }))]),
+    jobStates.map(async (state) => [
+      state,
+      await reader.countJobs(filterQuery({ ...filters, state }, nowMs)),
+    ]),
   );
   return Object.fromEntries(counts) as Counts;
 }
 
-async function loadList(filters: Filters, position: Position, { reader }: PageContext): Promise<object> {
+async function loadList(filters: Filters, position: Position, { reader, now }: PageContext): Promise<object> {
   const { order, after, before } = position;
   const backwards = before !== null;
   const from = before ?? after;
   const query: JobListQuery = {
-    filter: filterQuery(filters),
+    filter: filterQuery(filters, now()),
     order: backwards ? opposite(order) : order,
     limit: ROWS + 1,
     ...(from === null ? {} : { after: from }),
@@ -129,15 +139,13 @@ function opposite(order: Position['order']): Position['order'] {
 }
 
 function filtersOf(query: URLSearchParams): Filters {
-  const state = query.get('state') ?? '';
-  if (state !== '' && !isJobState(state)) {
+  const { state, terms } = filtersIn(query);
+  if (state !== null && !isJobState(state)) {
     throw badRequest('There is no such state', `“${state}” is none. Jobs are ${jobStates.join(', ')}.`);
   }
-  return { state: state === '' ? null : state, queue: given(query, 'queue'), name: given(query, 'name') };
-}
-
-function given(query: URLSearchParams, key: string): string[] {
-  return query.getAll(key).filter((value) => value !== '');
+  const complaint = terms.map(complaintOf).find((found) => found !== null);
+  if (complaint !== undefined) throw badRequest('This list cannot be made', complaint);
+  return { state, terms };
 }
 
 function positionOf(query: URLSearchParams): Position {
@@ -157,17 +165,9 @@ function idIn(query: URLSearchParams, key: string): string | null {
 
 /** Each filter with the path that the list has without it. */
 function chipsOf(filters: Filters): { key: string; value: string; without: string }[] {
-  const { queue, name } = filters;
-  return [
-    ...queue.map((value) => ({
-      key: 'queue',
-      value,
-      without: jobsPath({ ...filters, queue: queue.filter((other) => other !== value) }),
-    })),
-    ...name.map((value) => ({
-      key: 'name',
-      value,
-      without: jobsPath({ ...filters, name: name.filter((other) => other !== value) }),
-    })),
-  ];
+  const { terms } = filters;
+  return terms.map((term) => ({
+    ...term,
+    without: jobsPath({ ...filters, terms: terms.filter((other) => other !== term) }),
+  }));
 }

@@ -1,5 +1,5 @@
-import type { JobReader } from '@longshore/jobs';
 import type { Viewer } from '../access/viewer.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
 
 /** What a page is made from: everything of the HTTP request that pages may depend on. */
 export interface PageRequest {
@@ -11,7 +11,7 @@ export interface PageRequest {
 
 /** What pages read from, the same for every request. */
 export interface PageContext {
-  readonly reader: JobReader;
+  readonly reader: DashboardReader;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** How long anything on a page may take, in milliseconds. */
@@ -31,7 +31,18 @@ export interface Region {
   readonly load: () => Promise<object>;
 }
 
-export type Section = 'overview' | 'jobs' | 'queues' | 'servers' | 'help';
+/** In the order of the navigation. */
+export const sections = [
+  { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },
+  { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
+  { name: 'queues', path: 'queues', icon: 'stack', word: 'Queues' },
+  { name: 'recurring', path: 'recurring', icon: 'repeat', word: 'Recurring' },
+  { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
+  { name: 'servers', path: 'servers', icon: 'server', word: 'Servers' },
+  { name: 'help', path: 'help', icon: 'question', word: 'Help' },
+] as const;
+
+export type Section = (typeof sections)[number]['name'];
 
 export interface Page {
   readonly title: string;

@@ -1,8 +1,8 @@
-import type { JobReader } from '@longshore/jobs';
+import type { DashboardReader } from './dashboard-reader.js';
 import type { Snapshot } from './snapshot.js';
 
 /** Reads through the snapshot, so that the storage sees each read once, whichever page and viewer it is for. */
-export function shareReads(reader: JobReader, snapshot: Snapshot): JobReader {
+export function shareReads(reader: DashboardReader, snapshot: Snapshot): DashboardReader {
   const key = (...parts: unknown[]): string => JSON.stringify(parts);
   return {
     findJob: (id) => snapshot.share(key('job', id), () => reader.findJob(id)),
@@ -16,6 +16,10 @@ export function shareReads(reader: JobReader, snapshot: Snapshot): JobReader {
     listBatches: (query) => snapshot.share(key('batches', query), () => reader.listBatches(query)),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
+    recurring: {
+      find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
+      list: () => snapshot.share('recurring', () => reader.recurring.list()),
+    },
     ping: () => reader.ping(),
   };
 }

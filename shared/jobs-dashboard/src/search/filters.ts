@@ -1,33 +1,122 @@
-import { jobStates, type JobFilter, type JobState } from '@longshore/jobs';
+import { type ArgsFilter, type JobFilter, type JobState, jobStates, type JsonValue } from '@longshore/jobs';
+import { momentOf } from './moment.js';
 
-/** What the Jobs page shows, as it stands in its URL. */
-export interface Filters {
-  readonly state: JobState | null;
-  readonly queue: readonly string[];
-  readonly name: readonly string[];
+/** One condition on a job besides its state. */
+export interface Term {
+  readonly key: TermKey;
+  readonly value: string;
 }
 
-export const noFilters: Filters = { state: null, queue: [], name: [] };
+/** As they are written in a search. `args.` is followed by names of members and numbers of elements, with dots between. */
+export const plainKeys = [
+  'queue',
+  'name',
+  'tag',
+  'recurring',
+  'batch',
+  'parent',
+  'server',
+  'after',
+  'before',
+] as const;
+
+export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
+
+/** What the Jobs page shows, as it stands in its URL. Terms of one kind add up, terms of several kinds narrow. */
+export interface Filters {
+  readonly state: JobState | null;
+  readonly terms: readonly Term[];
+}
+
+export const noFilters: Filters = { state: null, terms: [] };
+
+/** The parameters of the URL are the keys of terms but for these, which say there where a page of the list begins. */
+const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until' };
+const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before' };
 
 export function isJobState(text: string): text is JobState {
   return (jobStates as readonly string[]).includes(text);
 }
 
-export function filterQuery({ state, queue, name }: Filters): JobFilter {
+export function isTermKey(text: string): text is TermKey {
+  return (plainKeys as readonly string[]).includes(text) || /^args(\.[^.]+)+$/s.test(text);
+}
+
+/** Why a term cannot be used; `null` if it can. */
+export function complaintOf({ key, value }: Term): string | null {
+  if (value === '') return `“${key}:” needs a value.`;
+  if ((key === 'after' || key === 'before') && momentOf(value, 0) === null) {
+    return `“${value}” is no time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
+  }
+  return null;
+}
+
+/** @param nowMs what times like “2h” count from */
+export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter {
+  const values = (key: TermKey): string[] =>
+    terms.filter((term) => term.key === key).map(({ value }) => value);
+  const list = (member: keyof JobFilter, key: TermKey): JobFilter => {
+    const given = values(key);
+    return given.length === 0 ? {} : { [member]: given };
+  };
+  const createdAfter = momentOf(values('after').at(-1) ?? '', nowMs);
+  const createdBefore = momentOf(values('before').at(-1) ?? '', nowMs);
+  const args = argsFilters(terms);
   return {
     ...(state === null ? {} : { state: [state] }),
-    ...(queue.length === 0 ? {} : { queue }),
-    ...(name.length === 0 ? {} : { name }),
+    ...list('queue', 'queue'),
+    ...list('name', 'name'),
+    ...list('tag', 'tag'),
+    ...list('recurringJobId', 'recurring'),
+    ...list('batchId', 'batch'),
+    ...list('parentId', 'parent'),
+    ...list('serverId', 'server'),
+    ...(createdAfter === null ? {} : { createdAfter }),
+    ...(createdBefore === null ? {} : { createdBefore }),
+    ...(args.length === 0 ? {} : { args }),
   };
+}
+
+/** The parameters of a URL or the fields of a form that say which jobs. */
+export function parametersOf({ state, terms }: Filters): [name: string, value: string][] {
+  return [
+    ...(state === null ? [] : [['state', state] satisfies [string, string]]),
+    ...terms.map(({ key, value }): [string, string] => [parameters[key] ?? key, value]),
+  ];
 }
 
 /** The path inside the dashboard of the jobs that match; `more` adds parameters of paging and order. */
 export function jobsPath(filters: Filters, more: Readonly<Record<string, string>> = {}): string {
-  const query = new URLSearchParams();
-  if (filters.state !== null) query.append('state', filters.state);
-  for (const queue of filters.queue) query.append('queue', queue);
-  for (const name of filters.name) query.append('name', name);
-  for (const [key, value] of Object.entries(more)) query.append(key, value);
-  const text = query.toString();
+  const text = new URLSearchParams([...parametersOf(filters), ...Object.entries(more)]).toString();
   return text === '' ? 'jobs' : `jobs?${text}`;
+}
+
+/** Parameters that say something else are passed over, and so are empty ones. */
+export function filtersIn(query: Iterable<[string, string]>): { state: string | null; terms: Term[] } {
+  let state: string | null = null;
+  const terms: Term[] = [];
+  for (const [parameter, value] of query) {
+    const key = keys[parameter] ?? parameter;
+    if (value === '') continue;
+    if (parameter === 'state') state = value;
+    else if (parameters[parameter] === undefined && isTermKey(key)) terms.push({ key, value });
+  }
+  return { state, terms };
+}
+
+function argsFilters(terms: readonly Term[]): ArgsFilter[] {
+  const values = new Map<string, JsonValue[]>();
+  for (const { key, value } of terms) {
+    if (!key.startsWith('args.')) continue;
+    const list = values.get(key) ?? [];
+    values.set(key, list);
+    list.push(...meaningsOf(value));
+  }
+  return Array.from(values, ([key, meant]) => ({ path: key.split('.').slice(1), values: meant }));
+}
+
+/** `77` may be meant as a number or as text. */
+function meaningsOf(text: string): JsonValue[] {
+  const literal = /^(-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?|true|false|null)$/i;
+  return literal.test(text) ? [text, JSON.parse(text.toLowerCase()) as JsonValue] : [text];
 }

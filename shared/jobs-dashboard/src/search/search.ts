@@ -1,4 +1,4 @@
-import { isJobState, noFilters, type Filters } from './filters.js';
+import { complaintOf, type Filters, isJobState, isTermKey, noFilters, plainKeys } from './filters.js';
 
 /** What someone typed into the search box, understood. */
 export type Search =
@@ -7,19 +7,24 @@ export type Search =
   | { readonly kind: 'misunderstood'; readonly why: string };
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
-const term = /(?:(id|name|queue|state|tag|error|args(?:\.[^:\s"]*)?|before|after):)?(?:"([^"]*)"|(\S+))?/gi;
+/** Terms whose value may be an id that is not a job's, or not the one to go to. */
+const ofAnother = /(?:batch|parent|server|args\.[^:\s"]*):(?:"[^"]*"|\S+)/gi;
+const term = new RegExp(
+  String.raw`(?:(id|state|error|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?):)?(?:"([^"]*)"|(\S+))?`,
+  'gi',
+);
 
 /**
- * Understands `id: name: queue: state:` with values that are quoted if they have blanks; a word alone is a name. A job's
- * id may be pasted as it was found, in a URL or a log line. Terms of one kind add up, terms of several kinds narrow.
+ * Understands terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; a word alone is a name. A
+ * job's id may be pasted as it was found, in a URL or a log line; behind `batch:` and its like it is theirs.
  */
 export function parseSearch(text: string): Search {
-  const id = uuid.exec(text)?.[0];
-  if (id !== undefined) return { kind: 'job', id: id.toLowerCase() };
   let filters = noFilters;
+  const pasted = uuid.exec(text.replaceAll(ofAnother, ' '))?.[0];
+  if (pasted !== undefined) return { kind: 'job', id: pasted.toLowerCase() };
   for (const [whole, key = 'name', quotedValue, value = quotedValue ?? ''] of text.matchAll(term)) {
     if (whole === '') continue;
-    const next = add(filters, key.toLowerCase(), value);
+    const next = add(filters, key, value);
     if (typeof next === 'string') return { kind: 'misunderstood', why: next };
     filters = next;
   }
@@ -27,23 +32,23 @@ export function parseSearch(text: string): Search {
 }
 
 /** The text that {@link parseSearch} understands as these filters. The state has its own place on the page. */
-export function searchText({ queue, name }: Filters): string {
-  return [
-    ...queue.map((value) => `queue:${quoted(value)}`),
-    ...name.map((value) => `name:${quoted(value)}`),
-  ].join(' ');
+export function searchText({ terms }: Filters): string {
+  return terms.map(({ key, value }) => `${key}:${quoted(value)}`).join(' ');
 }
 
-function add(filters: Filters, key: string, value: string): Filters | string {
+function add(filters: Filters, written: string, value: string): Filters | string {
+  // What stands in arguments may differ in nothing but capitals.
+  const key = /^args/i.test(written) ? `args${written.slice(4)}` : written.toLowerCase();
   if (value === '') return `“${key}:” needs a value.`;
-  if (key === 'name') return { ...filters, name: [...filters.name, value] };
-  if (key === 'queue') return { ...filters, queue: [...filters.queue, value] };
   if (key === 'state') {
     const state = value.toLowerCase();
     return isJobState(state) ? { ...filters, state } : `There is no state “${value}”.`;
   }
   if (key === 'id') return `“${value}” is no job’s id: an id is a UUID.`;
-  return `“${key}:” cannot be searched for. Use id:, name:, queue: or state:.`;
+  if (!isTermKey(key)) {
+    return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((known) => `${known}:`).join(', ')}, state: or args.path:.`;
+  }
+  return complaintOf({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
 }
 
 function quoted(value: string): string {

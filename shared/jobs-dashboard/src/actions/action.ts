@@ -1,0 +1,29 @@
+import type { Role } from '../access/viewer.js';
+import type { Form } from '../http/form.js';
+import type { DashboardControl } from './control.js';
+
+/** What somebody asks for by a form. */
+export interface Wish {
+  /** The part of the path that names what it is about, a job's id for example. */
+  readonly target: string;
+  readonly form: Form;
+}
+
+/** What was done. */
+export interface Deed {
+  /** Where to go on, inside the dashboard. */
+  readonly next: string;
+  /** How many things it was done to; 1 unless given. */
+  readonly count?: number;
+}
+
+/** Something that a form of a page does. */
+export interface Action {
+  /** The least role that may do it. */
+  readonly role: Role;
+  /** @throws {Problem} if there is no such thing, its state does not allow it, or a field of the form is wrong */
+  readonly perform: (control: DashboardControl, wish: Wish) => Promise<Deed>;
+}
+
+/** Actions by their path inside the dashboard, whose last part is what the audit calls them. */
+export type Actions = Readonly<Record<`/${string}`, Action>>;

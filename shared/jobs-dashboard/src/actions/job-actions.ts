@@ -1,0 +1,48 @@
+import type { ControlResult } from '@longshore/jobs';
+import { conflict, notFound } from '../http/problem.js';
+import { momentOf } from '../search/moment.js';
+import type { Actions, Deed } from './action.js';
+import { invalidField, textField } from './fields.js';
+
+export const jobActions: Actions = {
+  '/jobs/:target/cancel': {
+    role: 'operator',
+    perform: async (control, { target }) => jobAfter(await control.cancelJob(target), 'cancelled'),
+  },
+  '/jobs/:target/retry': {
+    role: 'operator',
+    perform: async (control, { target }) => jobAfter(await control.retryJob(target), 'retried'),
+  },
+  '/jobs/:target/run': {
+    role: 'operator',
+    perform: async (control, { target }) => jobAfter(await control.runJob(target), 'made ready'),
+  },
+  '/jobs/:target/reschedule': {
+    role: 'operator',
+    perform: async (control, { target, form }) => {
+      const at = momentOf(textField(form, 'at'), 0);
+      if (at === null) throw invalidField('The new time', 'a date and a time in UTC, as 2026-03-01T14:05');
+      return jobAfter(await control.rescheduleJob(target, at), 'given another time');
+    },
+  },
+  '/jobs/:target/delete': {
+    role: 'admin',
+    perform: async (control, { target }) => {
+      jobAfter(await control.deleteJob(target), 'deleted');
+      return { next: 'jobs' };
+    },
+  },
+};
+
+function jobAfter(result: ControlResult, done: string): Deed {
+  if (result.outcome === 'unknown') {
+    throw notFound('There is no such job', 'It may have been deleted, or removed after its retention time.');
+  }
+  if (result.outcome === 'illegal') {
+    throw conflict(
+      `This job cannot be ${done}`,
+      `It is ${result.job.state} now; nothing was changed. Go back to see its page as it is.`,
+    );
+  }
+  return { next: `jobs/${result.job.id}` };
+}

@@ -1,0 +1,46 @@
+import { type Batch, endOf } from '@longshore/jobs';
+import { notFound } from '../http/problem.js';
+import { jobRow } from './job-row.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+
+const ROWS = 20;
+
+export async function batchPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const { id, name } = await find(params['batch'] ?? '', context);
+  return {
+    title: name ?? 'Batch',
+    section: 'batches',
+    view: 'batch',
+    data: { id },
+    regions: [
+      { name: 'batch', view: 'batch-state', everyMs: 2_000, load: () => loadState(id, context) },
+      { name: 'jobs', view: 'batch-jobs', everyMs: 5_000, load: () => loadJobs(id, context) },
+    ],
+  };
+}
+
+async function loadState(id: string, context: PageContext): Promise<object> {
+  const batch = await find(id, context);
+  const followUp = batch.followUpId === null ? null : await context.reader.findJob(batch.followUpId);
+  const { total, done, failed, cancelled } = batch;
+  return {
+    batch,
+    end: endOf(batch),
+    unfinished: total - done - failed - cancelled,
+    followUp: followUp === null ? null : jobRow(followUp),
+  };
+}
+
+async function loadJobs(id: string, { reader }: PageContext): Promise<object> {
+  const jobs = await reader.listJobs({ filter: { batchId: [id] }, limit: ROWS });
+  return { id, jobs: jobs.map(jobRow) };
+}
+
+async function find(id: string, { reader }: PageContext): Promise<Batch> {
+  const batch = await reader.findBatch(id);
+  if (batch !== null) return batch;
+  throw notFound(
+    'There is no such batch',
+    `None has the id “${id}”. Batches are removed 30 days after their end.`,
+  );
+}

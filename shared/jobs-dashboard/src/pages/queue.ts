@@ -1,0 +1,56 @@
+import { jobStates, type Queue } from '@longshore/jobs';
+import { notFound } from '../http/problem.js';
+import { jobRow } from './job-row.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+import { queueRow } from './queues.js';
+
+const FEW_JOBS = 10;
+
+export async function queuePage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const name = params['queue'] ?? '';
+  await find(name, context);
+  return {
+    title: name,
+    section: 'queues',
+    view: 'queue',
+    data: { name },
+    regions: [
+      { name: 'queue', view: 'queue-state', everyMs: 2_000, load: () => loadState(name, context) },
+      { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobs(name, context) },
+    ],
+  };
+}
+
+async function loadState(name: string, context: PageContext): Promise<object> {
+  const [queue, servers] = await Promise.all([find(name, context), context.reader.listServers()]);
+  return {
+    queue: queueRow(queue),
+    limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
+    states: jobStates,
+    servers: servers
+      .filter(({ queues }) => queues.includes(name))
+      .map(({ id, host, pid, concurrency, processing }) => ({ id, host, pid, concurrency, processing })),
+  };
+}
+
+async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
+  const list = (state: 'enqueued' | 'processing' | 'failed', order: 'newest' | 'oldest') =>
+    reader.listJobs({ filter: { queue: [name], state: [state] }, order, limit: FEW_JOBS });
+  const [enqueued, processing, failed] = await Promise.all([
+    list('enqueued', 'oldest'),
+    list('processing', 'oldest'),
+    list('failed', 'newest'),
+  ]);
+  return { enqueued: enqueued.map(jobRow), processing: processing.map(jobRow), failed: failed.map(jobRow) };
+}
+
+async function find(name: string, { reader }: PageContext): Promise<Queue> {
+  const queue = (await reader.listQueues()).find((candidate) => candidate.name === name);
+  if (queue === undefined) {
+    throw notFound(
+      'There is no such queue',
+      `No job was ever put into a queue “${name}”, and no server takes jobs from it.`,
+    );
+  }
+  return queue;
+}

@@ -1,0 +1,47 @@
+import { nextOccurrences, type RecurringJob } from '@longshore/jobs';
+import { jsonTokens } from '../format/json-tokens.js';
+import { redact } from '../format/redaction.js';
+import { timeIn } from '../format/zoned-time.js';
+import { notFound } from '../http/problem.js';
+import { jobRow } from './job-row.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+
+const NEXT_TIMES = 5;
+const LAST_RUNS = 20;
+
+export async function recurringJobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const id = params['recurring'] ?? '';
+  await find(id, context);
+  return {
+    title: id,
+    section: 'recurring',
+    view: 'recurring-job',
+    regions: [
+      { name: 'schedule', view: 'recurring-schedule', everyMs: 5_000, load: () => loadSchedule(id, context) },
+      { name: 'runs', view: 'recurring-runs', everyMs: 5_000, load: () => loadRuns(id, context) },
+    ],
+  };
+}
+
+async function loadSchedule(id: string, context: PageContext): Promise<object> {
+  const { args, ...job } = await find(id, context);
+  return { job, args: jsonTokens(redact(args, context.redact)), next: nextTimes(job) };
+}
+
+/** They begin with the one that the storage has noted, so that they stay the same until it has come. */
+function nextTimes(job: Omit<RecurringJob, 'args'>): { at: Date; inZone: string }[] {
+  if (job.nextDueAt === null) return [];
+  const following = nextOccurrences(job, NEXT_TIMES - 1, job.nextDueAt);
+  return [job.nextDueAt, ...following].map((at) => ({ at, inZone: timeIn(job.timeZone, at) }));
+}
+
+async function loadRuns(id: string, { reader }: PageContext): Promise<object> {
+  const jobs = await reader.listJobs({ filter: { recurringJobId: [id] }, limit: LAST_RUNS });
+  return { id, jobs: jobs.map(jobRow) };
+}
+
+async function find(id: string, { reader }: PageContext): Promise<RecurringJob> {
+  const job = await reader.recurring.find(id);
+  if (job !== null) return job;
+  throw notFound('There is no such recurring job', `None has the id “${id}”. It may have been removed.`);
+}

@@ -1,0 +1,6 @@
+import type { JobReader, RecurringJobs } from '@longshore/jobs';
+
+/** What the pages read, of all that a storage can tell. */
+export interface DashboardReader extends JobReader {
+  readonly recurring: Pick<RecurringJobs, 'find' | 'list'>;
+}

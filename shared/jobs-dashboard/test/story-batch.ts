@@ -1,0 +1,41 @@
+import { newId } from '@longshore/jobs';
+import type { SeededStorage } from './seeded-storage.js';
+
+const newsletter = 'newsletter';
+const refused = {
+  name: 'MailboxFullError',
+  message: 'mx.example.net refused the message: mailbox of reader 3 is full',
+  stack: null,
+};
+
+/** A mailing to twelve readers, and a report when all of them have it. */
+export async function seedBatch(storage: SeededStorage): Promise<string> {
+  const id = newId(storage.manualClock.now());
+  const jobs = Array.from({ length: 12 }, (_each, index) => ({
+    ...storage.order({ name: 'send-newsletter', queue: newsletter, args: { reader: index }, maxAttempts: 1 }),
+    meta: { batchId: id, tags: ['march', 'newsletter'] },
+  }));
+  const report = storage.order({ name: 'report-mailing', queue: newsletter, args: { batch: id } });
+  await storage.enqueueBatch({
+    id,
+    name: 'March newsletter',
+    jobs,
+    followUp: { ...report, meta: { parentIds: [id] }, after: { parents: [id], when: 'onAny' } },
+  });
+  storage.manualClock.advance(100);
+  return id;
+}
+
+/** Some of it is done, one reader's mailbox is full, one is being served. */
+export async function startBatch(storage: SeededStorage, serverId: string): Promise<void> {
+  for (let index = 0; index < 8; index += 1) {
+    const claimed = await storage.start(serverId, newsletter);
+    storage.manualClock.advance(700 + 90 * index);
+    if (index < 7) {
+      await storage.end(
+        claimed,
+        index === 3 ? { kind: 'failed', error: refused } : { kind: 'done', result: 'null' },
+      );
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { defineJob, defineRecurringJob } from '@longshore/jobs';
+import Type from 'typebox';
+import type { SeededStorage } from './seeded-storage.js';
+
+const countStock = defineJob({
+  name: 'count-stock',
+  queue: 'stock',
+  args: Type.Object({ warehouse: Type.Integer() }),
+});
+const nightlyReport = defineJob({ name: 'nightly-report', args: Type.Object({ apiToken: Type.String() }) });
+
+/** What the shop does again and again. Gives the id of the one that runs often. */
+export async function seedRecurring(storage: SeededStorage): Promise<string> {
+  await storage.recurring.synchronize('shop', [
+    defineRecurringJob({
+      id: 'count-stock',
+      definition: countStock,
+      args: { warehouse: 3 },
+      cron: '*/15 * * * *',
+      timeZone: 'Europe/Berlin',
+      overlap: 'skip',
+    }),
+    defineRecurringJob({
+      id: 'nightly-report',
+      definition: nightlyReport,
+      args: { apiToken: 'tok_4711' },
+      cron: '30 2 * * 1-5',
+      timeZone: 'America/New_York',
+      misfire: 'all',
+    }),
+  ]);
+  await storage.recurring.addOrUpdate(
+    defineRecurringJob({
+      id: 'reindex-sundays',
+      definition: nightlyReport,
+      args: { apiToken: 'tok_4712' },
+      cron: '0 4 * * 0',
+      misfire: 'skip',
+      overlap: 'wait',
+    }),
+  );
+  await storage.recurring.pause('reindex-sundays');
+  return 'count-stock';
+}
+
+/** Runs what is due, if anything is. */
+export async function fireRecurring(storage: SeededStorage, serverId: string): Promise<void> {
+  const { fired } = await storage.recurring.fireDue(10);
+  for (const _each of fired.flatMap(({ jobIds }) => jobIds)) {
+    const claimed = await storage.start(serverId, 'stock');
+    storage.manualClock.advance(3_000 + (claimed.claim.jobId.codePointAt(35) ?? 0) * 40);
+    await storage.end(claimed, { kind: 'done', result: '{"counted":412}' });
+  }
+}
