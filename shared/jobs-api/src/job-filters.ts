@@ -26,8 +26,11 @@ export const jobFilters = {
   args: 'path',
 } as const;
 
-/** The filter as storages know it. */
-export function toJobFilter(filters: readonly Filter[]): JobFilter {
+/**
+ * The filter as storages know it; `null` if no job can match. A place such as `/queues/mail/jobs` demands a field's value
+ * besides what the query says of it.
+ */
+export function toJobFilter(filters: readonly Filter[]): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
   const args: ArgsFilter[] = [];
   for (const { parameter, match, path, values } of filters) {
@@ -35,8 +38,12 @@ export function toJobFilter(filters: readonly Filter[]): JobFilter {
     if (match === 'path') args.push({ path, values: texts.flatMap(meanings) });
     else if (parameter === 'state')
       result.state = texts as JobState[]; // checked against the schema of the field
-    else if (isTextual(parameter)) result[parameter] = texts;
-    else if (isBound(parameter)) result[parameter] = boundOf(texts[0] ?? '', match);
+    else if (isTextual(parameter)) {
+      const before = result[parameter];
+      const both = before === undefined ? texts : before.filter((text) => texts.includes(text));
+      if (both.length === 0) return null;
+      result[parameter] = both;
+    } else if (isBound(parameter)) result[parameter] = boundOf(texts[0] ?? '', match);
   }
   return args.length === 0 ? result : { ...result, args };
 }

@@ -1,8 +1,6 @@
-import { type Attempt, type Job, jobStates } from '@longshore/jobs';
+import { type Attempt, continuationConditions, type Job, jobStates } from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
-
-const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const Time = Type.String({ format: 'date-time' });
+import { Id, MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js';
 
 export const JobErrorItem = Type.Object({
   name: Type.String({ examples: ['TypeError'] }),
@@ -12,16 +10,16 @@ export const JobErrorItem = Type.Object({
 
 /** A job as the API shows it. */
 export const JobItem = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'UUIDv7: sorts by the time of creation' }),
+  id: Id,
   name: Type.String({ description: 'The name of its definition', examples: ['test'] }),
   queue: Type.String({ examples: ['default'] }),
   state: Type.Enum([...jobStates]),
-  priority: Type.Integer({ minimum: -32_768, maximum: 32_767, description: 'Lower runs first' }),
+  priority: Priority,
   args: Type.Unknown({ description: 'What the job was given' }),
   result: Type.Unknown({ description: 'What its handler returned; null until it is done' }),
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
-  maxAttempts: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  maxAttempts: MaxAttempts,
   createdAt: Time,
   runAt: nullable(Time),
   startedAt: nullable(Time),
@@ -46,15 +44,48 @@ export const NewJobItem = Type.Object(
     args: Type.Optional(
       Type.Unknown({ description: 'Checked against the schema of the job definition; {} by default' }),
     ),
-    queue: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' })),
-    priority: Type.Optional(Type.Integer({ minimum: -32_768, maximum: 32_767 })),
-    maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    queue: Type.Optional(Name),
+    priority: Type.Optional(Priority),
+    maxAttempts: Type.Optional(MaxAttempts),
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Of one attempt, in milliseconds' }),
+    ),
     runAt: Type.Optional(Type.String({ format: 'date-time', description: 'Not before this time' })),
+    delayMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Not before so many milliseconds have passed; excludes runAt',
+      }),
+    ),
     tags: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         maxItems: 20,
         description: 'Words to find it by',
       }),
+    ),
+    id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'A UUIDv7, for other jobs of the same request to wait for',
+      }),
+    ),
+    after: Type.Optional(
+      Type.Object(
+        {
+          parents: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: 1_000 }),
+          when: Type.Optional(Type.Enum([...continuationConditions])),
+        },
+        { additionalProperties: false, description: 'Only after other jobs or batches have ended' },
+      ),
+    ),
+    concurrency: Type.Optional(
+      Type.Object(
+        {
+          key: Type.String({ minLength: 1, maxLength: 200 }),
+          limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
+        },
+        { additionalProperties: false, description: 'At most so many jobs with this key run at once' },
+      ),
     ),
   },
   { additionalProperties: false },
@@ -81,8 +112,4 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
 
 export function toAttemptItem(attempt: Attempt): Static<typeof AttemptItem> {
   return { ...attempt, startedAt: attempt.startedAt.toISOString(), finishedAt: toTime(attempt.finishedAt) };
-}
-
-function toTime(date: Date | null): string | null {
-  return date?.toISOString() ?? null;
 }

@@ -11,6 +11,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     listContinuations: (id, page) => reader.listContinuations(id, page),
     findBatch: (id) => reader.findBatch(id),
     listBatches: (query) => reader.listBatches(query),
+    countBatches: () => reader.countBatches(),
     listQueues: () => reader.listQueues(),
     listServers: () => reader.listServers(),
     recurring: reader.recurring,

@@ -7,6 +7,7 @@ import {
   type FinishedState,
   isFinished,
   isId,
+  type JobCount,
   type JobState,
 } from '@longshore/jobs';
 import type pg from 'pg';
@@ -19,15 +20,20 @@ import {
   cancelBatchJobs,
   cancelRunningOfBatch,
   countBatches,
+  countSomeBatches,
   lockBatches,
   selectBatch,
-  selectBatches,
+  selectNewestBatches,
+  selectOldestBatches,
   toBatch,
 } from './sql/batches.js';
 import type { MoveRow } from './sql/outbox.js';
 
 /** Jobs that one statement cancels. */
 const chunk = 2_000;
+
+/** Counting batches stops here. */
+const mostCounted = 10_000;
 
 type Change = Record<FinishedState, number>;
 
@@ -61,9 +67,16 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     return row === undefined ? null : toBatch(row);
   }
 
-  async listBatches({ limit, after }: BatchListQuery): Promise<Batch[]> {
-    const rows = await this.#database.query<BatchRow>(selectBatches, [limit, after ?? null]);
+  async listBatches({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
+    const statement = order === 'newest' ? selectNewestBatches : selectOldestBatches;
+    const rows = await this.#database.query<BatchRow>(statement, [limit, offset, after ?? null]);
     return rows.map(toBatch);
+  }
+
+  async countBatches(): Promise<JobCount> {
+    const [row] = await this.#database.query<{ batches: number }>(countSomeBatches, [mostCounted + 1]);
+    const counted = row?.batches ?? 0;
+    return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }
 
   async cancelBatch(id: string): Promise<BatchControlResult> {

@@ -43,6 +43,26 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return existing;
   }
 
+  async add(job: NewRecurringJob): Promise<RecurringJob | null> {
+    const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
+    const [added] = await this.#database.query<Row>(sql.insertRecurringJob, values);
+    this.#wakeUps.announce(null);
+    return added === undefined ? null : sql.toRecurringJob(added);
+  }
+
+  async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
+    const updated = await this.#database.transaction(async (client) => {
+      const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
+      if (row === undefined) return undefined;
+      const job = { ...change(sql.toRecurringJob(row)), id };
+      if (row.application !== null) throw new RecurringJobOwnedError(id, row.application);
+      const values = sql.upsertValues(job, null, nextDueAt(job, row.now));
+      return (await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row;
+    });
+    this.#wakeUps.announce(null);
+    return updated === undefined ? null : sql.toRecurringJob(updated);
+  }
+
   async remove(id: string): Promise<boolean> {
     return (await this.#database.query(sql.deleteRecurringJobs, [[id]])).length > 0;
   }

@@ -193,6 +193,10 @@ export class PostgresStorage implements JobStorage {
     return this.#parts.batches.listBatches(query);
   }
 
+  countBatches(): Promise<JobCount> {
+    return this.#parts.batches.countBatches();
+  }
+
   listQueues(): Promise<Queue[]> {
     return this.#parts.reader.listQueues();
   }

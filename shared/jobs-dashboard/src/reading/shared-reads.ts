@@ -14,6 +14,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
       snapshot.share(key('continuations', id, page), () => reader.listContinuations(id, page)),
     findBatch: (id) => snapshot.share(key('batch', id), () => reader.findBatch(id)),
     listBatches: (query) => snapshot.share(key('batches', query), () => reader.listBatches(query)),
+    countBatches: () => snapshot.share('batch count', () => reader.countBatches()),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
     recurring: {

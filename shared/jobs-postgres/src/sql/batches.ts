@@ -36,13 +36,28 @@ export const selectBatch: Statement = {
   text: `select ${columns} from longshore.batch where id = $1`,
 };
 
-/** $1 limit, $2 the id to go on after, or null. */
-export const selectBatches: Statement = {
-  name: 'longshore-select-batches',
+/** $1 limit, $2 offset, $3 the id to go on after, or null. */
+export const selectNewestBatches: Statement = {
+  name: 'longshore-select-newest-batches',
   text: `
     select ${columns} from longshore.batch
-    where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    order by id desc limit $1`,
+    where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by id desc limit $1 offset $2`,
+};
+
+/** $1 limit, $2 offset, $3 the id to go on after, or null. */
+export const selectOldestBatches: Statement = {
+  name: 'longshore-select-oldest-batches',
+  text: `
+    select ${columns} from longshore.batch
+    where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+    order by id limit $1 offset $2`,
+};
+
+/** $1 the most that are counted. */
+export const countSomeBatches: Statement = {
+  name: 'longshore-count-some-batches',
+  text: `select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted`,
 };
 
 /** $1 ids. Held until the transaction ends. */

@@ -45,6 +45,16 @@ export const upsertRecurringJob: Statement = {
     returning *`,
 };
 
+/** The same parameters. Gives no row if there is one with this id. */
+export const insertRecurringJob: Statement = {
+  name: 'longshore-insert-recurring-job',
+  text: `
+    insert into longshore.recurring_job (id, ${described}, application, next_due_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    on conflict (id) do nothing
+    returning *`,
+};
+
 export function upsertValues(
   job: NewRecurringJob,
   application: string | null,

@@ -170,6 +170,23 @@ export function batching(bench: Bench): void {
     expect(next?.id).to.equal(newest[2]);
   });
 
+  it('lists batches, the oldest first, after another one or after passing over some', async () => {
+    const ids = [await run(0, []), await run(0, []), await run(0, [])]
+      .map(({ batch }) => batch.id)
+      .toSorted();
+    const [first = ''] = ids;
+    const next = await bench.storage.listBatches({ order: 'oldest', limit: 5, after: first });
+    expect(next.map(({ id }) => id)).to.deep.equal(ids.slice(1));
+    const passed = await bench.storage.listBatches({ order: 'newest', limit: 1, offset: 1 });
+    expect(passed.map(({ id }) => id)).to.deep.equal([ids[1]]);
+  });
+
+  it('counts batches', async () => {
+    const { count: before } = await bench.storage.countBatches();
+    await run(0, []);
+    expect(await bench.storage.countBatches()).to.deep.equal({ count: before + 1, exact: true });
+  });
+
   it('enqueues nothing of a batch that it refuses', async () => {
     const queue = bench.newQueue();
     const batch = newBatch(queue, 2);

@@ -23,6 +23,45 @@ export function keepingRecurring(bench: Bench): void {
     expect(await recurring.find(job.id)).to.deep.equal(added);
   });
 
+  it('adds only what is not there', async () => {
+    const job = recurring.describe({ priority: 3 });
+    expect(await bench.storage.recurring.add(job)).to.include({ priority: 3, application: null });
+    expect(await bench.storage.recurring.add({ ...job, priority: 4 })).to.equal(null);
+    expect((await recurring.find(job.id)).priority).to.equal(3);
+  });
+
+  it('is changed on the grounds of what it is', async () => {
+    const { id, queue } = await recurring.add({ priority: 3 });
+    const updated = await bench.storage.recurring.update(id, ({ priority }) =>
+      recurring.describe({ id, queue, priority: priority + 1 }),
+    );
+    expect(updated).to.include({ id, priority: 4 });
+    expect(await recurring.find(id)).to.deep.equal(updated);
+  });
+
+  it('stays as it is if the change throws', async () => {
+    const before = await recurring.add();
+    const change = bench.storage.recurring.update(before.id, () => {
+      throw new Error('not so');
+    });
+    expect(await change.catch(String)).to.equal('Error: not so');
+    expect(await recurring.find(before.id)).to.deep.equal(before);
+  });
+
+  it('is not changed if it is an application’s', async () => {
+    const job = recurring.describe();
+    await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    const change = bench.storage.recurring.update(job.id, () => ({ ...job, priority: 9 }));
+    expect(await change.catch(String)).to.contain('RecurringJobOwnedError');
+    expect((await recurring.find(job.id)).priority).to.equal(0);
+  });
+
+  it('changes nothing that is not there', async () => {
+    expect(await bench.storage.recurring.update('nobody-knows-me', () => recurring.describe())).to.equal(
+      null,
+    );
+  });
+
   it('lists recurring jobs by id', async () => {
     const ids = [(await recurring.add()).id, (await recurring.add()).id];
     const listed = (await bench.storage.recurring.list()).map(({ id }) => id);

@@ -1,9 +1,14 @@
 import type { Batch, NewBatch } from '../job/batch.js';
+import type { JobCount } from './storage.js';
 import type { TransactionClient } from './transaction.js';
 
 export interface BatchListQuery {
+  /** Of creation. `newest` by default. */
+  readonly order?: 'newest' | 'oldest';
   readonly limit: number;
-  /** Only batches older than the one with this id. */
+  /** Rows to pass over; 0 by default. */
+  readonly offset?: number;
+  /** Only batches that come after the one with this id in the chosen order. */
   readonly after?: string;
 }
 
@@ -17,8 +22,9 @@ export interface BatchIntake {
 export interface BatchReader {
   /** `null` if there is no such batch. */
   findBatch(id: string): Promise<Batch | null>;
-  /** Newest first. */
   listBatches(query: BatchListQuery): Promise<Batch[]>;
+  /** Up to 10 000. */
+  countBatches(): Promise<JobCount>;
 }
 
 /** What became of the wish to cancel a batch. */

@@ -33,6 +33,15 @@ export interface RecurringJobs {
    * @throws {RecurringJobOwnedError} if it is an application's
    */
   addOrUpdate(job: NewRecurringJob): Promise<RecurringJob>;
+  /** Stores an operator's recurring job. `null`: there is one with this id; nothing was changed. */
+  add(job: NewRecurringJob): Promise<RecurringJob | null>;
+  /**
+   * Changes a recurring job as {@link addOrUpdate} does, and nobody else in between. `null`: there is none.
+   *
+   * @param change gets the recurring job as it is; what it throws, nothing has been changed then, this rejects with
+   * @throws {RecurringJobOwnedError} if it is an application's
+   */
+  update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null>;
   /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
   remove(id: string): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;

@@ -24,11 +24,17 @@ export class MemoryBatches {
     return this.#batches.get(id.toLowerCase());
   }
 
-  list({ limit, after }: BatchListQuery): Batch[] {
+  get size(): number {
+    return this.#batches.size;
+  }
+
+  list({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Batch[] {
+    const direction = order === 'newest' ? -1 : 1;
+    const comes = (left: string, right: string): number => (left < right ? -direction : direction);
     return [...this.#batches.values()]
-      .toSorted((left, right) => (left.id < right.id ? 1 : -1))
-      .filter(({ id }) => after === undefined || id < after)
-      .slice(0, limit)
+      .filter(({ id }) => after === undefined || (id !== after && comes(id, after) > 0))
+      .toSorted((left, right) => comes(left.id, right.id))
+      .slice(offset, offset + limit)
       .map((batch) => ({ ...batch }));
   }
 

@@ -67,6 +67,10 @@ export class MemoryReader implements JobReader {
     return this.jobs.batches.list(query);
   }
 
+  async countBatches(): Promise<JobCount> {
+    return { count: this.jobs.batches.size, exact: true };
+  }
+
   async listQueues(): Promise<Queue[]> {
     const servers = this.servers.list();
     return [...this.jobs.queues]

@@ -39,6 +39,18 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return toRecurringJob(this.#put(job, null));
   }
 
+  async add(job: NewRecurringJob): Promise<RecurringJob | null> {
+    return this.#records.has(job.id) ? null : toRecurringJob(this.#put(job, null));
+  }
+
+  async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
+    const existing = this.#records.get(id);
+    if (existing === undefined) return null;
+    const job = change(toRecurringJob(existing));
+    if (existing.application !== null) throw new RecurringJobOwnedError(id, existing.application);
+    return toRecurringJob(this.#put({ ...job, id }, null));
+  }
+
   async remove(id: string): Promise<boolean> {
     return this.#records.delete(id);
   }

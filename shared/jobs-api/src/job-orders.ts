@@ -1,0 +1,133 @@
+import {
+  checkName,
+  defineJob,
+  type EnqueueOptions,
+  InvalidArgumentsError,
+  type JobDefinition,
+  type JobOrder,
+  UnknownParentError,
+} from '@longshore/jobs';
+import { ApiError, apiError, type Problem } from '@longshore/resources';
+import type { NewJobItem } from './job-item.js';
+import type { Static } from 'typebox';
+
+type NewJobBody = Static<typeof NewJobItem>;
+
+/** For names that the application does not define: other processes do. */
+const unchecked = defineJob({ name: 'unchecked' });
+
+/** What the bodies of requests order. */
+export class JobOrders {
+  readonly #definitions: ReadonlyMap<string, JobDefinition>;
+  readonly #acceptUnknown: boolean;
+
+  /** @param acceptUnknown jobs of other names are taken too, whatever their arguments are */
+  constructor(definitions: readonly JobDefinition[], acceptUnknown: boolean) {
+    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#acceptUnknown = acceptUnknown;
+  }
+
+  /** @throws {ApiError} 42202 if there is no such job */
+  definitionOf(name: string): JobDefinition {
+    const definition = this.#definitions.get(name);
+    if (definition !== undefined) return definition;
+    if (!this.#acceptUnknown) {
+      const known = [...this.#definitions.keys()].join(', ') || 'none';
+      throw apiError(42202, `name "${name}" is no job of this application; it has ${known}`);
+    }
+    checkName('job', name);
+    return { ...unchecked, name };
+  }
+
+  /** @throws {ApiError} 42202 if there is no such job */
+  orderOf(body: NewJobBody): JobOrder {
+    const { name, args = {}, runAt, ...rest } = body;
+    const options: Omit<EnqueueOptions, 'transaction'> = {
+      ...rest,
+      ...(runAt !== undefined && { runAt: new Date(runAt) }),
+    };
+    return { definition: this.definitionOf(name), args, options };
+  }
+}
+
+/**
+ * Does what a body asks for; what the platform refuses of it becomes 422.
+ *
+ * @param at place of the body in the request, for messages: `[3]`, `jobs[3]`
+ */
+export async function asked<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ApiError ? error : (refusal(problemsOf(error, at)) ?? error);
+  }
+}
+
+/**
+ * Does what several bodies ask for in one go. What is wrong with any of them becomes 422, and each problem names its body.
+ *
+ * @param at the place of the list in the request: `jobs` gives `jobs[3]`
+ */
+export async function askedAll<Result>(
+  bodies: readonly NewJobBody[],
+  orders: JobOrders,
+  work: (orders: JobOrder[]) => Promise<Result>,
+  at = '',
+): Promise<Result> {
+  const given = await eachAsked(bodies, at, (body) => orders.orderOf(body));
+  return asked(async () => {
+    try {
+      return await work(given);
+    } catch (error) {
+      // The client names the first bad arguments; a caller wants to know of all.
+      if (error instanceof InvalidArgumentsError)
+        await eachAsked(given, at, ({ definition, args }) => definition.serialize(args));
+      throw error;
+    }
+  }, at);
+}
+
+async function eachAsked<Given, Result>(
+  list: readonly Given[],
+  at: string,
+  work: (one: Given) => Result,
+): Promise<Result[]> {
+  const problems: Problem[] = [];
+  const results = list.flatMap((one, index) => {
+    try {
+      return [work(one)];
+    } catch (error) {
+      const found = problemsOf(error, `${at}[${index}]`);
+      if (found.length === 0) throw error;
+      problems.push(...found);
+      return [];
+    }
+  });
+  const refused = refusal(problems);
+  if (refused !== undefined) throw refused;
+  return results;
+}
+
+function refusal([first, ...rest]: readonly Problem[]): ApiError | undefined {
+  return first === undefined ? undefined : new ApiError([first, ...rest]);
+}
+
+function problemsOf(error: unknown, at: string): Problem[] {
+  const place = at === '' ? '' : `${at}.`;
+  if (error instanceof ApiError) {
+    return error.problems.map((problem) => ({
+      ...problem,
+      internalMessage: place + problem.internalMessage,
+    }));
+  }
+  if (error instanceof InvalidArgumentsError) {
+    return error.problems.map(({ path, message }) => ({
+      code: 42202,
+      internalMessage: `${place}${path} ${message}`,
+    }));
+  }
+  const isRefusal = error instanceof RangeError || error instanceof UnknownParentError;
+  return isRefusal
+    ? [{ code: 42202, internalMessage: at === '' ? error.message : `${at}: ${error.message}` }]
+    : [];
+}

@@ -1,0 +1,38 @@
+import { nextOccurrences, type RecurringJobs } from '@longshore/jobs';
+import { defineResource, type Resource } from '@longshore/resources';
+import Type from 'typebox';
+import { Time } from './fields.js';
+
+/** A schedule has no end; the collection has this one, because a time takes up to half a millisecond to find. */
+const most = 100;
+
+/** `/recurring-jobs/{id}/occurrences`: the next times of a schedule, paused or not. */
+export function occurrencesResource(recurring: RecurringJobs): Resource {
+  return defineResource({
+    name: 'occurrences',
+    description: `The next ${most} times of a schedule, the first first.`,
+    key: 'dueAt',
+    item: Type.Object({ dueAt: Time }),
+    serverSet: ['dueAt'],
+    filters: {
+      dueAfter: {
+        field: 'dueAt',
+        match: 'from',
+        description: 'Times from this one on, instead of from now on.',
+      },
+    },
+    limits: { max: most },
+    storage: {
+      list: async ({ filters, sort, limit, offset }, { parents }) => {
+        const schedule = await recurring.find(parents.at(-1)?.id ?? '');
+        const from = filters.at(0)?.values[0];
+        // A schedule gives the times after one: the millisecond before makes the bound inclusive.
+        const after = from === undefined ? new Date() : new Date(Date.parse(String(from)) - 1);
+        const times = schedule === null ? [] : nextOccurrences(schedule, most, after);
+        if (sort[0]?.direction === 'desc') times.reverse();
+        const items = times.slice(offset, offset + limit).map((time) => ({ dueAt: time.toISOString() }));
+        return { items, total: times.length };
+      },
+    },
+  });
+}

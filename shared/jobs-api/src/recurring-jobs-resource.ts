@@ -1,0 +1,99 @@
+import { defineRecurringJob, RecurringJobOwnedError, type RecurringJobs } from '@longshore/jobs';
+import { apiError, defineResource, type ItemChange, type Resource, withJob } from '@longshore/resources';
+import type { Static } from 'typebox';
+import { asked, type JobOrders } from './job-orders.js';
+import { pageOf } from './listed.js';
+import { occurrencesResource } from './occurrences-resource.js';
+import {
+  NewRecurringJobItem,
+  RecurringJobItem,
+  toRecurringJobItem,
+  toRecurringJobOptions,
+} from './recurring-job-item.js';
+
+type Item = Static<typeof RecurringJobItem>;
+
+const serverSet = [
+  'application',
+  'pausedAt',
+  'nextDueAt',
+  'lastDueAt',
+  'lastJobId',
+  'createdAt',
+  'updatedAt',
+] as const;
+
+/** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
+export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrders, jobs: Resource): Resource {
+  const get = async (id: string): Promise<Item | undefined> => {
+    const job = await recurring.find(id);
+    return job === null ? undefined : toRecurringJobItem(job);
+  };
+  const update = async (
+    id: string,
+    change: ItemChange<Item, Omit<Item, (typeof serverSet)[number]>>,
+  ): Promise<Item | undefined> => {
+    const updated = await owned(() =>
+      asked(() =>
+        recurring.update(id, (current) => {
+          const fields = change.apply(toRecurringJobItem(current));
+          return defineRecurringJob(toRecurringJobOptions(orders, { ...fields, id }));
+        }),
+      ),
+    );
+    return updated === null ? undefined : toRecurringJobItem(updated);
+  };
+  return defineResource({
+    name: 'recurring-jobs',
+    description: 'Schedules that enqueue jobs.',
+    item: RecurringJobItem,
+    serverSet,
+    create: NewRecurringJobItem,
+    filters: { name: 'exact', queue: 'exact', application: 'exact' },
+    sort: ['name', 'nextDueAt'],
+    operations: {
+      trigger: { summary: 'Enqueue a job of it now; its schedule stays as it is', enqueues: true },
+      pause: { summary: 'Let it enqueue nothing until it is resumed' },
+      resume: { summary: 'Let it go on with its next due time from now' },
+    },
+    children: [
+      { resource: jobs, by: 'recurringJobId', serves: ['list'] },
+      { resource: occurrencesResource(recurring) },
+    ],
+    storage: {
+      list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
+      get,
+      create: async (body) => {
+        const job = await asked(() => defineRecurringJob(toRecurringJobOptions(orders, body)));
+        const added = await recurring.add(job);
+        if (added === null) throw apiError(40901, `There is a recurring job "${body.id}" already`);
+        return toRecurringJobItem(added);
+      },
+      replace: update,
+      patch: update,
+      delete: async (id, check) => {
+        const item = await get(id);
+        if (item !== undefined) check(item);
+        return recurring.remove(id);
+      },
+      operations: {
+        trigger: async (id) => {
+          const job = await recurring.trigger(id);
+          const item = await get(id);
+          return job === null || item === undefined ? undefined : withJob(item, job.id);
+        },
+        pause: async (id) => ((await recurring.pause(id)) === null ? undefined : get(id)),
+        resume: async (id) => ((await recurring.resume(id)) === null ? undefined : get(id)),
+      },
+    },
+  });
+}
+
+/** @throws {ApiError} 40902 if an application's code defines it */
+async function owned<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof RecurringJobOwnedError ? apiError(40902, error.message) : error;
+  }
+}

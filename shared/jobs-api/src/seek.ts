@@ -1,0 +1,35 @@
+import type { CollectionQuery, Page } from '@longshore/resources';
+
+/** How storages of jobs and batches are asked for a page. */
+interface StoragePage {
+  readonly order: 'newest' | 'oldest';
+  readonly limit: number;
+  readonly offset: number;
+  readonly after?: string;
+}
+
+/**
+ * A page of a collection whose order is that of its ids, by offset or by cursor.
+ *
+ * @param read gives rows in one of the two orders, from an offset or after an id
+ */
+export async function seekPage<Item extends object>(
+  { sort, seek, limit, offset }: CollectionQuery,
+  read: (page: StoragePage) => Promise<Item[]>,
+): Promise<Pick<Page<Item>, 'items' | 'more'>> {
+  const order = sort[0]?.direction === 'asc' ? 'oldest' : 'newest';
+  const backwards = seek?.direction === 'before';
+  const id = seek?.values.at(-1); // the sort ends with it
+  const rows = await read({
+    order: backwards ? opposite(order) : order,
+    limit: limit + 1,
+    offset,
+    ...(typeof id === 'string' && { after: id }),
+  });
+  const items = rows.slice(0, limit);
+  return { items: backwards ? items.toReversed() : items, more: rows.length > limit };
+}
+
+function opposite(order: 'newest' | 'oldest'): 'newest' | 'oldest' {
+  return order === 'newest' ? 'oldest' : 'newest';
+}

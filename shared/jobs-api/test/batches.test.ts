@@ -1,0 +1,71 @@
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import { onEachStorage } from './support/jobs-api-under-test.js';
+
+const job = { name: 'add', args: { a: 1, b: 2 } };
+
+onEachStorage('Batches as resources', (api) => {
+  const make = async (jobs: object[] = [job, job], more: object = {}): Promise<string> =>
+    (await api.post('/batches', { jobs, ...more })).item.id;
+
+  it('POST /batches answers 201 with the batch and its follow-up', async () => {
+    const made = await api.post('/batches', { name: 'sums', jobs: [job, job], followUp: job });
+    expect(made.status).to.equal(201);
+    expect(made.headers.location).to.equal(`https://jobs.example/api/v1/batches/${made.item.id}`);
+    expect(made.item).to.deep.include({ name: 'sums', total: 2, done: 0, progress: 0, finishedAt: null });
+    const followUp = await api.get(`/jobs/${String(made.item['followUpId'])}`);
+    expect(followUp.item).to.include({ state: 'awaiting', parentId: made.item.id });
+  });
+
+  it('POST /batches with bad jobs names each of them and makes none', async () => {
+    const queue = api.newName();
+    const jobs = [{ ...job, queue }, { name: 'subtract' }, { ...job, args: { a: 1 }, queue }];
+    const refused = await api.post('/batches', { jobs });
+    expect(refused.codes).to.deep.equal([42202]);
+    expect(refused.text).to.contain('jobs[1].name');
+    const bad = await api.post('/batches', { jobs: [jobs[0], jobs[2], jobs[2]] });
+    expect(bad.text).to.contain('jobs[1].args').and.to.contain('jobs[2].args');
+    expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);
+  });
+
+  it('GET /batches lists the newest first, by links too', async () => {
+    const made = [await make([]), await make([]), await make([])].toSorted().toReversed();
+    const listed = await api.get('/batches?limit=3');
+    expect(listed.items.map(({ id }) => id)).to.deep.equal(made);
+    expect((await api.get('/batches?limit=1&offset=2')).items[0]?.id).to.equal(made[2]);
+    const oldest = await api.get('/batches?sort=createdAt&limit=1');
+    expect(oldest.items[0]?.id).not.to.be.oneOf(made.slice(0, 2));
+  });
+
+  it('GET /batches/{id} of an unknown one is 404', async () => {
+    expect((await api.get('/batches/01890a5d-ac96-774b-bcce-b302099a8057')).codes).to.deep.equal([40402]);
+  });
+
+  it('GET /batches/{id}/jobs lists its jobs, and filters among them', async () => {
+    const queue = api.newName();
+    const id = await make([job, { ...job, queue }]);
+    expect((await api.get(`/batches/${id}/jobs`)).items).to.have.length(2);
+    const filtered = await api.get(`/batches/${id}/jobs?queue=${queue}`);
+    expect(filtered.items.map((item) => [item['queue'], item['batchId']])).to.deep.equal([[queue, id]]);
+  });
+
+  it('PUT /batches/{id}/cancel cancels what is left, a second time without effect', async () => {
+    const id = await make([{ ...job, queue: api.newName() }]);
+    expect((await api.put(`/batches/${id}/cancel`)).status).to.equal(200);
+    await eventually(async () => {
+      await api.storage.settle(100);
+      return (await api.get(`/batches/${id}`)).item['cancelled'] === 1;
+    });
+    expect((await api.put(`/batches/${id}/cancel`)).item).to.include({ cancelled: 1, progress: 100 });
+  });
+
+  it('PUT /batches/{id}/cancel of one that is done is 409', async () => {
+    expect((await api.put(`/batches/${await make([])}/cancel`)).codes).to.deep.equal([40902]);
+  });
+
+  it('PUT /batches/{id}/cancel of an unknown one is 404', async () => {
+    expect((await api.put('/batches/01890a5d-ac96-774b-bcce-b302099a8057/cancel')).codes).to.deep.equal([
+      40402,
+    ]);
+  });
+});

@@ -1,0 +1,158 @@
+import { defineRecurringJob } from '@longshore/jobs';
+import { expect } from 'chai';
+import { add, onEachStorage } from './support/jobs-api-under-test.js';
+
+const hourly = { name: 'add', args: { a: 1, b: 2 }, cron: '0 * * * *' };
+
+onEachStorage('Recurring jobs as resources', (api) => {
+  const make = async (body: object = {}): Promise<string> =>
+    (await api.post('/recurring-jobs', { id: api.newName(), ...hourly, ...body })).item.id;
+
+  it('POST /recurring-jobs answers 201 with everything that was left to defaults', async () => {
+    const id = api.newName();
+    const made = await api.post('/recurring-jobs', { id, ...hourly });
+    expect([made.status, made.headers.location]).to.deep.equal([
+      201,
+      `https://jobs.example/api/v1/recurring-jobs/${id}`,
+    ]);
+    expect(made.item).to.deep.include({
+      id,
+      ...hourly,
+      queue: 'default',
+      maxAttempts: 10,
+      timeZone: 'UTC',
+      misfire: 'once',
+      overlap: 'allow',
+      application: null,
+      pausedAt: null,
+    });
+  });
+
+  it('POST /recurring-jobs with an id that is taken is 409', async () => {
+    const id = await make();
+    expect((await api.post('/recurring-jobs', { id, ...hourly })).codes).to.deep.equal([40901]);
+  });
+
+  for (const [what, body] of [
+    ['a cron expression that is none', { cron: '61 * * * *' }],
+    ['an unknown time zone', { timeZone: 'Mars/Olympus' }],
+    ['the name of no job', { name: 'subtract' }],
+    ['arguments that do not fit', { args: { a: 'one', b: 2 } }],
+  ] as const) {
+    it(`POST /recurring-jobs with ${what} is 422`, async () => {
+      const answer = await api.post('/recurring-jobs', { id: api.newName(), ...hourly, ...body });
+      expect(answer.codes).to.deep.equal([42202]);
+    });
+  }
+
+  it('GET /recurring-jobs filters by name and queue, and sorts', async () => {
+    const queue = api.newName();
+    const ids = [await make({ queue }), await make({ queue })];
+    await make();
+    const listed = await api.get(`/recurring-jobs?queue=${queue}&name=add&sort=-id`);
+    expect(listed.items.map(({ id }) => id)).to.deep.equal(ids.toReversed());
+    expect(listed.headers['x-total-count']).to.equal('2');
+  });
+
+  it('GET /recurring-jobs/{id} of an unknown one is 404', async () => {
+    expect((await api.get('/recurring-jobs/none')).codes).to.deep.equal([40402]);
+  });
+
+  it('PUT /recurring-jobs/{id} replaces it and refuses a stale If-Match', async () => {
+    const id = await make({ queue: 'mail' });
+    const { item, headers } = await api.get(`/recurring-jobs/${id}`);
+    const body = { ...item, cron: '30 * * * *', priority: 4 };
+    const replaced = await api.call('PUT', `/recurring-jobs/${id}`, body, {
+      'if-match': String(headers.etag),
+    });
+    expect(replaced.item).to.include({ cron: '30 * * * *', priority: 4, queue: 'mail' });
+    const again = { ...body, updatedAt: undefined, nextDueAt: undefined };
+    const stale = await api.call('PUT', `/recurring-jobs/${id}`, again, { 'if-match': String(headers.etag) });
+    expect(stale.codes).to.deep.equal([41201]);
+  });
+
+  it('PUT /recurring-jobs/{id} of an unknown one is 404, without a required field 422', async () => {
+    const { item } = await api.get(`/recurring-jobs/${await make()}`);
+    const { name, args, cron, queue, priority, maxAttempts } = item;
+    const body = { name, args, cron, queue, priority, maxAttempts };
+    expect((await api.put('/recurring-jobs/none', body)).codes).to.deep.equal([40402]);
+    const { cron: _, ...rest } = body;
+    expect((await api.put(`/recurring-jobs/${item.id}`, rest)).codes).to.deep.equal([42201]);
+  });
+
+  it('PATCH /recurring-jobs/{id} changes what is given and leaves the rest', async () => {
+    const id = await make({ queue: 'mail' });
+    const patched = await api.patch(`/recurring-jobs/${id}`, { cron: '15 * * * *', args: { a: 7 } });
+    expect(patched.item).to.deep.include({ cron: '15 * * * *', queue: 'mail', args: { a: 7, b: 2 } });
+  });
+
+  it('PATCH /recurring-jobs/{id} to a schedule that never comes is 422', async () => {
+    const id = await make();
+    expect((await api.patch(`/recurring-jobs/${id}`, { cron: '0 0 30 2 *' })).codes).to.deep.equal([42202]);
+  });
+
+  it('PATCH /recurring-jobs/{id} of one that code defines is 409', async () => {
+    const job = defineRecurringJob({
+      id: api.newName(),
+      definition: add,
+      args: { a: 1, b: 2 },
+      cron: '0 * * * *',
+    });
+    await api.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    expect((await api.patch(`/recurring-jobs/${job.id}`, { priority: 1 })).codes).to.deep.equal([40902]);
+  });
+
+  it('DELETE /recurring-jobs/{id} is 204, then 404', async () => {
+    const id = await make();
+    expect((await api.delete(`/recurring-jobs/${id}`)).status).to.equal(204);
+    expect((await api.delete(`/recurring-jobs/${id}`)).codes).to.deep.equal([40402]);
+  });
+
+  it('PUT /recurring-jobs/{id}/trigger enqueues a job, and with respond-async points to it', async () => {
+    const id = await make();
+    expect((await api.put(`/recurring-jobs/${id}/trigger`)).status).to.equal(200);
+    const answer = await api.call('PUT', `/recurring-jobs/${id}/trigger`, undefined, {
+      prefer: 'respond-async',
+    });
+    expect(answer.status).to.equal(202);
+    const path = new URL(String(answer.headers.location)).pathname.replace('/api/v1', '');
+    expect((await api.get(path)).item).to.deep.include({ name: 'add', recurringJobId: id });
+    const jobs = await api.get(`/recurring-jobs/${id}/jobs`);
+    expect([jobs.items.length, jobs.headers['x-total-count']]).to.deep.equal([2, '2']);
+  });
+
+  it('PUT /recurring-jobs/{id}/pause and resume, each twice without a second effect', async () => {
+    const id = await make();
+    const { item: paused } = await api.put(`/recurring-jobs/${id}/pause`);
+    expect(paused).to.include({ nextDueAt: null });
+    expect((await api.put(`/recurring-jobs/${id}/pause`)).item['pausedAt']).to.equal(paused['pausedAt']);
+    const { item: resumed } = await api.put(`/recurring-jobs/${id}/resume`);
+    expect(resumed['pausedAt']).to.equal(null);
+    expect((await api.put(`/recurring-jobs/${id}/resume`)).item).to.deep.equal(resumed);
+  });
+
+  for (const verb of ['trigger', 'pause', 'resume']) {
+    it(`PUT /recurring-jobs/{id}/${verb} of an unknown one is 404`, async () => {
+      expect((await api.put(`/recurring-jobs/none/${verb}`)).codes).to.deep.equal([40402]);
+    });
+  }
+
+  it('GET /recurring-jobs/{id}/jobs below one that is unknown is 404', async () => {
+    expect((await api.get('/recurring-jobs/none/jobs')).codes).to.deep.equal([40402]);
+  });
+
+  it('GET /recurring-jobs/{id}/jobs matches no jobs of another one', async () => {
+    const [one, other] = [await make(), await make()];
+    await api.put(`/recurring-jobs/${other}/trigger`);
+    expect((await api.get(`/recurring-jobs/${one}/jobs?recurringJobId=${other}`)).items).to.deep.equal([]);
+  });
+
+  it('GET /recurring-jobs/{id}/occurrences tells the next times from a time on', async () => {
+    const id = await make({ timeZone: 'Europe/Berlin', cron: '30 2 * * *' });
+    const path = `/recurring-jobs/${id}/occurrences?limit=2&dueAfter=2026-03-27T01:30:00Z`;
+    expect((await api.get(path)).items.map((item) => item['dueAt'])).to.deep.equal([
+      '2026-03-27T01:30:00.000Z',
+      '2026-03-28T01:30:00.000Z',
+    ]);
+  });
+});
