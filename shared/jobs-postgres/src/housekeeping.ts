@@ -1,6 +1,7 @@
 import { newId } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { deleteOldBatches } from './sql/batches.js';
+import { deleteOldBulks } from './sql/bulk-operations.js';
 import {
   cancelReady,
   cancelWaiting,
@@ -50,6 +51,7 @@ export class Housekeeping {
     if (performance.now() - this.#partitionsMadeAt < hourMs) return;
     await this.makePartitions();
     await this.#database.query(deleteOldBatches);
+    await this.#database.query(deleteOldBulks);
     await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
   }
 

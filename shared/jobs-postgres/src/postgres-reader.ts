@@ -51,7 +51,7 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   }
 
   async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
-    const queueIds = await this.#queueIds(filter);
+    const queueIds = await this.queueIds(filter);
     const query = listJobs({
       filter,
       queueIds,
@@ -73,7 +73,7 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   }
 
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {
-    const queueIds = await this.#queueIds(filter);
+    const queueIds = await this.queueIds(filter);
     if (!isCounted(filter)) {
       const query = countJobs(filter, queueIds, mostCounted);
       const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
@@ -81,7 +81,7 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
       return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
     }
     const states = statesOf(filter);
-    const counts = await this.#counts();
+    const counts = await this.counts();
     const counted = counts.filter(
       (row) => states.includes(row.state) && (queueIds === undefined || queueIds.includes(row.queue_id)),
     );
@@ -89,13 +89,13 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
   }
 
   async stateCounts(): Promise<StateCounts> {
-    return sumByState(await this.#counts());
+    return sumByState(await this.counts());
   }
 
   async listQueues(): Promise<Queue[]> {
     const [queues, counts, oldest, servers] = await Promise.all([
       this.#queues.all(),
-      this.#counts(),
+      this.counts(),
       this.#database.query<{ id: number; ready_at: Date }>({ text: oldestReadyText }),
       this.listServers(),
     ]);
@@ -139,12 +139,13 @@ export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
     return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
   }
 
-  async #counts(): Promise<CountRow[]> {
+  /** Jobs of each queue by state. */
+  async counts(): Promise<CountRow[]> {
     return this.#database.query<CountRow>(selectCounts);
   }
 
   /** `undefined`: the filter names none. A queue that does not exist holds no jobs. */
-  async #queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
+  async queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
     if (names === undefined || names.length === 0) return undefined;
     const queues = await this.#queues.all();
     return queues.filter(({ name }) => names.includes(name)).map(({ id }) => id);

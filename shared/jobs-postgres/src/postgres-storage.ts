@@ -3,6 +3,7 @@ import type {
   Batch,
   BatchControlResult,
   BatchListQuery,
+  BulkOperations,
   Claim,
   ClaimedJob,
   ClaimRequest,
@@ -37,12 +38,14 @@ import { assembleStorage, type StorageParts } from './storage-parts.js';
 export class PostgresStorage implements JobStorage {
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
+  readonly bulk: BulkOperations;
   readonly #parts: StorageParts;
 
   constructor(options: PostgresOptions) {
     this.#parts = assembleStorage(options);
     this.recurring = this.#parts.recurring;
     this.feed = this.#parts.feed;
+    this.bulk = this.#parts.bulk;
   }
 
   async open(): Promise<void> {

@@ -4,6 +4,7 @@ import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
 import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresBatches } from './postgres-batches.js';
+import { PostgresBulkOperations } from './postgres-bulk.js';
 import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresContinuations } from './postgres-continuations.js';
@@ -43,6 +44,7 @@ export function assembleStorage(options: PostgresOptions) {
     reader,
     batches,
     feed: new PostgresFeed(database, searches, queues),
+    bulk: new PostgresBulkOperations(database, queues, reader, announce),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),

@@ -67,6 +67,7 @@ export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
 export type * from './storage/batch-store.js';
+export * from './storage/bulk-operations.js';
 export type * from './storage/job-control.js';
 export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';

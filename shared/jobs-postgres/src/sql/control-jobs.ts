@@ -1,30 +1,22 @@
 import type { Statement } from '../database.js';
-import { becomeReady } from './hold-back.js';
-import { noted } from './outbox.js';
+import {
+  becomeCancelled,
+  becomeForgotten,
+  becomeReadyAgain,
+  becomeReadyNow,
+  keptOfJob,
+} from './control-moves.js';
 
 /**
  * What operators do to one job: $1 queue, $2 id. Each statement is for jobs at one stage of their life and answers with a
  * row if it found the job there; `changed` tells whether it had been so already.
  */
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
-
-const counted = (from: string, to: string | null): string => `
-    counted as (
-      insert into longshore.job_count (queue_id, state, jobs)
-      select $1, ${from}, -1 from removed ${to === null ? '' : `union all select $1, ${to}, 1 from removed`}
-    )`;
-
-const enqueued = `'enqueued'::longshore.job_state`;
-const scheduled = `'scheduled'::longshore.job_state`;
-const cancelled = `'cancelled'::longshore.job_state`;
 
 export const cancelWaiting: Statement = {
   name: 'longshore-cancel-waiting',
   text: `
     with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
-    history as (
-      insert into longshore.job_done_cancelled (${kept}, state) select ${kept}, 'cancelled' from removed
-    ), ${noted('removed', scheduled, cancelled)}, ${counted(scheduled, cancelled)}
+    ${becomeCancelled('scheduled')}
     select true as changed from removed`,
 };
 
@@ -34,11 +26,9 @@ export const cancelReady: Statement = {
     with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
     from_held as (delete from longshore.job_held where queue_id = $1 and id = $2 returning *),
     removed as (
-      select ${kept}, ready_at from from_line union all select ${kept}, null from from_held
+      select ${keptOfJob}, ready_at from from_line union all select ${keptOfJob}, null from from_held
     ),
-    history as (
-      insert into longshore.job_done_cancelled (${kept}, ready_at, state) select ${kept}, ready_at, 'cancelled' from removed
-    ), ${noted('removed', enqueued, cancelled)}, ${counted(enqueued, cancelled)}
+    ${becomeCancelled('enqueued', `${keptOfJob}, ready_at`)}
     select true as changed from removed`,
 };
 
@@ -51,7 +41,6 @@ export const cancelRunning: Statement = {
     returning xmax = 0 as changed`,
 };
 
-/** The finished attempt joins the earlier ones; one more is allowed if none was left. */
 export const retryFinished: Statement = {
   name: 'longshore-retry-finished',
   text: `
@@ -59,17 +48,7 @@ export const retryFinished: Statement = {
       delete from longshore.job_done
       where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
     ),
-    revived as (
-      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1) as max_attempts,
-        name, args, meta, case when server_id is null or error is null then past_attempts
-        else coalesce(past_attempts, '[]') || jsonb_build_object(
-          'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-        end as past_attempts
-      from removed
-    ),
-    ${becomeReady('revived', 'id')},
-    request as (delete from longshore.job_cancellation where queue_id = $1 and job_id = $2),
-    ${noted('removed', 'state', enqueued)}, ${counted('state', enqueued)}
+    ${becomeReadyAgain}
     select true as changed from removed`,
 };
 
@@ -77,8 +56,7 @@ export const runWaiting: Statement = {
   name: 'longshore-run-waiting',
   text: `
     with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
-    ${becomeReady('removed', 'id')},
-    ${counted(scheduled, enqueued)}
+    ${becomeReadyNow('scheduled')}
     select true as changed from removed`,
 };
 
@@ -91,8 +69,8 @@ export const rescheduleWaiting: Statement = {
 export const deleteFinished: Statement = {
   name: 'longshore-delete-finished',
   text: `
-    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning state),
-    ${counted('state', null)}
+    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning queue_id, state),
+    ${becomeForgotten}
     select true as changed from removed`,
 };
 

@@ -22,6 +22,7 @@ export interface JobConditions {
 export function conditionsOf(filter: JobFilter, bind: (value: unknown) => string): JobConditions {
   const rows: string[] = [];
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
+  if (given(filter.id)) rows.push(`id = any(${bind(filter.id.filter(isId))}::uuid[])`);
   if (given(filter.name)) rows.push(`name = any(${bind(filter.name)}::text[])`);
   if (createdAfter !== undefined) rows.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);
   if (createdBefore !== undefined) rows.push(`id < ${bind(firstIdOf(createdBefore))}::uuid`);

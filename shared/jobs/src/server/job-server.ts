@@ -1,4 +1,5 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
+import { BulkRunner } from './bulk-runner.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
@@ -99,6 +100,7 @@ export class JobServer {
     });
     const scheduler = new Scheduler(storage);
     const settler = new Settler(storage);
+    const bulk = new BulkRunner(storage.bulk);
     this.#recurring = new RecurringScheduler(storage.recurring, logger);
     const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
     const cleaner = new Cleaner(storage);
@@ -108,6 +110,7 @@ export class JobServer {
       this.#settling,
       new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
       new Loop({ task: 'firing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
+      new Loop({ task: 'carrying out bulk operations', logger, runOnce: () => bulk.runOnce() }),
       new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
     ];
     this.#background = [

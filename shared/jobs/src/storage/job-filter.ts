@@ -14,6 +14,7 @@ export interface ArgsFilter {
  * were not given. An id that has not the form of one is no job's.
  */
 export interface JobFilter {
+  readonly id?: readonly string[];
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];

@@ -10,6 +10,7 @@ import type {
   Server,
   StateCounts,
 } from '../job/job.js';
+import type { BulkOperations } from './bulk-operations.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
@@ -27,6 +28,7 @@ import type { TransactionClient } from './transaction.js';
 export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobControl, JobReader {
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
+  readonly bulk: BulkOperations;
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */

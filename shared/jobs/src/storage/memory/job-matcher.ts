@@ -9,6 +9,7 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
   return (record) =>
+    admits(filter.id?.map(lower), [record.id]) &&
     admits(filter.state, [record.state]) &&
     admits(filter.queue, [record.queue]) &&
     admits(filter.name, [record.name]) &&

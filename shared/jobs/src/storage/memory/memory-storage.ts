@@ -13,6 +13,7 @@ import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
 import { endAttempt, holds, type JobRecord } from './job-record.js';
+import { MemoryBulkOperations } from './memory-bulk.js';
 import { MemoryControl } from './memory-control.js';
 import { MemoryFeed } from './memory-feed.js';
 import { MemoryJobs } from './memory-jobs.js';
@@ -29,6 +30,7 @@ export interface MemoryStorageOptions {
 export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly recurring: MemoryRecurringJobs;
   readonly feed: MemoryFeed;
+  readonly bulk: MemoryBulkOperations;
   readonly #maxFinished: number;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
@@ -36,6 +38,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
     this.recurring = new MemoryRecurringJobs(this.jobs, clock);
     this.feed = new MemoryFeed(() => this.jobs.all(), clock);
+    this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
     this.#maxFinished = maxFinished;
   }
 

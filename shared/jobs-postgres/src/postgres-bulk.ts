@@ -1,0 +1,223 @@
+import {
+  type BulkAction,
+  type BulkListQuery,
+  type BulkOperation,
+  type BulkOperations,
+  type BulkOrder,
+  checkBulkOrder,
+  isId,
+  type JobCount,
+  newId,
+  statesOfOrder,
+  StorageUnavailableError,
+} from '@longshore/jobs';
+import type pg from 'pg';
+import { codeOf, type Database } from './database.js';
+import type { PostgresReader } from './postgres-reader.js';
+import type { QueueDirectory } from './queue-directory.js';
+import { bulkChunk, type ChunkRow, windowEnd } from './sql/bulk-chunk.js';
+import * as sql from './sql/bulk-operations.js';
+import type { CountRow } from './sql/counts.js';
+import {
+  BulkWalk,
+  type Cursor,
+  type Position,
+  selectionOf,
+  type Stage,
+  stageTables,
+} from './sql/bulk-walk.js';
+
+/** Jobs that one transaction changes: about 20 ms of locks. */
+const chunk = 1_000;
+
+/** Rows that one transaction looks at. */
+const window = 20_000;
+
+/** Carries out actions on all jobs of a filter. */
+export class PostgresBulkOperations implements BulkOperations {
+  readonly #database: Database;
+  readonly #queues: QueueDirectory;
+  readonly #reader: PostgresReader;
+  readonly #announce: (queue: string | null) => void;
+
+  constructor(
+    database: Database,
+    queues: QueueDirectory,
+    reader: PostgresReader,
+    announce: (queue: string | null) => void,
+  ) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#reader = reader;
+    this.#announce = announce;
+  }
+
+  async start(order: BulkOrder): Promise<BulkOperation> {
+    checkBulkOrder(order);
+    const matched = await this.#count(order);
+    const { action, filter, requestedBy = null } = order;
+    const [row] = await this.#database.query<sql.BulkRow>(sql.insertBulk, [
+      newId(),
+      action,
+      JSON.stringify(filter),
+      requestedBy,
+      matched?.count,
+      matched?.exact,
+    ]);
+    if (row === undefined) throw new Error('The bulk operation was not stored');
+    this.#announce(null);
+    return sql.toBulkOperation(row);
+  }
+
+  async find(id: string): Promise<BulkOperation | null> {
+    if (!isId(id)) return null;
+    const [row] = await this.#database.query<sql.BulkRow>(sql.selectBulk, [id]);
+    return row === undefined ? null : sql.toBulkOperation(row);
+  }
+
+  async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
+    const rows = await this.#database.query<sql.BulkRow>(sql.selectBulks, [limit, after ?? null]);
+    return rows.map(sql.toBulkOperation);
+  }
+
+  async cancel(id: string): Promise<BulkOperation | null> {
+    if (isId(id)) await this.#database.query(sql.endBulk, [id, 'cancelled', null]);
+    return this.find(id);
+  }
+
+  async advance(): Promise<boolean> {
+    for (const row of await this.#database.query<sql.BulkRow>(sql.selectRunningBulks)) {
+      if (await this.#advance(row)) return true;
+    }
+    return false;
+  }
+
+  /** `false`: another server is at it, or it has ended. */
+  async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
+    const order = { action, filter: sql.readFilter(json) };
+    const counts = selectionOf(order) === null ? [] : await this.#reader.counts();
+    const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts };
+    try {
+      const step = await this.#database.transaction(async (client) => {
+        const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+        return rows[0] === undefined ? null : carryOn(client, scope, rows[0]);
+      });
+      if (step !== null && step.changed > 0) await this.#tell(action, step.queues);
+      return step !== null;
+    } catch (error) {
+      if (error instanceof StorageUnavailableError || codeOf(error).startsWith('40')) throw error;
+      await this.#database.query(sql.endBulk, [id, 'failed', String(error)]);
+      return true;
+    }
+  }
+
+  async #tell(action: BulkAction, queueIds: readonly number[]): Promise<void> {
+    if (action === 'delete') return;
+    this.#announce(null);
+    if (action === 'cancel') return;
+    for (const queueId of queueIds) this.#announce(await this.#queues.nameOf(queueId));
+  }
+
+  async #count(order: BulkOrder): Promise<JobCount | null> {
+    const state = statesOfOrder(order);
+    if (state.length === 0) return { count: 0, exact: true };
+    try {
+      return await this.#reader.countJobs({ ...order.filter, state });
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) return null;
+      throw error;
+    }
+  }
+}
+
+interface Scope {
+  readonly order: BulkOrder;
+  /** Of the queues that the filter names; `undefined`: it names none. */
+  readonly queueIds: readonly number[] | undefined;
+  /** Jobs of each queue by state, if the order is for a selection. */
+  readonly counts: readonly CountRow[];
+}
+
+interface Step {
+  /** How far it went; `null`: to the end of the table. */
+  readonly end: Position | null;
+  readonly seen: number;
+  readonly changed: number;
+  readonly queues: readonly number[];
+}
+
+const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
+
+/** One chunk of an operation whose row is locked, and a note of how far that took it. */
+async function carryOn(client: pg.ClientBase, scope: Scope, row: sql.BulkRow): Promise<Step> {
+  const walk = new BulkWalk(scope.order, scope.queueIds);
+  const cursor = row.cursor ?? walk.start;
+  const step = cursor === null ? noStep : await stepFrom(client, scope, row.started, cursor, walk.last);
+  const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
+  const seen = seenBy(step, next === null, row, selectionOf(scope.order));
+  await client.query({
+    ...sql.advanceBulk,
+    values: [row.id, JSON.stringify(next), seen, step.changed, seen - step.changed, next === null],
+  });
+  return step;
+}
+
+async function stepFrom(
+  client: pg.ClientBase,
+  { order, queueIds, counts }: Scope,
+  started: string,
+  after: Cursor,
+  last: Position,
+): Promise<Step> {
+  const { stage } = after;
+  const selected = selectionOf(order) !== null;
+  const to = selected ? last : await endOfWindow(client, after, last);
+  const query = bulkChunk({
+    ...order,
+    stage,
+    // A job is sought by its id in each queue: in those that hold any.
+    queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
+    started,
+    after,
+    to,
+    limit: chunk,
+  });
+  const { rows } = await client.query<ChunkRow>(query);
+  const [row] = rows;
+  if (row === undefined) throw new Error('A chunk of a bulk operation told nothing');
+  const { queue_id: queueId, id, ...counted } = row;
+  const full = counted.seen === chunk && queueId !== null && id !== null;
+  if (full) return { ...counted, end: { queueId, id } };
+  return { ...counted, end: to === last ? null : to };
+}
+
+/** Whatever of a selection was not changed in the end was passed over; until then it may be met again. */
+function seenBy(
+  { seen, changed }: Step,
+  ended: boolean,
+  row: sql.BulkRow,
+  selection: ReadonlySet<string> | null,
+): number {
+  if (selection === null) return seen;
+  return ended ? selection.size - Number(row.seen) : changed;
+}
+
+async function endOfWindow(client: pg.ClientBase, after: Cursor, last: Position): Promise<Position> {
+  const { rows } = await client.query<{ queue_id: number; id: string }>({
+    ...windowEnd(after.stage),
+    values: [after.queueId, after.id, last.queueId, last.id, window],
+  });
+  const [row] = rows;
+  return row === undefined ? last : { queueId: row.queue_id, id: row.id };
+}
+
+function queuesWith(
+  counts: readonly CountRow[],
+  stage: Stage,
+  queueIds: readonly number[] | undefined,
+): number[] {
+  const { state } = stageTables[stage];
+  return counts
+    .filter((row) => row.state === state && (queueIds === undefined || queueIds.includes(row.queue_id)))
+    .map((row) => row.queue_id);
+}

@@ -1,0 +1,59 @@
+import { becomeReady } from './hold-back.js';
+import { noted } from './outbox.js';
+
+/**
+ * Parts of statements by which operators move jobs, one or many. Each draws what follows when a part `removed` has taken
+ * jobs out of a table and gives them as they were there.
+ */
+
+/** What a job keeps in every state. */
+export const keptOfJob = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+
+/**
+ * @param from an SQL expression of the state they leave
+ * @param to of the state they come to; `null` if they are no more
+ */
+function counted(from: string, to: string | null): string {
+  const change = (state: string, jobs: string): string =>
+    `select queue_id, ${state}, ${jobs} from removed group by queue_id, ${state}`;
+  return `
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      ${change(from, '-count(*)')} ${to === null ? '' : `union all ${change(to, 'count(*)')}`}
+    )`;
+}
+
+const literal = (state: string): string => `'${state}'::longshore.job_state`;
+
+/** Jobs that nobody runs. `columns`: what history keeps of them. */
+export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = keptOfJob): string {
+  return `
+    history as (
+      insert into longshore.job_done_cancelled (${columns}, state) select ${columns}, 'cancelled' from removed
+    ), ${noted('removed', literal(from), literal('cancelled'))}, ${counted(literal(from), literal('cancelled'))}`;
+}
+
+/** Finished jobs. Their last attempt joins the earlier ones; one more is allowed if none was left. */
+export const becomeReadyAgain = `
+    revived as (
+      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1) as max_attempts,
+        name, args, meta, case when server_id is null or error is null then past_attempts
+        else coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+        end as past_attempts
+      from removed
+    ),
+    ${becomeReady('revived', 'id')},
+    request as (
+      delete from longshore.job_cancellation using removed
+      where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+    ),
+    ${noted('removed', 'state', literal('enqueued'))}, ${counted('state', literal('enqueued'))}`;
+
+/** Jobs that waited for a time or for others. */
+export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
+  return `${becomeReady('removed', 'id')}, ${counted(literal(from), literal('enqueued'))}`;
+}
+
+/** Finished jobs, of which nothing is kept. */
+export const becomeForgotten = counted('state', null);

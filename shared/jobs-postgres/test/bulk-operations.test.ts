@@ -1,0 +1,77 @@
+import { type BulkOperation, defineJob, JobClient, type JobStorage } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+const work = defineJob({ name: 'work' });
+
+describe('Bulk operations on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const fill = (jobs: number): Promise<unknown> =>
+    new JobClient(storage).enqueueMany(Array.from({ length: jobs }, () => ({ definition: work, args: {} })));
+  const carriedOut = async (by: JobStorage, id: string): Promise<BulkOperation | null> => {
+    while (await by.bulk.advance());
+    return storage.bulk.find(id);
+  };
+
+  it('go on where a server left them', async () => {
+    await fill(3_500);
+    const { id } = await storage.bulk.start({ action: 'cancel', filter: {} });
+    const first = new PostgresStorage({ url: database.url });
+    while (((await storage.bulk.find(id))?.changed ?? 0) < 2_000) await first.bulk.advance();
+    await first.close();
+    expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500, skipped: 0 });
+  });
+
+  it('are carried out once, however many servers are at them', async () => {
+    await fill(5_000);
+    const orders = [1, 2, 3].map(() => storage.bulk.start({ action: 'cancel', filter: {} }));
+    const started = await Promise.all(orders);
+    const servers = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url }));
+    await Promise.all(servers.map((server) => carriedOut(server, '')));
+    await Promise.all(servers.map((server) => server.close()));
+    const ended = await Promise.all(started.map(({ id }) => carriedOut(storage, id)));
+    expect(ended.map((operation) => operation?.state)).to.deep.equal(['done', 'done', 'done']);
+    expect(ended.reduce((sum, operation) => sum + (operation?.changed ?? 0), 0)).to.equal(5_000);
+    expect(await storage.stateCounts()).to.include({ enqueued: 0, cancelled: 5_000 });
+  });
+
+  it('lose nothing to a connection that is cut within a chunk', async () => {
+    await fill(3_500);
+    const { id } = await storage.bulk.start({ action: 'cancel', filter: {} });
+    const advancing = storage.bulk.advance().catch(() => false);
+    await database.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    await advancing;
+    expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500 });
+    expect(await storage.stateCounts()).to.include({ enqueued: 0, cancelled: 3_500 });
+  });
+
+  it('fail, and say why, when their error would come again', async () => {
+    await fill(1);
+    const { id } = await storage.bulk.start({ action: 'cancel', filter: {} });
+    await database.query(`update longshore.bulk_operation set filter = '{"createdAfter":"never"}'`);
+    const operation = await carriedOut(storage, id);
+    expect(operation).to.include({ state: 'failed', changed: 0 });
+    expect(operation?.error).to.match(/^RangeError: /);
+  });
+
+  it('end without a step when no queue of their filter exists', async () => {
+    const { id } = await storage.bulk.start({ action: 'delete', filter: { queue: ['nowhere'] } });
+    expect(await carriedOut(storage, id)).to.include({ state: 'done', seen: 0 });
+  });
+});
