@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test test-faults screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -25,6 +25,9 @@ test-browser: build ## Look at the dashboard with a real browser (needs Chromium
 
 screenshots: build ## Make pictures of the dashboard's pages in docs/images (needs Chromium)
 	@npm run --silent --workspace @longshore/jobs-dashboard screenshots
+
+test-pgbouncer: build ## The storage's tests behind pgbouncer in transaction mode (needs pgbouncer)
+	$(bin)/mocha --spec 'shared/jobs-postgres/test/pgbouncer/*.pgbouncer.ts'
 
 test-faults: build ## Kill, freeze and cut everything under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)

@@ -1,5 +1,13 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
+import { indexPlans, localSettings, type Settings, sessionSettings, startupOptions } from './settings.js';
+import { UnnamedClient } from './unnamed-client.js';
+
+/**
+ * `transaction`: one like pgbouncer in transaction mode, which gives each transaction another connection, so that nothing
+ * outlives it: no prepared statement, no setting, no LISTEN.
+ */
+export type Pooler = 'none' | 'transaction';
 
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database` */
@@ -12,6 +20,10 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
+  /** What stands between this process and Postgres. */
+  readonly pooler: Pooler;
+  /** Past the pooler, for what needs a session. */
+  readonly directUrl: string;
 }
 
 /** One with a name is prepared once in each connection, so one name must always have the same text. */
@@ -19,25 +31,6 @@ export interface Statement {
   readonly name?: string;
   readonly text: string;
 }
-
-/**
- * Every statement of the store is written for nested loops over index look-ups. The tables shrink to nothing and grow by a
- * hundred thousand rows between two visits of autovacuum, so a planner that goes by their statistics would at some moment
- * choose to read them whole, keep that plan, and stall the queue. Planned once for all values: to plan a claim anew takes
- * as long as to run it.
- */
-const indexPlans: readonly string[] = [
-  ...['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'].map(
-    (setting) => `-c ${setting}=off`,
-  ),
-  '-c plan_cache_mode=force_generic_plan',
-];
-
-/**
- * People's searches leave the choice to the planner, which knows their values; some need a bitmap scan (the index on what
- * jobs carry is a GIN index). To compile such a query takes longer than to run it.
- */
-export const searchPlans: readonly string[] = ['-c random_page_cost=1.1', '-c jit=off'];
 
 /** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/];
@@ -50,20 +43,26 @@ const maxRepeats = 5;
 /** A pool of connections. Every failure that may pass comes out as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
+  readonly #begin: string;
   readonly options: DatabaseOptions;
 
   /** Connects when it is first used. */
-  constructor(options: DatabaseOptions, plans: readonly string[] = indexPlans) {
+  constructor(options: DatabaseOptions, plans: Settings = indexPlans) {
     this.options = options;
-    this.#pool = createPool({ ...connectionConfig(options, plans), max: options.poolSize });
+    const pooled = options.pooler === 'transaction';
+    this.#begin = pooled ? `begin; ${localSettings({ ...plans, ...sessionSettings(options) })}` : 'begin';
+    this.#pool = createPool({
+      ...connectionConfig(options, plans),
+      max: options.poolSize,
+      ...(pooled && { Client: UnnamedClient }),
+    });
   }
 
   /** Runs one statement as a transaction of its own. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     for (let repeat = 0; ; repeat++) {
       try {
-        const { rows } = await this.#pool.query<Row>({ ...statement, values });
-        return rows;
+        return await this.#queryOnce<Row>({ ...statement, values });
       } catch (error) {
         if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
         throw translate(error);
@@ -84,8 +83,8 @@ export class Database {
       throw translate(error);
     });
     try {
-      const rename = name === undefined ? '' : `; set local application_name = ${client.escapeLiteral(name)}`;
-      await client.query(`begin${rename}`);
+      const rename = name === undefined ? '' : `; ${localSettings({ application_name: name })}`;
+      await client.query(`${this.#begin}${rename}`);
       const result = await work(client);
       await client.query('commit');
       client.release();
@@ -104,26 +103,25 @@ export class Database {
   async close(): Promise<void> {
     await this.#pool.end();
   }
+
+  async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
+    const { rows } =
+      this.options.pooler === 'none'
+        ? await this.#pool.query<Row>(query)
+        : await this.transaction((client) => client.query<Row>(query)); // for its settings
+    return rows;
+  }
 }
 
-/**
- * What every connection is opened with.
- *
- * @param further command-line options for the connection's backend
- */
-export function connectionConfig(options: DatabaseOptions, further: readonly string[] = []): pg.ClientConfig {
-  const settings = [
-    ...further,
-    `-c statement_timeout=${options.statementTimeoutMs}`,
-    '-c idle_in_transaction_session_timeout=60000',
-    ...(options.useRecommendedIsolationLevel
-      ? [String.raw`-c default_transaction_isolation=read\ committed`]
-      : []),
-  ];
+/** What every connection is opened with. */
+export function connectionConfig(options: DatabaseOptions, plans: Settings = {}): pg.ClientConfig {
   return {
     connectionString: options.url,
     application_name: options.applicationName,
-    options: settings.join(' '),
+    // A pooler's connections are opened by the pooler: it refuses these, or passes over them.
+    ...(options.pooler === 'none' && {
+      options: startupOptions({ ...plans, ...sessionSettings(options) }),
+    }),
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   };

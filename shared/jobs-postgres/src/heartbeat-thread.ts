@@ -29,7 +29,7 @@ async function connect(): Promise<Client> {
 /** Returns whether the server is still among the living. */
 async function sendBeat(): Promise<boolean> {
   client ??= await connect();
-  const { rowCount } = await client.query({ ...beat, values: [serverId, Atomics.load(running, 0)] });
+  const { rowCount } = await client.query(beat.text, [serverId, Atomics.load(running, 0)]);
   return rowCount === 1;
 }
 

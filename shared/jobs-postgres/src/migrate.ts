@@ -26,7 +26,12 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: M
   try {
     await runner({
       // Waiting for the lock may take as long as the migrations of the process that holds it.
-      databaseUrl: connectionConfig({ ...options, statementTimeoutMs: 0 }),
+      databaseUrl: connectionConfig({
+        ...options,
+        url: options.directUrl,
+        pooler: 'none',
+        statementTimeoutMs: 0,
+      }),
       dir: fileURLToPath(directory),
       direction: 'up',
       migrationsTable: 'migration',

@@ -1,4 +1,4 @@
-import type { DatabaseOptions } from './database.js';
+import type { DatabaseOptions, Pooler } from './database.js';
 import type { RetentionDays } from './retention.js';
 
 /** How to reach a Postgres database. */
@@ -19,6 +19,14 @@ export interface PostgresOptions {
    * servers); then it fails with a `StorageUnavailableError`; 1 to 3 600 000, 10 000 by default. Searches have 2 connections of their own.
    */
   searchTimeoutMs?: number;
+  /**
+   * `transaction` if `url` leads to a pooler that gives each transaction another connection, such as pgbouncer in
+   * transaction mode; `none` by default. Nothing is prepared then, each statement brings its settings along, and servers find
+   * jobs by polling (each 200 ms unless `queuePollIntervalMs` says otherwise), for a pooler passes no notification on.
+   */
+  pooler?: Pooler;
+  /** Past the pooler, for migrations, which hold a lock for longer than a transaction; `url` by default. */
+  directUrl?: string;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
   /**
@@ -45,6 +53,8 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
       3_600_000,
     ),
     applicationName: options.applicationName ?? 'longshore',
+    pooler: options.pooler ?? 'none',
+    directUrl: options.directUrl ?? options.url,
   };
 }
 

@@ -1,4 +1,4 @@
-import { Database, searchPlans } from './database.js';
+import { Database } from './database.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
@@ -17,6 +17,7 @@ import { PostgresReader } from './postgres-reader.js';
 import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { QueueDirectory } from './queue-directory.js';
+import { searchPlans } from './settings.js';
 import { WakeUps } from './wake-ups.js';
 
 export type StorageParts = ReturnType<typeof assembleStorage>;

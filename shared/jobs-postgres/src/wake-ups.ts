@@ -54,7 +54,8 @@ export class WakeUps {
 
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    if (this.#client === undefined && this.#reconnectTimer === undefined) void this.#connect();
+    const connected = this.#client !== undefined || this.#reconnectTimer !== undefined;
+    if (!connected && this.#database.options.pooler === 'none') void this.#connect();
     return () => this.#listeners.delete(listener);
   }
 

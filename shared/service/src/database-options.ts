@@ -8,6 +8,8 @@ const variables = Type.Object(databaseVariables);
 export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
   return {
     url: config.DATABASE_URL,
+    pooler: config.DATABASE_POOLER,
+    ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     poolSize: config.DATABASE_POOL_SIZE,
     commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,
     useRecommendedIsolationLevel: config.USE_RECOMMENDED_ISOLATION_LEVEL,

@@ -13,6 +13,10 @@ export const serviceVariables = {
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
+  /** `transaction`: DATABASE_URL leads to a pooler that gives each transaction another connection. */
+  DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
+  /** Past the pooler, for migrations. */
+  DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 300_000 }),
   USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),

@@ -8,7 +8,6 @@ export const insertServer: Statement = {
 
 /** $1 id, $2 running jobs. No row in the answer: this server has been declared dead. */
 export const beat: Statement = {
-  name: 'longshore-beat',
   text: `update longshore.server set heartbeat_at = now(), processing = $2 where id = $1 returning id`,
 };
 

@@ -1,0 +1,50 @@
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { Database } from '../../src/database.js';
+import { databaseOptions } from '../../src/postgres-options.js';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
+
+describe('The settings of a statement behind pgbouncer', () => {
+  let database: TestDatabase;
+  let pooler: PgBouncer;
+  let pooled: Database;
+
+  before(async () => {
+    database = await createTestDatabase();
+    pooler = await startPgBouncer(database.url);
+    pooled = new Database(databaseOptions({ url: pooler.urlOf(database.url), pooler: 'transaction' }));
+  });
+
+  after(async () => {
+    await pooled.close();
+    await pooler.stop();
+    await database.drop();
+  });
+
+  const settings = {
+    enable_seqscan: 'off',
+    plan_cache_mode: 'force_generic_plan',
+    statement_timeout: '5min',
+    transaction_isolation: 'read committed',
+  };
+
+  for (const [name, value] of Object.entries(settings)) {
+    it(`have ${name} = ${value}`, async () => {
+      expect(await pooled.query({ text: `show ${name}` })).to.deep.equal([{ [name]: value }]);
+    });
+  }
+
+  it('are gone for the next who gets the connection', async () => {
+    await pooled.query({ text: 'select 1' });
+    const plain = new Database(
+      {
+        ...databaseOptions({ url: pooler.urlOf(database.url), pooler: 'transaction' }),
+        statementTimeoutMs: 0,
+      },
+      {},
+    );
+    const [row] = await plain.query({ text: 'show enable_seqscan' });
+    await plain.close();
+    expect(row).to.deep.equal({ enable_seqscan: 'on' });
+  });
+});

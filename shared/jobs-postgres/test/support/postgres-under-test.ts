@@ -1,0 +1,28 @@
+import type { StorageUnderTest } from '@longshore/jobs/conformance';
+import type { TestDatabase } from '@longshore/test-support';
+import { type PostgresOptions, PostgresStorage } from '../../src/index.js';
+
+/** The suite's subject on a database of its own, which is dropped in the end. */
+export async function postgresUnderTest(
+  database: TestDatabase,
+  options: Partial<PostgresOptions> = {},
+): Promise<StorageUnderTest> {
+  const storage = new PostgresStorage({ url: database.url, ...options });
+  await storage.open();
+  return {
+    storage,
+    silence: async (serverId) => {
+      await database.query(
+        `update longshore.server set timeout_ms = 0, heartbeat_at = now() - interval '1 hour' where id = $1`,
+        [serverId],
+      );
+    },
+    setNextDue: async (id, at) => {
+      await database.query('update longshore.recurring_job set next_due_at = $2 where id = $1', [id, at]);
+    },
+    close: async () => {
+      await storage.close();
+      await database.drop();
+    },
+  };
+}
