@@ -7,7 +7,8 @@ import pg from 'pg';
 export class UnnamedClient extends pg.Client {
   override query(...args: never[]): never {
     const [query, ...rest] = args as unknown[];
-    return Reflect.apply(super.query, this, [unnamed(query), ...rest]) as never;
+    const send = super.query.bind(this) as (...args: unknown[]) => unknown;
+    return send(unnamed(query), ...rest) as never;
   }
 }
 
