@@ -1,4 +1,14 @@
-import type { JobIntake, NewBatch, NewJob, TransactionClient } from '@longshore/jobs';
+import {
+  bringsKeys,
+  createdOf,
+  type Holders,
+  type JobIntake,
+  type KeyResolution,
+  type NewBatch,
+  type NewJob,
+  noHolders,
+  type TransactionClient,
+} from '@longshore/jobs';
 import type pg from 'pg';
 import { byQueue } from './by-queue.js';
 import type { Database } from './database.js';
@@ -8,9 +18,11 @@ import {
   batchInsert,
   checkParents,
   linksInsert,
+  type Run,
   waitsForParents,
   withFollowed,
 } from './linked-inserts.js';
+import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { hasConcurrencyKey, type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
@@ -25,31 +37,39 @@ const maxChunkSize = 4_000_000;
 export class PostgresIntake implements JobIntake {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
+  readonly #keys: PostgresKeys;
   readonly #wakeUps: WakeUps;
   readonly #buffers = new Map<string, EnqueueBuffer>();
 
   constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
     this.#database = database;
     this.#queues = queues;
+    this.#keys = new PostgresKeys(queues);
     this.#wakeUps = wakeUps;
   }
 
-  async enqueue(job: NewJob): Promise<void> {
+  async enqueue(job: NewJob): Promise<Holders> {
+    if (bringsKeys(job)) return this.enqueueMany([job]);
     let buffer = this.#buffers.get(job.queue);
     if (buffer === undefined) {
-      buffer = new EnqueueBuffer((jobs) => this.enqueueMany(jobs));
+      buffer = new EnqueueBuffer((jobs) => this.#enqueue(jobs, null, undefined));
       this.#buffers.set(job.queue, buffer);
     }
     await buffer.add(job);
+    return noHolders;
   }
 
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
-    return this.#enqueue(jobs, null, transaction);
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
+    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
+    await this.#enqueue(jobs, null, transaction);
+    return noHolders;
   }
 
-  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
-    const { jobs, followUp } = batch;
-    return this.#enqueue(followUp === null ? jobs : [...jobs, followUp], batch, transaction);
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
+    const jobs = jobsOf(batch);
+    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
+    await this.#enqueue(jobs, batch, transaction);
+    return noHolders;
   }
 
   async #enqueue(
@@ -57,19 +77,44 @@ export class PostgresIntake implements JobIntake {
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
   ): Promise<void> {
-    if (jobs.some(waitsForParents)) {
-      await checkParents(jobs, batch, async (statement, values) =>
-        transaction === undefined
-          ? this.#database.query(statement, values)
-          : (await transaction.query(statement.text, values)).rows,
-      );
-    }
+    const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
+    if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
     const inserts = await this.#inserts(jobs, batch);
     if (transaction !== undefined) {
-      for (const { statement, values } of inserts) await transaction.query(statement.text, values);
+      for (const { statement, values } of inserts) await run(statement, values);
       return; // whether it commits, and when, is the caller's affair
     }
     await this.#insert(inserts);
+    this.#announce(jobs);
+  }
+
+  /** Keys first, all of them, so that two who bring several do not end in a deadlock; then the jobs that got theirs. */
+  async #enqueueWithKeys(
+    jobs: readonly NewJob[],
+    batch: NewBatch | null,
+    transaction: TransactionClient | undefined,
+  ): Promise<Holders> {
+    for (const queue of byQueue(jobs).keys()) await this.#queues.idOf(queue); // known before a connection is held
+    const write = async (run: Run): Promise<KeyResolution> => {
+      const resolution = await this.#keys.resolve(jobs, run);
+      const created = batch === null ? null : createdOf(batch, resolution.created);
+      if (resolution.created.some(waitsForParents)) await checkParents(resolution.created, created, run);
+      for (const { statement, values } of await this.#inserts(resolution.created, created))
+        await run(statement, values);
+      return resolution;
+    };
+    if (transaction !== undefined) return (await atOnce(transaction, write)).holders;
+    const { created, replacements, holders } = await this.#database.transaction((client) =>
+      write(async (statement, values) => {
+        const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
+        return rows;
+      }),
+    );
+    this.#announce([...created, ...replacements.values()]);
+    return holders;
+  }
+
+  #announce(jobs: readonly NewJob[]): void {
     for (const queue of announced(jobs)) this.#wakeUps.announce(queue);
     if (jobs.some(hasConcurrencyKey)) this.#wakeUps.announce(null);
   }
@@ -119,6 +164,34 @@ export class PostgresIntake implements JobIntake {
       }
       await writing;
     });
+  }
+}
+
+function jobsOf({ jobs, followUp }: NewBatch): readonly NewJob[] {
+  return followUp === null ? jobs : [...jobs, followUp];
+}
+
+function runAlone(database: Database): Run {
+  return (statement, values) => database.query(statement, values);
+}
+
+function runWithin(transaction: TransactionClient): Run {
+  return async (statement, values) => (await transaction.query(statement.text, values)).rows;
+}
+
+/** All that it writes or, if it throws, nothing: the caller's transaction can go on. */
+async function atOnce<Result>(
+  transaction: TransactionClient,
+  write: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  await transaction.query('savepoint longshore');
+  try {
+    const result = await write(runWithin(transaction));
+    await transaction.query('release savepoint longshore');
+    return result;
+  } catch (error) {
+    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // what went wrong first is what counts
+    throw error;
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   Completion,
   ContinuationPage,
   ControlResult,
+  Holders,
   Job,
   JobCount,
   JobFeed,
@@ -64,15 +65,15 @@ export class PostgresStorage implements JobStorage {
     await database.close();
   }
 
-  enqueue(job: NewJob): Promise<void> {
+  enqueue(job: NewJob): Promise<Holders> {
     return this.#parts.intake.enqueue(job);
   }
 
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
     return this.#parts.intake.enqueueMany(jobs, transaction);
   }
 
-  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
     return this.#parts.intake.enqueueBatch(batch, transaction);
   }
 

@@ -1,10 +1,5 @@
-export {
-  type EnqueuedJob,
-  type EnqueueOptions,
-  JobClient,
-  type JobClientOptions,
-  type JobOrder,
-} from './client/job-client.js';
+export { JobClient, type JobClientOptions, type JobOrder } from './client/job-client.js';
+export type { EnqueuedJob, EnqueueOptions } from './client/enqueue-options.js';
 export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { AfterOption } from './client/after-option.js';
@@ -26,8 +21,10 @@ export {
 } from './job/definition.js';
 export * from './job/errors.js';
 export { firstIdOf, isId, newId } from './job/id.js';
+export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';
 export { type JobCourse, type JobEvent, type StateEvent, stateEventsOf } from './job/job-event.js';
+export type { ConflictPolicy, Uniqueness, UniquenessOptions, UniquenessRule } from './job/uniqueness.js';
 export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export {
@@ -69,6 +66,16 @@ export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memor
 export type * from './storage/batch-store.js';
 export * from './storage/bulk-operations.js';
 export type * from './storage/job-control.js';
+export {
+  bringsKeys,
+  createdOf,
+  type Holders,
+  type KeyHolder,
+  type KeyResolution,
+  keyName,
+  noHolders,
+  resolveKeys,
+} from './storage/key-resolution.js';
 export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';
 export type * from './storage/job-feed.js';

@@ -5,7 +5,7 @@ import {
 } from '../recurring/recurring-job.js';
 import { nextOccurrences } from '../recurring/schedule.js';
 import type { RecurringJobs } from '../storage/recurring-jobs.js';
-import type { EnqueuedJob } from './job-client.js';
+import type { EnqueuedJob } from './enqueue-options.js';
 
 /** What operators do with recurring jobs. Each method rejects with a {@link StorageUnavailableError} as the storage does. */
 export class RecurringClient {
@@ -42,8 +42,9 @@ export class RecurringClient {
   }
 
   /** Enqueues a job of it now and leaves its schedule alone. `null`: there is none. */
-  trigger(id: string): Promise<EnqueuedJob | null> {
-    return this.#store.trigger(id);
+  async trigger(id: string): Promise<EnqueuedJob | null> {
+    const job = await this.#store.trigger(id);
+    return job === null ? null : { id: job.id, queue: job.queue, created: true };
   }
 
   /** It enqueues nothing until it is resumed. `null`: there is none. */

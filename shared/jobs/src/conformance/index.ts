@@ -24,6 +24,9 @@ import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
 import { serving } from './serving.js';
 import { synchronizing } from './synchronizing.js';
+import { identifying } from './idempotency.js';
+import { replacing } from './replacing.js';
+import { uniqueness } from './uniqueness.js';
 import { Bench, type StorageUnderTest } from './storage-under-test.js';
 
 export type { StorageUnderTest } from './storage-under-test.js';
@@ -50,6 +53,9 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('keeping bulk operations', () => keepingBulkOperations(bench));
     describe('limiting queues', () => limiting(bench));
     describe('sharing concurrency keys', () => keying(bench));
+    describe('holding unique keys', () => uniqueness(bench));
+    describe('replacing', () => replacing(bench));
+    describe('repeating requests', () => identifying(bench));
     describe('what only some jobs carry', () => linking(bench));
     describe('continuing', () => continuing(bench));
     describe('following others', () => following(bench));

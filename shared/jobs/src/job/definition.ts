@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { toJsonText } from './arguments.js';
 import { checkConcurrency, type Concurrency } from './concurrency.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
+import { fingerprintOf } from './fingerprint.js';
 import type { JsonText } from './job.js';
 import {
   defaultMaxAttempts,
@@ -11,6 +12,7 @@ import {
   type RetryRules,
   toRetryDelay,
 } from './retry.js';
+import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
 export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules {
   /** Finds the handler; unique within an application. Letters, digits, `.`, `_`, `-` and `:`, at most 100. */
@@ -35,6 +37,11 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
    * tenant's id for example, 1 to 200 characters; `null` for a job without one.
    */
   concurrency?: ConcurrencyRule<Static<Schema>>;
+  /**
+   * No job is created while another of its jobs in the same queue holds the same key, which is a function of the arguments;
+   * `true`, or without a key: all the arguments.
+   */
+  unique?: true | UniquenessRule<Static<Schema>>;
 }
 
 export interface ConcurrencyRule<Args> {
@@ -56,6 +63,8 @@ export interface JobDefinition<Args = unknown> {
   readonly timeoutMs: number | null;
   /** The concurrency key of a job with these arguments and its limit; `null` if it has none. */
   concurrencyOf(args: Args): Concurrency | null;
+  /** The unique key of a job with these arguments; `null` if it may be there twice. */
+  uniquenessOf(args: Args): Uniqueness | null;
   /**
    * Checks arguments and turns them into what the storage keeps.
    *
@@ -78,6 +87,8 @@ export function defineJob<Schema extends TSchema = TSchema>(
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
   if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs);
+  const unique = options.unique === true ? {} : options.unique;
+  if (unique !== undefined) checkUniqueness(unique);
   if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
   const schema: TSchema = options.args ?? Type.Object({});
   let validate: ValidateFunction | undefined;
@@ -99,6 +110,13 @@ export function defineJob<Schema extends TSchema = TSchema>(
       const { key, limit } = options.concurrency;
       const own = typeof key === 'string' ? key : key(args);
       return own === null ? null : checkConcurrency({ key: own, limit });
+    },
+    uniquenessOf(args: Static<Schema>): Uniqueness | null {
+      if (unique === undefined) return null;
+      const { key, ...rule } = unique;
+      if (typeof key === 'string') return { key, ...rule };
+      const own = key === undefined ? fingerprintOf(toJsonText(args, 'args')) : key(args);
+      return own === null ? null : { key: own, ...rule };
     },
     serialize(args: Static<Schema>): JsonText {
       const text = toJsonText(args, 'args');

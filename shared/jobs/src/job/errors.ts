@@ -52,6 +52,36 @@ export class UnknownParentError extends Error {
   }
 }
 
+/** Another job holds the unique key of a job that insists on it (`onConflict: 'reject'`). Nothing was enqueued. */
+export class DuplicateJobError extends Error {
+  override readonly name = 'DuplicateJobError';
+  readonly key: string;
+  /** The job that holds the key. */
+  readonly holderId: string;
+
+  constructor(key: string, holderId: string) {
+    super(`Job ${holderId} holds the key "${key}"; nothing was enqueued`);
+    this.key = key;
+    this.holderId = holderId;
+  }
+}
+
+/** An idempotency key came again with another job name or other arguments. Nothing was enqueued. */
+export class IdempotencyConflictError extends Error {
+  override readonly name = 'IdempotencyConflictError';
+  readonly idempotencyKey: string;
+  /** The job that the key was first used for. */
+  readonly jobId: string;
+
+  constructor(idempotencyKey: string, jobId: string) {
+    super(
+      `The idempotency key "${idempotencyKey}" was used for job ${jobId}, of another name or with other arguments; nothing was enqueued`,
+    );
+    this.idempotencyKey = idempotencyKey;
+    this.jobId = jobId;
+  }
+}
+
 /** The claim on a job no longer holds: another server may be running it. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';

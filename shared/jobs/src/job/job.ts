@@ -1,4 +1,5 @@
 import type { After } from './continuation.js';
+import type { JobKey } from './job-key.js';
 import type { JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
 import type { JobState } from './state.js';
@@ -68,6 +69,8 @@ export interface NewJob {
   after?: After | null;
   /** Left out by the plain job. */
   meta?: JobMeta | null;
+  /** Keys that it is to hold, the most important first: if another job holds one, this one is not created. */
+  keys?: readonly JobKey[] | null;
 }
 
 /** A time on the calendar, or milliseconds from now by the storage's clock, which the client's may differ from. */

@@ -15,6 +15,7 @@ import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
+import type { Holders } from './key-resolution.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -37,16 +38,19 @@ export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobCo
 
 /** Where clients drop jobs. */
 export interface JobIntake extends BatchIntake {
-  /** Resolves once the job is durable. Concurrent calls may share one write. */
-  enqueue(job: NewJob): Promise<void>;
+  /** Resolves once the job is durable. Concurrent calls may share one write. Throws as {@link enqueueMany} does. */
+  enqueue(job: NewJob): Promise<Holders>;
   /**
    * All of them or none. With a transaction of the caller's they become visible when it commits and are gone when it
-   * rolls back.
+   * rolls back. Jobs are not created while others hold their keys; a key that another transaction has just taken is waited
+   * for. Resolves to the jobs that stand in their place.
    *
+   * @throws {DuplicateJobError} if one must not be there twice and is
+   * @throws {IdempotencyConflictError} if an idempotency key was used for something else
    * @throws {UnknownParentError} if a job is to wait for something that is not there
    * @throws {TypeError} if the storage cannot take part in such a transaction
    */
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void>;
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders>;
 }
 
 export interface ClaimRequest {

@@ -1,10 +1,11 @@
 import type { Attempt, Claim, Job, JobError, JsonText, JsonValue, NewJob } from '../../job/job.js';
 import { type JobLinks, type JobMeta, readMeta } from '../../job/meta.js';
 import { isFinished } from '../../job/state.js';
+import { replacedMeta } from '../key-resolution.js';
 
 /** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
 export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks> {
-  readonly args: JsonText;
+  args: JsonText;
   result: JsonText;
   /** The order in which jobs became known, which breaks ties of priority. */
   seq: number;
@@ -46,6 +47,17 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     meta: job.meta ?? null,
     pastAttempts: [],
   };
+}
+
+/** Gives a job that does not run the content of another. What it waits for, and its attempts, stay its own. */
+export function takeOver(record: JobRecord, job: NewJob, nowMs: number): void {
+  const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
+  record.args = job.args;
+  record.priority = job.priority;
+  record.maxAttempts = Math.max(job.maxAttempts, record.attempt + 1);
+  record.meta = replacedMeta(record.meta, job.meta ?? null);
+  record.delayMs = record.state === 'awaiting' ? inMs : null;
+  record.runAt = record.state === 'awaiting' && inMs !== null ? null : dueDate(job, nowMs);
 }
 
 export function toJob(record: JobRecord): Job {

@@ -1,30 +1,17 @@
 import { endOf, type NewBatch } from '../../job/batch.js';
 import type { ParentEnd } from '../../job/continuation.js';
-import { UnknownParentError } from '../../job/errors.js';
 import type { JobError, NewJob } from '../../job/job.js';
-import type { RateLimit } from '../../job/queue-limits.js';
-import { type FinishedState, isFinished } from '../../job/state.js';
+import { type FinishedState, isFinished, type JobState } from '../../job/state.js';
+import { bringsKeys, createdOf, type Holders, noHolders, resolveKeys } from '../key-resolution.js';
+import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from './clock.js';
-import { ConcurrencyKeys } from './concurrency-keys.js';
-import { type JobRecord, newRecord } from './job-record.js';
+import { type JobRecord, newRecord, takeOver } from './job-record.js';
 import { MemoryBatches } from './memory-batches.js';
+import { MemoryKeys } from './memory-keys.js';
 import { MemoryLinks } from './memory-links.js';
-import { ReadyLine } from './ready-line.js';
-import { TokenBucket } from './token-bucket.js';
+import { MemoryQueues, type QueueRecord } from './memory-queues.js';
 
 type WakeUpListener = (queue: string | null) => void;
-
-export interface QueueRecord {
-  readonly createdAt: Date;
-  readonly line: ReadyLine;
-  pausedAt: Date | null;
-  concurrencyLimit: number | null;
-  rateLimit: Required<RateLimit> | null;
-  readonly bucket: TokenBucket;
-  readonly keys: ConcurrencyKeys;
-  /** Jobs that servers hold. */
-  running: number;
-}
 
 /** All jobs and queues of one process, and the steps from state to state that several callers take. */
 export class MemoryJobs {
@@ -32,7 +19,8 @@ export class MemoryJobs {
   readonly links = new MemoryLinks();
   readonly #clock: Clock;
   readonly #records = new Map<string, JobRecord>();
-  readonly #queues = new Map<string, QueueRecord>();
+  readonly #queues: MemoryQueues;
+  readonly #keys = new MemoryKeys();
   readonly #listeners = new Set<WakeUpListener>();
   /** Ids of finished jobs, the oldest first; some may be gone or running again. */
   #finished: string[] = [];
@@ -40,10 +28,11 @@ export class MemoryJobs {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#queues = new MemoryQueues(clock);
   }
 
   get queues(): ReadonlyMap<string, QueueRecord> {
-    return this.#queues;
+    return this.#queues.all;
   }
 
   all(): IterableIterator<JobRecord> {
@@ -55,21 +44,28 @@ export class MemoryJobs {
   }
 
   /** All of them or none. `batch`: the one they belong to, which is new. */
-  add(jobs: readonly NewJob[], batch: NewBatch | null = null): void {
-    const ids = new Set<string>();
-    for (const { id } of jobs) {
-      if (this.#records.has(id) || ids.has(id)) throw new Error(`There is a job ${id} already`);
-      ids.add(id);
+  add(jobs: readonly NewJob[], batch: NewBatch | null = null): Holders {
+    if (!jobs.some(bringsKeys)) {
+      this.#add(jobs, batch);
+      return noHolders;
     }
-    for (const parent of jobs.flatMap(({ after }) => after?.parents ?? [])) {
-      if (
-        parent !== batch?.id &&
-        !ids.has(parent) &&
-        !this.#records.has(parent) &&
-        this.batches.find(parent) === undefined
-      )
-        throw new UnknownParentError(parent);
-    }
+    const now = this.#clock.now();
+    const stateOf = (id: string): JobState | undefined => this.#records.get(id)?.state;
+    const { created, holders, replacements, claims } = resolveKeys(jobs, (queue, key) =>
+      this.#keys.holderOf(queue, key, stateOf, now),
+    );
+    this.#add(created, batch === null ? null : createdOf(batch, created));
+    this.#keys.claim(claims, now);
+    for (const [id, job] of replacements) this.#replace(id, job);
+    return holders;
+  }
+
+  #add(jobs: readonly NewJob[], batch: NewBatch | null): void {
+    checkNewJobs(
+      jobs,
+      (id) => this.#records.has(id),
+      (id) => id === batch?.id || this.batches.find(id) !== undefined,
+    );
     if (batch !== null) this.batches.add(batch, new Date(this.#clock.now()));
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, this.#clock.now());
@@ -81,28 +77,28 @@ export class MemoryJobs {
     }
   }
 
-  addBatch(batch: NewBatch): void {
-    this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
+  /** An unfinished job that does not run takes over the content of another. */
+  #replace(id: string, job: NewJob): void {
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    const { state } = record;
+    if (state === 'enqueued') {
+      this.takeOut(record);
+      this.#leave(record);
+    }
+    takeOver(record, job, this.#clock.now());
+    if (state === 'awaiting') return;
+    if (record.runAt === null) this.makeReady(record);
+    else this.schedule(record, record.runAt);
+  }
+
+  addBatch(batch: NewBatch): Holders {
+    return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
   }
 
   /** A queue comes into being when it is first named. */
   queue(name: string): QueueRecord {
-    let queue = this.#queues.get(name);
-    if (queue === undefined) {
-      const now = this.#clock.now();
-      queue = {
-        createdAt: new Date(now),
-        line: new ReadyLine(),
-        pausedAt: null,
-        concurrencyLimit: null,
-        rateLimit: null,
-        bucket: new TokenBucket(now),
-        keys: new ConcurrencyKeys(),
-        running: 0,
-      };
-      this.#queues.set(name, queue);
-    }
-    return queue;
+    return this.#queues.get(name);
   }
 
   start(record: JobRecord): void {
@@ -173,6 +169,7 @@ export class MemoryJobs {
       this.links.forget(id);
     }
     for (const id of this.batches.trim(most)) this.links.forget(id);
+    this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
   }
 
   listen(listener: WakeUpListener): () => void {

@@ -9,6 +9,7 @@ import type {
   ServerDescription,
   ServerRegistration,
 } from '../storage.js';
+import type { Holders } from '../key-resolution.js';
 import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
@@ -49,20 +50,20 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     this.servers.close();
   }
 
-  async enqueue(job: NewJob): Promise<void> {
-    this.jobs.add([job]);
+  async enqueue(job: NewJob): Promise<Holders> {
+    return this.jobs.add([job]);
   }
 
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<void> {
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
     if (transaction !== undefined)
       throw new TypeError('Jobs in memory cannot take part in a database transaction');
-    this.jobs.add(jobs);
+    return this.jobs.add(jobs);
   }
 
-  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<void> {
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
     if (transaction !== undefined)
       throw new TypeError('Jobs in memory cannot take part in a database transaction');
-    this.jobs.addBatch(batch);
+    return this.jobs.addBatch(batch);
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {

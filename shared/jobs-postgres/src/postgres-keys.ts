@@ -1,0 +1,145 @@
+import {
+  isFinished,
+  type JobKey,
+  type JobState,
+  type KeyHolder,
+  keyName,
+  type KeyResolution,
+  type NewJob,
+  resolveKeys,
+} from '@longshore/jobs';
+import { arrayOf } from './array-literal.js';
+import { byQueue } from './by-queue.js';
+import type { Run } from './linked-inserts.js';
+import type { QueueDirectory } from './queue-directory.js';
+import { replacement } from './sql/replace-jobs.js';
+import { claimUnique, type KeyRow, lockUnique, selectHolders } from './sql/unique-keys.js';
+
+interface WantedKey {
+  readonly queue: string;
+  readonly key: JobKey;
+  /** The job that is to hold it. */
+  readonly jobId: string;
+}
+
+/** A key that is locked until the transaction ends. */
+interface LockedKey {
+  readonly wanted: WantedKey;
+  readonly row: KeyRow;
+  /** Nobody had a claim to it. */
+  readonly fresh: boolean;
+}
+
+type LockedKeys = ReadonlyMap<string, LockedKey>;
+
+/** Takes the keys that jobs bring, in the transaction that is to create the jobs. */
+export class PostgresKeys {
+  readonly #queues: QueueDirectory;
+
+  constructor(queues: QueueDirectory) {
+    this.#queues = queues;
+  }
+
+  /**
+   * Takes keys for those jobs that are to be created, and gives holders their new content. The directory must know the queues.
+   *
+   * @throws {DuplicateJobError} if a job must not be there twice and is
+   * @throws {IdempotencyConflictError} if an idempotency key was used for something else
+   */
+  async resolve(jobs: readonly NewJob[], run: Run): Promise<KeyResolution> {
+    const locked = await this.#lock(jobs, run);
+    for (;;) {
+      const states = await this.#statesOf(locked, run);
+      const resolution = resolveKeys(jobs, (queue, key) => holderOf(locked.get(keyName(queue, key)), states));
+      if (!(await this.#replace(resolution.replacements, run))) continue; // one has been claimed at this moment
+      await this.#claim(resolution.claims, locked, run);
+      return resolution;
+    }
+  }
+
+  /** Queues by their numbers, then keys in their order: whoever locks several does it in this order. */
+  async #lock(jobs: readonly NewJob[], run: Run): Promise<LockedKeys> {
+    const locked = new Map<string, LockedKey>();
+    for (const [queueId, queue, ofQueue] of await this.#inOrder(jobs)) {
+      const wanted = new Map<string, WantedKey>();
+      for (const { id, keys } of ofQueue) {
+        for (const key of keys ?? []) {
+          const name = keyName(queue, key);
+          if (!wanted.has(name)) wanted.set(name, { queue, key, jobId: id });
+        }
+      }
+      if (wanted.size === 0) continue;
+      const rows = (await run(lockUnique, columns(queueId, [...wanted.values()]))) as KeyRow[];
+      for (const row of rows) {
+        const name = keyName(queue, row);
+        const own = wanted.get(name);
+        if (own !== undefined) locked.set(name, { wanted: own, row, fresh: row.job_id === own.jobId });
+      }
+    }
+    return locked;
+  }
+
+  /** Jobs that are not there have none. */
+  async #statesOf(locked: LockedKeys, run: Run): Promise<ReadonlyMap<string, JobState>> {
+    const states = new Map<string, JobState>();
+    const holders = [...locked.values()].filter(
+      ({ fresh, row }) => !fresh && !row.expired && row.states !== null,
+    );
+    const ofQueue = byQueue(holders.map(({ wanted: { queue }, row }) => ({ queue, row })));
+    for (const [queue, group] of ofQueue) {
+      const rows = await run(selectHolders, [
+        await this.#queues.idOf(queue),
+        arrayOf(group.map(({ row }) => row.job_id)),
+        group.map(({ row: { states: held } }) => held?.some(isFinished) ?? false),
+      ]);
+      for (const { id, state } of rows as { id: string; state: JobState }[]) states.set(id, state);
+    }
+    return states;
+  }
+
+  /** `false` if one of the holders was no longer where it could be given another content. */
+  async #replace(replacements: KeyResolution['replacements'], run: Run): Promise<boolean> {
+    const wanted = [...replacements].map(([id, job]) => ({ queue: job.queue, id, job }));
+    for (const [queue, group] of byQueue(wanted)) {
+      const contents = new Map(group.map(({ id, job }) => [id, job]));
+      const { statement, values } = replacement(await this.#queues.idOf(queue), contents);
+      if ((await run(statement, values)).length < contents.size) return false;
+    }
+    return true;
+  }
+
+  async #claim(claims: KeyResolution['claims'], locked: LockedKeys, run: Run): Promise<void> {
+    const changed = claims.filter(({ queue, key, jobId }) => {
+      const { fresh, wanted } = locked.get(keyName(queue, key)) ?? {};
+      return !(fresh === true && wanted?.key === key && wanted.jobId === jobId);
+    });
+    for (const [queue, group] of byQueue(changed))
+      await run(claimUnique, columns(await this.#queues.idOf(queue), group));
+  }
+
+  async #inOrder(jobs: readonly NewJob[]): Promise<[id: number, queue: string, jobs: NewJob[]][]> {
+    const groups: [number, string, NewJob[]][] = [];
+    for (const [queue, group] of byQueue(jobs)) groups.push([await this.#queues.idOf(queue), queue, group]);
+    return groups.toSorted(([left], [right]) => left - right);
+  }
+}
+
+function holderOf(locked: LockedKey | undefined, states: ReadonlyMap<string, JobState>): KeyHolder | null {
+  if (locked === undefined || locked.fresh || locked.row.expired) return null;
+  const { job_id: jobId, states: held, fingerprint } = locked.row;
+  const state = states.get(jobId) ?? null;
+  if (held !== null && (state === null || !held.includes(state))) return null;
+  return { jobId, state, fingerprint };
+}
+
+function columns(queueId: number, keys: readonly WantedKey[]): unknown[] {
+  return [
+    queueId,
+    keys.map(({ key }) => key.scope),
+    keys.map(({ key }) => key.key),
+    arrayOf(keys.map(({ jobId }) => jobId)),
+    keys.map(({ key: { states } }) => (states === null ? null : arrayOf(states))),
+    keys.map(({ key }) => key.periodMs),
+    keys.map(({ key }) => key.fingerprint),
+  ];
+}

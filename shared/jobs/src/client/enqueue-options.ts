@@ -1,0 +1,56 @@
+import type { Concurrency } from '../job/concurrency.js';
+import type { Uniqueness } from '../job/uniqueness.js';
+import type { TransactionClient } from '../storage/transaction.js';
+import type { AfterOption } from './after-option.js';
+
+export interface EnqueueOptions {
+  /** Instead of the definition's queue. */
+  queue?: string;
+  /** Instead of the definition's priority; lower runs first. */
+  priority?: number;
+  /** Instead of the definition's number of attempts. */
+  maxAttempts?: number;
+  /** Instead of the definition's time for one attempt, in milliseconds. */
+  timeoutMs?: number;
+  /** The trace that the job belongs to (W3C Trace Context); its handler finds it in `job.traceparent`. */
+  traceparent?: string;
+  /** Words to find the job by: at most 20 of 1 to 100 characters. */
+  tags?: readonly string[];
+  /**
+   * At most `limit` jobs of this queue with this key run at once, over all servers. Instead of the definition's; `null` for
+   * no limit.
+   */
+  concurrency?: Concurrency | null;
+  /**
+   * No job is created while another of this name in the same queue holds the same key. Instead of the definition's; `null`
+   * for none.
+   */
+  unique?: Uniqueness | null;
+  /**
+   * The same key again, within 24 hours by default, gives the same job, whatever became of it; with another name or other
+   * arguments an {@link IdempotencyConflictError}. 1 to 200 characters, each caller's own: a UUID, the id of a request.
+   */
+  idempotencyKey?: string;
+  /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
+  id?: string;
+  /** Only after other jobs or batches have ended. */
+  after?: AfterOption;
+  /** Not before this many milliseconds have passed, which count from the end of its last parent if it has any. Excludes `runAt`. */
+  delayMs?: number;
+  /** Not before this time. A time in the past means at once. */
+  runAt?: Date;
+  /**
+   * A `pg` client with a transaction under way: the job becomes visible with its commit and is gone if it rolls back.
+   * Nothing tells servers of that moment, so the job starts at their next look, within 200 ms by default.
+   */
+  transaction?: TransactionClient;
+}
+
+/** What the caller learns about the job that it handed over. */
+export interface EnqueuedJob {
+  /** UUIDv7. Of the job that holds the key, if none was created. */
+  readonly id: string;
+  readonly queue: string;
+  /** `false`: another job holds its key and stands in its place. */
+  readonly created: boolean;
+}

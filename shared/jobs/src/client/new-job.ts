@@ -1,0 +1,112 @@
+import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
+import type { After } from '../job/continuation.js';
+import {
+  checkMaxAttempts,
+  checkName,
+  checkPriority,
+  checkTimeout,
+  type JobDefinition,
+} from '../job/definition.js';
+import { isId, newId } from '../job/id.js';
+import { idempotencyKey } from '../job/idempotency.js';
+import type { JobKey } from '../job/job-key.js';
+import type { Due, JsonText, NewJob } from '../job/job.js';
+import type { JobMeta } from '../job/meta.js';
+import { checkTraceparent } from '../job/traceparent.js';
+import { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
+import { checkAfter } from './after-option.js';
+import type { EnqueueOptions } from './enqueue-options.js';
+
+/**
+ * The job as it goes into the storage.
+ *
+ * @param idempotencyMs how long its idempotency key is held, if it has one
+ * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
+ * @throws {RangeError} if an option is out of its bounds
+ */
+export function toNewJob<Args>(
+  definition: JobDefinition<Args>,
+  args: Args,
+  options: EnqueueOptions,
+  idempotencyMs: number,
+): NewJob {
+  const {
+    queue = definition.queue,
+    priority = definition.priority,
+    maxAttempts = definition.maxAttempts,
+  } = options;
+  if (options.queue !== undefined) checkName('queue', queue);
+  if (options.priority !== undefined) checkPriority(priority);
+  if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
+  if (options.id !== undefined && !(isId(options.id) && options.id[14] === '7'))
+    throw new RangeError(`"${options.id}" is not a UUID of version 7, as newId() makes them`);
+  const after = options.after === undefined ? null : checkAfter(options.after);
+  const json = definition.serialize(args);
+  const unique = options.unique === undefined ? definition.uniquenessOf(args) : options.unique;
+  if (after !== null && unique?.onConflict === 'replace')
+    throw new RangeError('A job that waits for others cannot take the place of another (onConflict)');
+  return {
+    id: options.id?.toLowerCase() ?? newId(),
+    name: definition.name,
+    queue,
+    priority,
+    maxAttempts,
+    args: json,
+    due: dueTime(options),
+    meta: metaOf(
+      options,
+      after,
+      options.concurrency === undefined ? definition.concurrencyOf(args) : options.concurrency,
+    ),
+    after,
+    keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
+  };
+}
+
+/** `null` for the job without any. */
+function keysOf(
+  name: string,
+  args: JsonText,
+  unique: Uniqueness | null,
+  idempotent: string | undefined,
+  idempotencyMs: number,
+): JobKey[] | null {
+  if (unique === null && idempotent === undefined) return null;
+  return [
+    ...(idempotent === undefined ? [] : [idempotencyKey(idempotent, name, args, idempotencyMs)]),
+    ...(unique === null ? [] : [uniqueKey(name, unique)]),
+  ];
+}
+
+/** `null` for the plain job, which carries nothing more. */
+function metaOf(
+  options: EnqueueOptions,
+  after: After | null,
+  concurrency: Concurrency | null,
+): JobMeta | null {
+  const { tags = [], timeoutMs, traceparent, idempotencyKey } = options;
+  if (timeoutMs !== undefined) checkTimeout(timeoutMs);
+  if (traceparent !== undefined) checkTraceparent(traceparent);
+  if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
+    throw new RangeError('tags are at most 20 words of 1 to 100 characters');
+  }
+  const meta: JobMeta = {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(after !== null && { parentIds: after.parents }),
+    ...(concurrency !== null && concurrencyMeta(concurrency)),
+    ...(tags.length > 0 && { tags: [...new Set(tags)] }),
+  };
+  return Object.keys(meta).length === 0 ? null : meta;
+}
+
+function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {
+  if (delayMs !== undefined && runAt !== undefined) throw new RangeError('Give delayMs or runAt, not both');
+  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
+    throw new RangeError(`delayMs is a number of milliseconds, 0 or more, not ${delayMs}`);
+  }
+  if (runAt !== undefined && Number.isNaN(runAt.getTime())) throw new RangeError('runAt is not a valid date');
+  if (runAt !== undefined) return { at: runAt };
+  return delayMs === undefined || delayMs === 0 ? null : { inMs: delayMs };
+}

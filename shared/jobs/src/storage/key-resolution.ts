@@ -1,0 +1,127 @@
+import type { NewBatch } from '../job/batch.js';
+import { DuplicateJobError, IdempotencyConflictError } from '../job/errors.js';
+import type { NewJob } from '../job/job.js';
+import type { JobKey } from '../job/job-key.js';
+import type { JobMeta } from '../job/meta.js';
+import { isFinished, type JobState } from '../job/state.js';
+
+/**
+ * Of jobs that were not created, for others hold their keys: the id of the job that stands, by the id that theirs would have
+ * been. Empty if all were created.
+ */
+export type Holders = ReadonlyMap<string, string>;
+
+export const noHolders: Holders = new Map();
+
+/** The job that holds a key. */
+export interface KeyHolder {
+  readonly jobId: string;
+  /** `null` if it is not known, for the key is held in any state. */
+  readonly state: JobState | null;
+  readonly fingerprint: string | null;
+}
+
+/** What is to be done about jobs that bring keys. */
+export interface KeyResolution {
+  /** To be created, in their order. */
+  readonly created: readonly NewJob[];
+  readonly holders: Holders;
+  /** By the id of a job that is there: the one whose content it takes over. */
+  readonly replacements: ReadonlyMap<string, NewJob>;
+  /** Who is to hold which keys. */
+  readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
+}
+
+/**
+ * Decides which of these jobs are created, as if they came one after the other.
+ *
+ * @param holderOf who holds a key of a queue before any of them
+ * @throws {DuplicateJobError} if one must not be there twice and is
+ * @throws {IdempotencyConflictError} if an idempotency key was used for something else
+ */
+export function resolveKeys(
+  jobs: readonly NewJob[],
+  holderOf: (queue: string, key: JobKey) => KeyHolder | null,
+): KeyResolution {
+  const created = new Map<string, NewJob>();
+  const holders = new Map<string, string>();
+  const replacements = new Map<string, NewJob>();
+  const claims = new Map<string, KeyResolution['claims'][number]>();
+
+  const claim = ({ queue }: NewJob, keys: readonly JobKey[], jobId: string): void => {
+    for (const key of keys) claims.set(keyName(queue, key), { queue, key, jobId });
+  };
+  const holder = (queue: string, key: JobKey): KeyHolder | null => {
+    const earlier = claims.get(keyName(queue, key));
+    if (earlier === undefined) return holderOf(queue, key);
+    return { jobId: earlier.jobId, state: null, fingerprint: earlier.key.fingerprint };
+  };
+
+  for (const job of jobs) {
+    const keys = job.keys ?? [];
+    const held = keys.map((key) => holder(job.queue, key));
+    const place = held.findIndex((each) => each !== null);
+    const [key, conflict] = [keys[place], held[place]];
+    if (key === undefined || conflict === undefined || conflict === null) {
+      created.set(job.id, withParents(job, holders));
+      claim(job, keys, job.id);
+      continue;
+    }
+    const { jobId } = conflict;
+    if (key.fingerprint !== conflict.fingerprint) throw new IdempotencyConflictError(key.key, jobId);
+    if (key.onConflict === 'reject') throw new DuplicateJobError(key.key, jobId);
+    if (key.onConflict === 'replace') {
+      const first = created.get(jobId);
+      if (first !== undefined) created.set(jobId, replaced(first, job));
+      else if (isReplaceable(conflict.state)) replacements.set(jobId, job);
+    }
+    holders.set(job.id, jobId);
+    claim(job, keys.slice(0, place), jobId); // the key that was free names the job that was given
+  }
+  return { created: [...created.values()], holders, replacements, claims: [...claims.values()] };
+}
+
+export function bringsKeys({ keys = null }: NewJob): boolean {
+  return keys !== null;
+}
+
+/** The batch without what was not created. */
+export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch {
+  const byId = new Map(created.map((job) => [job.id, job]));
+  const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
+  return { ...batch, jobs, followUp: byId.get(batch.followUp?.id ?? '') ?? null };
+}
+
+/** How keys are told apart. No part contains a NUL. */
+export function keyName(queue: string, { scope, key }: Pick<JobKey, 'scope' | 'key'>): string {
+  return `${queue}\0${scope}\0${key}`;
+}
+
+/** What a job keeps of its own when it takes over the content of another: its ties to other jobs. */
+const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
+
+/** The meta of a job that takes over the content of another. */
+export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
+  const isTie = (member: string): boolean => (ties as readonly string[]).includes(member);
+  const meta = Object.fromEntries([
+    ...Object.entries(own ?? {}).filter(([member]) => isTie(member)),
+    ...Object.entries(other ?? {}).filter(([member]) => !isTie(member)),
+  ]) as JobMeta;
+  return Object.keys(meta).length === 0 ? null : meta;
+}
+
+function replaced(first: NewJob, later: NewJob): NewJob {
+  const meta = replacedMeta(first.meta ?? null, later.meta ?? null);
+  return { ...later, id: first.id, after: first.after ?? null, keys: first.keys ?? null, meta };
+}
+
+function isReplaceable(state: JobState | null): boolean {
+  return state !== null && state !== 'processing' && !isFinished(state);
+}
+
+/** A job that waits for one of the same call waits for what stands in its place. */
+function withParents(job: NewJob, holders: Holders): NewJob {
+  if (!job.after?.parents.some((parent) => holders.has(parent))) return job;
+  const parents = [...new Set(job.after.parents.map((parent) => holders.get(parent) ?? parent))];
+  return { ...job, after: { ...job.after, parents }, meta: { ...job.meta, parentIds: parents } };
+}
