@@ -23,7 +23,14 @@ export async function startService(program: string, env: Record<string, string>)
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(peerNode(), [fileURLToPath(new URL(program, root))], {
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...env, PORT: String(port) },
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      API_AUTH: 'none',
+      LOG_LEVEL: 'warn',
+      ...env,
+      PORT: String(port),
+    },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = once(child, 'exit');

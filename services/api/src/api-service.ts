@@ -11,6 +11,7 @@ import {
   storageHealth,
 } from '@longshore/service';
 import Koa from 'koa';
+import { createAccess } from './access/access.js';
 import { type ApiConfig, baseUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
 import { apiMigrations, createStorage } from './storage.js';
@@ -29,11 +30,13 @@ export async function startApi(
   const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
 
-  const app = new Koa();
+  const access = createAccess(config, database, logger);
+
+  const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   app.use(traceRequests);
-  app.use(resourceApi({ storage, database, client, application, config, logger }));
+  app.use(resourceApi({ storage, database, client, application, access, config, logger }));
   app.use(health.routes.routes());
-  app.use(testRoute(client, config).routes());
+  app.use(testRoute(client, access, config).routes());
   if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
       createDashboard({

@@ -9,12 +9,14 @@ import {
   serviceVariables,
 } from '@longshore/service';
 import Type from 'typebox';
+import { accessVariables, checkAccess } from './access/access-config.js';
 
 const variables = Type.Object({
   ...serviceVariables,
   ...databaseVariables,
   ...serverVariables,
   ...dashboardVariables,
+  ...accessVariables,
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
   /** `memory`: everything in this process, nothing kept. */
   STORAGE: Type.Enum(['postgres', 'memory'], { default: 'postgres' }),
@@ -44,6 +46,7 @@ export function readApiConfig(environment: Environment): ApiConfig {
       'DATABASE_URL is not set: give postgres://user:password@host:port/database, or set STORAGE=memory',
     );
   }
+  checkAccess(config);
   return config;
 }
 

@@ -4,6 +4,8 @@ import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
 import { type Application, definitionsOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
+import type { Access } from './access/access.js';
+import { queueConfinement, scopeRules } from './access/access-rules.js';
 import { type ApiConfig, baseUrlOf } from './config.js';
 import { apiMigrations } from './storage.js';
 
@@ -12,23 +14,29 @@ export interface ResourceApiParts {
   readonly database: ApplicationDatabase | null;
   readonly client: JobClient;
   readonly application: Application;
+  readonly access: Access;
   readonly config: ApiConfig;
   readonly logger: Logger;
 }
 
 /** Everything below `/api`, the error pages, and the error payload for all the rest. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
-  const { storage, database, client, application, config, logger } = parts;
+  const { storage, database, client, application, access, config, logger } = parts;
   const definitions = [testJob, ...definitionsOf(application)];
   const jobs = jobsApi({ storage, client, definitions });
   return createResourceApi({
     ...(database === null
-      ? { resources: jobs }
+      ? { resources: [...jobs, ...access.resources] }
       : {
-          resources: [...jobs, ...(application.tables?.resources ?? [])],
+          resources: [...jobs, ...access.resources, ...(application.tables?.resources ?? [])],
           idempotency: tableIdempotencyStore(database.pool, `${apiMigrations.schema}.kept_answer`),
           platform: { database: database.pool, enqueue: enqueueWith(client, definitions) },
         }),
+    ...(access.authenticate && { authenticate: access.authenticate }),
+    ...(access.rateLimit && { rateLimit: access.rateLimit }),
+    securitySchemes: access.securitySchemes,
+    scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
+    confinement: queueConfinement(definitions),
     info: {
       title: 'Longshore',
       description: `Background jobs, and the resources of ${application.name}.`,

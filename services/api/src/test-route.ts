@@ -1,12 +1,13 @@
 import Router from '@koa/router';
 import type { JobClient } from '@longshore/jobs';
+import { type Admission, requireCaller } from '@longshore/resources';
 import { testJob } from '@longshore/service';
 import { type ApiConfig, baseUrlOf } from './config.js';
 
-/** `POST /test`: registers a job that takes its time, and answers at once. */
-export function testRoute(client: JobClient, config: ApiConfig): Router {
+/** `POST /test`: registers a job that takes its time, and answers at once. Needs the scope `write`, where any is needed. */
+export function testRoute(client: JobClient, admission: Admission, config: ApiConfig): Router {
   const router = new Router();
-  router.post('/test', async (context) => {
+  router.post('/test', requireCaller(admission, 'write', testJob.queue), async (context) => {
     const { id } = await client.enqueue(testJob, { waitMs: config.TEST_JOB_MS });
     context.status = 202;
     context.set('location', `${baseUrlOf(config)}${config.PATH_PREFIX}/api/v1/jobs/${id}`);

@@ -1,17 +1,20 @@
 import type Koa from 'koa';
 import { toApiRequest } from './koa-request.js';
 import { type Admission, admit } from './request/admission.js';
+import { requireReach } from './request/confinement.js';
 import { requireScope } from './request/scope.js';
 
 /**
  * Lets only callers with a scope on to the middleware after it, for routes that are no resources. It stands after the
  * resource API, which answers what it throws.
+ * @param value of the field by which callers are confined, where the route has one: others than these are kept out
  */
-export function requireCaller(admission: Admission, scope: string): Koa.Middleware {
+export function requireCaller(admission: Admission, scope: string, value?: string): Koa.Middleware {
   return async (ctx, next) => {
     const request = toApiRequest(ctx, async () => undefined);
     const principal = await admit(admission, request, ({ headers }) => ctx.set(headers));
     requireScope(principal, scope);
+    requireReach(principal, value);
     await next();
   };
 }

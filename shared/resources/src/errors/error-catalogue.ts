@@ -156,6 +156,12 @@ export const errorCatalogue = {
     cause: 'The database does not answer or refuses connections.',
     fix: 'Wait for the seconds in `Retry-After`, then try again.',
   },
+  50302: {
+    title: 'Issuer unreachable',
+    userMessage: 'The service is not available at the moment. Please try again shortly.',
+    cause: 'The keys with which JSON Web Tokens are checked cannot be read from their issuer.',
+    fix: 'Wait for the seconds in `Retry-After`, then try again; if it stays, tell the operators.',
+  },
 } as const satisfies Record<number, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -27,3 +27,13 @@ export function confine(route: Route, confinement: Confinement, principal: Princ
   };
   return { ...confined(route), parents: route.parents.map(confined) };
 }
+
+/**
+ * For routes that are no resources.
+ * @throws {ApiError} 40301 if the caller is confined to other values than this one
+ */
+export function requireReach(principal: Principal | undefined, value: string | undefined): void {
+  const values = principal?.confinedTo;
+  if (values === undefined || (value !== undefined && values.includes(value))) return;
+  throw apiError(40301, `These credentials reach only ${values.join(', ')}`);
+}

@@ -10,6 +10,7 @@ export interface ScopedCall {
   /** The name of the resource at the top of the path. */
   readonly root: string;
   readonly method: string;
+  readonly kind: Route['kind'];
   /** The verb of a special operation; undefined for any other call. */
   readonly operation: string | undefined;
 }
@@ -29,7 +30,7 @@ export function scopedCall(route: Route, method: string): ScopedCall {
   const { resource, parents } = route;
   const root = (parents[0] ?? route).resource.name;
   const operation = route.kind === 'operation' ? route.operation.verb : undefined;
-  return { resource: resource.name, root, method, operation };
+  return { resource: resource.name, root, method, kind: route.kind, operation };
 }
 
 /** @throws {ApiError} 40301 that names the scope, unless the caller has it or the API is open to all */

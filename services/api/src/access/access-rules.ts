@@ -1,0 +1,43 @@
+import type { JobDefinition } from '@longshore/jobs';
+import type { Confinement, ScopeOf } from '@longshore/resources';
+import { apiKeys } from './api-keys-resource.js';
+import type { Scope } from './api-key.js';
+
+/** What each scope allows. None includes another, but `admin` all. */
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  read: 'GET on everything but API keys',
+  write:
+    'what changes single jobs, batches and recurring jobs; all changes of the application's resources; `POST /test`',
+  operate:
+    'special operations (`PUT …/{verb}`) and changes of many items at once, on the resources of the job platform; all changes of queues and servers',
+  admin: 'everything, API keys too; sees the stack trace of a 500',
+};
+
+/** The platform's resources whose single items are the callers' own work. */
+const work = new Set(['jobs', 'batches', 'recurring-jobs']);
+
+/**
+ * Which scope a call needs.
+ *
+ * @param platform the names of the platform's resources at the top; all others are the application's
+ */
+export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
+  return ({ root, resource, method, kind }): Scope => {
+    if (root === apiKeys) return 'admin';
+    if (method === 'GET' || method === 'HEAD') return 'read';
+    if (!platform.has(root)) return 'write';
+    const isSingle = kind === 'item' || (kind === 'collection' && method === 'POST');
+    return work.has(resource) && isSingle ? 'write' : 'operate';
+  };
+}
+
+/** What is in reach of a key that is restricted to queues. */
+export function queueConfinement(definitions: readonly JobDefinition[]): Confinement {
+  const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));
+  const assumed = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));
+  return {
+    jobs: { field: 'queue', assumed },
+    'recurring-jobs': { field: 'queue', assumed },
+    queues: { field: 'name' },
+  };
+}

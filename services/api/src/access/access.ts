@@ -1,0 +1,106 @@
+import type { ApplicationDatabase } from '@longshore/jobs-postgres';
+import {
+  type Admission,
+  createRateLimit,
+  type Principal,
+  type RateLimit,
+  type Resource,
+  type SecuritySchemes,
+} from '@longshore/resources';
+import type { Logger } from '@longshore/service';
+import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
+import { hashOf, isHashOf } from './api-key.js';
+import { apiKeysResource } from './api-keys-resource.js';
+import { authenticateWith } from './authenticate.js';
+import { tokenVerifier } from './json-web-token.js';
+import { KeyRing } from './key-ring.js';
+import { memoryApiKeyStore } from './memory-api-key-store.js';
+import { tableApiKeyStore } from './table-api-key-store.js';
+
+/** Who may call, and how often. */
+export interface Access extends Admission {
+  /** How the document describes the credentials. */
+  readonly securitySchemes: SecuritySchemes;
+  /** Served beside the others: the API keys, if any are accepted. */
+  readonly resources: readonly Resource[];
+}
+
+/** Requests that a caller with credentials may send in a second, unless configured; without, any number. */
+const usualPerSecond = 1_000;
+
+/** The table of API keys. */
+export const apiKeyTable = 'longshore_api.api_key';
+
+/** Access as the environment describes it; the log says if the API is open. */
+export function createAccess(
+  config: AccessConfig,
+  database: ApplicationDatabase | null,
+  logger: Logger,
+): Access {
+  const kinds = acceptedKinds(config);
+  const rateLimit = rateLimitOf(config, kinds);
+  if (kinds.size === 0) {
+    logger.warn({}, 'API_AUTH=none: whoever reaches the API may do everything');
+    return { authenticate: undefined, rateLimit, securitySchemes: {}, resources: [] };
+  }
+  logger.info({ credentials: [...kinds] }, 'the API asks for credentials');
+  const store = database === null ? memoryApiKeyStore() : tableApiKeyStore(database.pool, apiKeyTable);
+  const ring = new KeyRing(store, {
+    onError: (error) => logger.warn({ err: error }, 'the last use of an API key could not be noted'),
+  });
+  return {
+    authenticate: authenticateWith({
+      ...(kinds.has('keys') && { apiKey: (token) => ring.principalOf(token) }),
+      ...(config.API_ADMIN_KEY !== undefined && { adminKey: adminKey(config.API_ADMIN_KEY) }),
+      ...(kinds.has('jwt') && { jsonWebToken: verifierOf(config, logger) }),
+    }),
+    rateLimit,
+    securitySchemes: schemesOf(kinds),
+    resources: kinds.has('keys') ? [apiKeysResource(store, ring)] : [],
+  };
+}
+
+function adminKey(configured: string): (token: string) => Principal | undefined {
+  const hash = configured.startsWith('sha256:')
+    ? Buffer.from(configured.slice(7), 'hex')
+    : hashOf(configured);
+  return (token) => (isHashOf(hash, token) ? { name: 'API_ADMIN_KEY', scopes: ['admin'] } : undefined);
+}
+
+function verifierOf(config: AccessConfig, logger: Logger): (token: string) => Promise<Principal> {
+  const { JWT_ISSUER = '', JWT_AUDIENCE = '', JWT_JWKS_URL = '', JWT_CLOCK_TOLERANCE_S } = config;
+  return tokenVerifier(
+    {
+      issuer: JWT_ISSUER,
+      audience: JWT_AUDIENCE,
+      jwksUrl: JWT_JWKS_URL,
+      clockToleranceSeconds: JWT_CLOCK_TOLERANCE_S,
+    },
+    (error) => logger.warn({ err: error }, 'the keys of JWT_JWKS_URL cannot be read'),
+  );
+}
+
+function rateLimitOf(
+  { RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST }: AccessConfig,
+  kinds: ReadonlySet<CredentialKind>,
+): RateLimit | undefined {
+  const perSecond = RATE_LIMIT_PER_SECOND ?? (kinds.size === 0 ? 0 : usualPerSecond);
+  return perSecond === 0
+    ? undefined
+    : createRateLimit({ perSecond, burst: RATE_LIMIT_BURST ?? 2 * perSecond });
+}
+
+function schemesOf(kinds: ReadonlySet<CredentialKind>): SecuritySchemes {
+  const bearer = [
+    ...(kinds.has('keys') ? ['an API key (`lsk_…`)'] : []),
+    ...(kinds.has('jwt')
+      ? ['a JSON Web Token whose claim `scope` names the scopes (RFC 7519, RFC 8725)']
+      : []),
+  ].join(', or ');
+  return {
+    bearer: { type: 'http', scheme: 'bearer', description: `Follows RFC 6750. The token is ${bearer}.` },
+    ...(kinds.has('keys') && {
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'An API key (`lsk_…`).' },
+    }),
+  };
+}

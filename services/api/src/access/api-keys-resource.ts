@@ -1,0 +1,132 @@
+import { type CollectionQuery, defineResource, type Resource } from '@longshore/resources';
+import Type, { type Static } from 'typebox';
+import { type ApiKey, type ApiKeyTerms, newApiKey, scopes } from './api-key.js';
+import type { ApiKeyStore } from './api-key-store.js';
+import type { KeyRing } from './key-ring.js';
+
+/** The name of the resource. */
+export const apiKeys = 'api-keys';
+
+const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+/** Null where nothing is given, and where a patch removes it. */
+const nullUnlessGiven = <Schema extends Type.TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()], { default: null });
+const Time = Type.String({ format: 'date-time' });
+
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'For people', examples: ['shop'] });
+const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 4, uniqueItems: true });
+const Queues = nullUnlessGiven(
+  Type.Array(Type.String({ pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' }), {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'The only queues that exist for its bearer; null for all',
+    examples: [['mail']],
+  }),
+);
+const ExpiresAt = nullUnlessGiven(
+  Type.String({ format: 'date-time', description: 'null: it does not expire' }),
+);
+
+const ApiKeyItem = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{16}$', examples: ['5f0c1d2e3b4a5968'] }),
+  name: Name,
+  scopes: Scopes,
+  queues: Queues,
+  expiresAt: ExpiresAt,
+  createdAt: Time,
+  createdBy: nullable(Type.String({ description: 'Who made it; null if that was the command' })),
+  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'To the minute' })),
+  key: Type.Optional(
+    Type.String({
+      description: 'What its bearer sends. Only the answer to the POST has it; nobody can get it again.',
+      examples: ['lsk_{id}_{secret}'],
+    }),
+  ),
+});
+type ApiKeyItem = Static<typeof ApiKeyItem>;
+
+const NewApiKey = Type.Object({
+  name: Name,
+  scopes: Scopes,
+  queues: Type.Optional(Queues),
+  expiresAt: Type.Optional(ExpiresAt),
+});
+
+/** `/api-keys`: who may call. A key that is deleted is revoked. */
+export function apiKeysResource(store: ApiKeyStore, ring: KeyRing): Resource {
+  return defineResource({
+    name: apiKeys,
+    description:
+      'Keys of callers. A key that is deleted is revoked: within five seconds no process accepts it.',
+    item: ApiKeyItem,
+    serverSet: ['id', 'createdAt', 'createdBy', 'lastUsedAt', 'key'],
+    shownOnce: ['key'],
+    create: NewApiKey,
+    filters: { name: 'partial' },
+    sort: ['name', 'createdAt'],
+    defaultSort: ['-createdAt'],
+    storage: {
+      list: async (query) => {
+        const found = select((await store.list()).map(toItem), query);
+        return { items: found.slice(query.offset, query.offset + query.limit), total: found.length };
+      },
+      get: async (id) => {
+        const key = await store.find(id);
+        return key && toItem(key);
+      },
+      create: async ({ name, scopes, queues = null, expiresAt = null }, { principal }) => {
+        const terms = toTerms({ name, scopes, queues, expiresAt });
+        const { key, token } = newApiKey(terms, principal?.name ?? null);
+        await store.add(key);
+        ring.forget(key.id);
+        return { ...toItem(key), key: token };
+      },
+      patch: async (id, change) => {
+        const key = await store.change(id, (current) => toTerms(change.apply(toItem(current))));
+        ring.forget(id);
+        return key && toItem(key);
+      },
+      delete: async (id, check) => {
+        const existed = await store.remove(id, (current) => check(toItem(current)));
+        ring.forget(id);
+        return existed;
+      },
+    },
+  });
+}
+
+function select(items: readonly ApiKeyItem[], { filters, sort }: CollectionQuery): readonly ApiKeyItem[] {
+  const wanted = filters.flatMap(({ values }) => values.map((value) => String(value).toLowerCase()));
+  const found = items.filter(({ name }) => wanted.every((part) => name.toLowerCase().includes(part)));
+  return found.toSorted((one, other) => {
+    for (const { field, direction } of sort) {
+      const [a, b] = [textOf(one, field), textOf(other, field)];
+      if (a !== b) return a < b === (direction === 'asc') ? -1 : 1;
+    }
+    return 0;
+  });
+}
+
+/** A field to sort by; all of them are texts. */
+function textOf(item: Readonly<Record<string, unknown>>, field: string): string {
+  return item[field] as string;
+}
+
+function toTerms(fields: Pick<ApiKeyItem, 'name' | 'scopes' | 'queues' | 'expiresAt'>): ApiKeyTerms {
+  const { name, scopes, queues, expiresAt } = fields;
+  return { name, scopes, queues, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+}
+
+function toItem(key: ApiKey): ApiKeyItem {
+  return {
+    id: key.id,
+    name: key.name,
+    scopes: [...key.scopes],
+    queues: key.queues && [...key.queues],
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    createdAt: key.createdAt.toISOString(),
+    createdBy: key.createdBy,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,80 @@
+import { type Principal, unauthorized } from '@longshore/resources';
+import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
+import type { ApiKeyStore } from './api-key-store.js';
+
+/** A key that was changed or revoked elsewhere opens the door for so long. */
+const cachedMs = 5_000;
+
+/** So many look-ups are remembered. */
+const remembered = 10_000;
+
+/** How often the last use of a key is written. */
+const useNotedMs = 60_000;
+
+export interface KeyRingOptions {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Gets what went wrong beside a request. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Lookup {
+  readonly key: Promise<ApiKey | undefined>;
+  readonly at: number;
+}
+
+/** Knows bearers by their keys. Looks each key up once in five seconds, and ids that no key has too. */
+export class KeyRing {
+  readonly #store: ApiKeyStore;
+  readonly #now: () => number;
+  readonly #onError: (error: unknown) => void;
+  readonly #lookups = new Map<string, Lookup>();
+  readonly #usesNoted = new Map<string, number>();
+
+  constructor(store: ApiKeyStore, { now = Date.now, onError }: KeyRingOptions) {
+    this.#store = store;
+    this.#now = now;
+    this.#onError = onError;
+  }
+
+  /** @throws {ApiError} 40101 for what is no key, an unknown or revoked one, or an expired one */
+  async principalOf(token: string): Promise<Principal> {
+    const id = apiKeyId(token);
+    const key = id === undefined ? undefined : await this.#find(id);
+    if (key === undefined || !isHashOf(key.hash, token))
+      throw unauthorized('The API key is unknown or revoked');
+    if (key.expiresAt !== null && key.expiresAt.getTime() <= this.#now())
+      throw unauthorized('The API key has expired');
+    this.#noteUse(key);
+    const { scopes, queues } = key;
+    return { name: `key ${key.id}`, scopes, ...(queues !== null && { confinedTo: queues }) };
+  }
+
+  /** Looks a key up again at its next use. */
+  forget(id: string): void {
+    this.#lookups.delete(id);
+  }
+
+  async #find(id: string): Promise<ApiKey | undefined> {
+    const known = this.#lookups.get(id);
+    if (known !== undefined && this.#now() - known.at < cachedMs) return known.key;
+    const lookup = { key: this.#store.find(id), at: this.#now() };
+    this.#lookups.delete(id); // and set again: the first of the map is the oldest
+    this.#lookups.set(id, lookup);
+    const [oldest] = this.#lookups.keys();
+    if (this.#lookups.size > remembered && oldest !== undefined) this.#lookups.delete(oldest);
+    try {
+      return await lookup.key;
+    } catch (error) {
+      this.forget(id);
+      throw error;
+    }
+  }
+
+  #noteUse({ id, lastUsedAt }: ApiKey): void {
+    const noted = Math.max(this.#usesNoted.get(id) ?? 0, lastUsedAt?.getTime() ?? 0);
+    if (this.#now() - noted < useNotedMs) return;
+    this.#usesNoted.set(id, this.#now());
+    this.#store.noteUse(id).catch(this.#onError);
+  }
+}

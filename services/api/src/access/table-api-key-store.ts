@@ -1,0 +1,84 @@
+import { type Database, inTransaction, type Queryable } from '@longshore/resources';
+import type { ApiKey, Scope } from './api-key.js';
+import type { ApiKeyStore } from './api-key-store.js';
+
+interface Row {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly name: string;
+  readonly scopes: Scope[];
+  readonly queues: string[] | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+  readonly created_by: string | null;
+  readonly last_used_at: Date | null;
+}
+
+const columns = 'id, hash, name, scopes, queues, expires_at, created_at, created_by, last_used_at';
+
+/**
+ * Keys in Postgres, shared by all processes.
+ *
+ * @param table with its schema; made by a migration
+ */
+export function tableApiKeyStore(database: Database, table: string): ApiKeyStore {
+  const find = async (on: Queryable, id: string, lock: '' | 'for update'): Promise<ApiKey | undefined> => {
+    const { rows } = await on.query<Row>(`select ${columns} from ${table} where id = $1 ${lock}`, [id]);
+    return rows[0] && toKey(rows[0]);
+  };
+
+  return {
+    list: async () => (await database.query<Row>(`select ${columns} from ${table}`)).rows.map(toKey),
+    find: (id) => find(database, id, ''),
+    add: async (key) => {
+      await database.query(`insert into ${table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
+        key.id,
+        key.hash,
+        key.name,
+        key.scopes,
+        key.queues,
+        key.expiresAt,
+        key.createdAt,
+        key.createdBy,
+        key.lastUsedAt,
+      ]);
+    },
+    change: (id, change) =>
+      inTransaction(database, async (transaction) => {
+        const current = await find(transaction, id, 'for update');
+        if (current === undefined) return undefined;
+        const terms = change(current);
+        const { name, scopes, queues, expiresAt } = terms;
+        await transaction.query(
+          `update ${table} set name = $2, scopes = $3, queues = $4, expires_at = $5 where id = $1`,
+          [id, name, scopes, queues, expiresAt],
+        );
+        return { ...current, ...terms };
+      }),
+    remove: (id, check) =>
+      inTransaction(database, async (transaction) => {
+        const current = await find(transaction, id, 'for update');
+        if (current === undefined) return false;
+        check(current);
+        await transaction.query(`delete from ${table} where id = $1`, [id]);
+        return true;
+      }),
+    noteUse: async (id) => {
+      await database.query(`update ${table} set last_used_at = now() where id = $1`, [id]);
+    },
+  };
+}
+
+function toKey(row: Row): ApiKey {
+  return {
+    id: row.id,
+    hash: row.hash,
+    name: row.name,
+    scopes: row.scopes,
+    queues: row.queues,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    lastUsedAt: row.last_used_at,
+  };
+}

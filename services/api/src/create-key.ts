@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import { ConfigError, listOf, type Logger } from '@longshore/service';
+import { apiKeyTable } from './access/access.js';
+import { type ApiKeyTerms, newApiKey, type Scope, scopes } from './access/api-key.js';
+import { tableApiKeyStore } from './access/table-api-key-store.js';
+import type { ApiConfig } from './config.js';
+import { apiMigrations, createStorage } from './storage.js';
+
+const usage =
+  'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
+
+/**
+ * Makes an API key and prints what its bearer sends, once. For the first key, and for whoever has the database but no key.
+ *
+ * @throws {ConfigError} if there is no database, or for arguments that say no key
+ */
+export async function createKey(config: ApiConfig, logger: Logger): Promise<null> {
+  const terms = readTerms(process.argv.slice(3));
+  const { jobs, application: database } = createStorage(config);
+  await jobs.close(); // nothing has been connected yet
+  if (database === null)
+    throw new ConfigError(
+      'Keys in memory are gone with their process: set DATABASE_URL, or use API_ADMIN_KEY',
+    );
+  try {
+    await database.migrate(apiMigrations);
+    const { key, token } = newApiKey(terms, null);
+    await tableApiKeyStore(database.pool, apiKeyTable).add(key);
+    process.stdout.write(`${token}\n`);
+    logger.debug({ id: key.id, name: key.name }, 'made an API key');
+  } finally {
+    await database.close();
+  }
+  return null;
+}
+
+/** @throws {ConfigError} */
+function readTerms(args: readonly string[]): ApiKeyTerms {
+  const { name, ...values } = readArguments(args);
+  const given = listOf(values.scopes ?? '');
+  const unknown = given.find((scope) => !isScope(scope));
+  if (name === undefined || name === '' || given.length === 0 || unknown !== undefined)
+    throw new ConfigError(unknown === undefined ? usage : `There is no scope "${unknown}". ${usage}`);
+  const expiresAt = values.expires === undefined ? null : new Date(values.expires);
+  if (Number.isNaN(expiresAt?.getTime())) throw new ConfigError(`--expires is no date. ${usage}`);
+  const queues = listOf(values.queues ?? '');
+  return {
+    name,
+    scopes: given.filter(isScope),
+    queues: queues.length === 0 ? null : queues,
+    expiresAt,
+  };
+}
+
+function readArguments(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ args: [...args], options: { name: text, scopes: text, queues: text, expires: text } })
+      .values;
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message} ${usage}`);
+  }
+}
+
+function isScope(text: string): text is Scope {
+  return (scopes as readonly string[]).includes(text);
+}

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { ConfigError } from '@longshore/service';
+import { acceptedKinds } from '../src/access/access-config.js';
+import { readApiConfig } from '../src/config.js';
+import { adminKey, runApi } from './support/running-api.js';
+
+const memory = { STORAGE: 'memory' };
+const kindsOf = (environment: object) => [...acceptedKinds(readApiConfig({ ...memory, ...environment }))];
+
+describe('API_AUTH', () => {
+  it('asks for nothing by default outside of production', () => {
+    expect(kindsOf({})).to.deep.equal([]);
+  });
+
+  it('asks for API keys by default in production', () => {
+    expect(kindsOf({ NODE_ENV: 'production' })).to.deep.equal(['keys']);
+  });
+
+  it('asks for nothing in production if that is said', () => {
+    expect(kindsOf({ NODE_ENV: 'production', API_AUTH: 'none' })).to.deep.equal([]);
+  });
+
+  it('accepts several kinds', () => {
+    const jwt = { JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'api', JWT_JWKS_URL: 'https://issuer/keys' };
+    expect(kindsOf({ API_AUTH: 'keys,jwt', ...jwt })).to.deep.equal(['keys', 'jwt']);
+  });
+
+  it('is refused if it names no kind', () => {
+    expect(() => kindsOf({ API_AUTH: 'basic' })).to.throw(ConfigError, 'API_AUTH');
+  });
+
+  it('is refused with `none` beside a kind', () => {
+    expect(() => kindsOf({ API_AUTH: 'none,keys' })).to.throw(ConfigError, 'API_AUTH');
+  });
+
+  it('needs to know the issuer of JWTs, and names what is missing', () => {
+    expect(() => kindsOf({ API_AUTH: 'jwt', JWT_ISSUER: 'https://issuer' })).to.throw(
+      ConfigError,
+      'JWT_AUDIENCE, JWT_JWKS_URL is not set',
+    );
+  });
+
+  it('must accept keys if there is an admin key', () => {
+    expect(() => kindsOf({ API_ADMIN_KEY: adminKey })).to.throw(ConfigError, 'API_ADMIN_KEY');
+  });
+
+  it('of `none` is told in the log', async () => {
+    const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '' });
+    await api.stop();
+    expect(api.log()).to.contain('API_AUTH=none: whoever reaches the API may do everything');
+  });
+
+  it('of `none` leaves the API open, and makes no keys that would hold later', async () => {
+    const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '' });
+    const statuses = [
+      (await api.call('GET', '/api/v1/jobs')).status,
+      (await api.call('POST', '/test')).status,
+      (await api.call('GET', '/api/v1/api-keys')).status,
+    ];
+    await api.stop();
+    expect(statuses).to.deep.equal([200, 202, 404]);
+  });
+});
+
+describe('API_ADMIN_KEY', () => {
+  const hash = 'sha256:0dd1d21d1a4ad1cb6bd4b4be2ba1dd5e1b5e6e3dd8b1fd0a8c2a8ae3b7d9a1b2';
+
+  it('must be long enough not to be guessed', () => {
+    expect(() => readApiConfig({ ...memory, API_AUTH: 'keys', API_ADMIN_KEY: 'letmein' })).to.throw(
+      ConfigError,
+      'API_ADMIN_KEY',
+    );
+  });
+
+  it('may be a hash, and must be a whole one', () => {
+    expect(() => readApiConfig({ ...memory, API_AUTH: 'keys', API_ADMIN_KEY: hash })).not.to.throw();
+    expect(() => readApiConfig({ ...memory, API_AUTH: 'keys', API_ADMIN_KEY: hash.slice(0, -1) })).to.throw(
+      ConfigError,
+      '64 hexadecimal digits',
+    );
+  });
+});

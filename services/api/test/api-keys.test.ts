@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { adminKey, runApi, type RunningApi } from './support/running-api.js';
+
+const keys = '/api/v1/api-keys';
+
+const storages = {
+  memory: async () => ({ environment: {}, database: undefined }),
+  Postgres: async () => {
+    const database = await createTestDatabase();
+    return { environment: { STORAGE: 'postgres', DATABASE_URL: database.url }, database };
+  },
+};
+
+for (const [name, open] of Object.entries(storages)) {
+  describe(`API keys in ${name}`, () => {
+    let api: RunningApi;
+    let database: TestDatabase | undefined;
+    before(async function () {
+      this.timeout(30_000);
+      const opened = await open();
+      database = opened.database;
+      api = await runApi(opened.environment);
+    });
+    after(async () => {
+      await api.stop();
+      await database?.drop();
+    });
+
+    const admin = { token: adminKey };
+    const jobs = (token: string) => api.call('GET', '/api/v1/jobs', { token });
+
+    it('are shown once, in the answer to the POST', async () => {
+      const made = await api.call('POST', keys, { ...admin, json: { name: 'shop', scopes: ['read'] } });
+      const { key, ...rest } = made.json() as { id: string; key: string };
+      const read = await api.call('GET', `${keys}/${rest.id}`, admin);
+      expect(made.status).to.equal(201);
+      expect(key).to.match(new RegExp(`^lsk_${rest.id}_[0-9a-f]{64}$`));
+      expect(read.json()).to.deep.equal(rest);
+      expect((await api.call('GET', keys, admin)).text).not.to.contain(key.slice(21));
+    });
+
+    it('have a name, scopes, queues, an expiry, and tell who made them', async () => {
+      const json = {
+        name: 'all',
+        scopes: ['write'],
+        queues: ['mail'],
+        expiresAt: '2999-01-01T00:00:00.000Z',
+      };
+      const made = await api.call('POST', keys, { ...admin, json });
+      expect(made.json()).to.include({ name: 'all', expiresAt: json.expiresAt, createdBy: 'API_ADMIN_KEY' });
+      expect(made.json()).to.deep.include({ scopes: ['write'], queues: ['mail'], lastUsedAt: null });
+    });
+
+    for (const [what, json] of Object.entries({
+      'no scope': { name: 'x', scopes: [] },
+      'an unknown scope': { name: 'x', scopes: ['everything'] },
+      'no name': { scopes: ['read'] },
+      'an empty list of queues': { name: 'x', scopes: ['read'], queues: [] },
+    })) {
+      it(`are refused with ${what}`, async () => {
+        expect((await api.call('POST', keys, { ...admin, json })).status).to.equal(422);
+      });
+    }
+
+    it('are accepted as a bearer token and as X-Api-Key', async () => {
+      const { token } = await api.makeKey({});
+      const asHeader = await api.call('GET', '/api/v1/jobs', { headers: { 'x-api-key': token } });
+      expect([(await jobs(token)).status, asHeader.status]).to.deep.equal([200, 200]);
+    });
+
+    it('are not accepted if a digit is wrong', async () => {
+      const { token } = await api.makeKey({});
+      const wrong = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
+      const { status, headers } = await jobs(wrong);
+      expect(status).to.equal(401);
+      expect(headers['www-authenticate']).to.contain('error="invalid_token"');
+    });
+
+    it('that were revoked are not accepted, and are gone', async () => {
+      const { id, token } = await api.makeKey({});
+      const before = await jobs(token);
+      const revoked = await api.call('DELETE', `${keys}/${id}`, admin);
+      const after = await jobs(token);
+      const gone = await api.call('GET', `${keys}/${id}`, admin);
+      expect([before, revoked, after, gone].map(({ status }) => status)).to.deep.equal([200, 204, 401, 404]);
+    });
+
+    it('that have expired are not accepted', async () => {
+      const { id, token } = await api.makeKey({ expiresAt: '2020-01-01T00:00:00Z' });
+      const { status, text } = await jobs(token);
+      expect(status).to.equal(401);
+      expect(text).to.contain('The API key has expired');
+      await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { expiresAt: null } });
+      expect((await jobs(token)).status).to.equal(200);
+    });
+
+    it('get other scopes at once', async () => {
+      const { id, token } = await api.makeKey({ scopes: ['write'] });
+      const before = await jobs(token);
+      await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { scopes: ['read', 'write'] } });
+      expect([before.status, (await jobs(token)).status]).to.deep.equal([403, 200]);
+    });
+
+    it('tell when they were last used', async () => {
+      const { id, token } = await api.makeKey({});
+      await jobs(token);
+      await eventually(async () => {
+        const key = (await api.call('GET', `${keys}/${id}`, admin)).json() as { lastUsedAt: string | null };
+        return key.lastUsedAt !== null;
+      });
+    });
+
+    it('are found by a part of their name, in an order of one’s choice', async () => {
+      for (const key of ['zebra farm', 'zebra barn']) await api.makeKey({ name: key });
+      const found = await api.call('GET', `${keys}?name=ZEBRA&sort=name&fields=name`, admin);
+      expect(found.json()).to.deep.equal([{ name: 'zebra barn' }, { name: 'zebra farm' }]);
+      expect(found.headers['x-total-count']).to.equal('2');
+    });
+
+    it('are changed under If-Match only by who knows the present one', async () => {
+      const { id } = await api.makeKey({});
+      const change = { ...admin, json: { name: 'other' }, headers: { 'if-match': '"stale"' } };
+      const removal = { ...admin, headers: { 'if-match': '"stale"' } };
+      expect((await api.call('PATCH', `${keys}/${id}`, change)).status).to.equal(412);
+      expect((await api.call('DELETE', `${keys}/${id}`, removal)).status).to.equal(412);
+    });
+
+    it('do not exist if their id is unknown', async () => {
+      const unknown = `${keys}/0123456789abcdef`;
+      const answers = [
+        await api.call('GET', unknown, admin),
+        await api.call('PATCH', unknown, { ...admin, json: { name: 'x' } }),
+        await api.call('DELETE', unknown, admin),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404]);
+    });
+
+    if (name === 'Postgres') {
+      it('leave no secret in the database, also if the POST had an Idempotency-Key', async () => {
+        const made = await api.call('POST', keys, {
+          ...admin,
+          json: { name: 'hidden', scopes: ['read'] },
+          headers: { 'idempotency-key': 'make-hidden' },
+        });
+        const { key } = made.json() as { key: string };
+        const rows = await database?.query<{ text: string }>(
+          `select api_key::text as text from longshore_api.api_key
+           union all select kept_answer::text from longshore_api.kept_answer`,
+        );
+        const text = JSON.stringify(rows);
+        expect(text).to.contain('hidden').and.not.contain(key.slice(21));
+      });
+    }
+  });
+}

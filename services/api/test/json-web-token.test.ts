@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { serve, type TestServer } from '@longshore/test-support';
+import { runApi, type RunningApi } from './support/running-api.js';
+
+const issuer = 'https://issuer.example.com';
+const audience = 'longshore';
+const now = (): number => Math.floor(Date.now() / 1000);
+
+interface Changes {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly key?: CryptoKey;
+  readonly alg?: string;
+}
+
+describe('JWTs', () => {
+  let privateKey: CryptoKey;
+  let otherKey: CryptoKey;
+  let keys: TestServer;
+  let asked = 0;
+  let api: RunningApi;
+
+  before(async () => {
+    const pair = await generateKeyPair('RS256');
+    ({ privateKey } = pair);
+    ({ privateKey: otherKey } = await generateKeyPair('RS256'));
+    const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' };
+    keys = await serve((_, response) => {
+      asked += 1;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
+    });
+    api = await runApi({
+      API_AUTH: 'keys,jwt',
+      JWT_ISSUER: issuer,
+      JWT_AUDIENCE: audience,
+      JWT_JWKS_URL: `${keys.url}/jwks.json`,
+    });
+  });
+  after(async () => {
+    await api.stop();
+    await keys.close();
+  });
+
+  const tokenWith = ({ claims = {}, key = privateKey, alg = 'RS256' }: Changes = {}) =>
+    new SignJWT({
+      iss: issuer,
+      aud: audience,
+      sub: 'shop',
+      exp: now() + 60,
+      scope: 'openid read',
+      ...claims,
+    })
+      .setProtectedHeader({ alg, kid: 'one' })
+      .sign(key);
+
+  const read = async (changes?: Changes) =>
+    api.call('GET', '/api/v1/jobs', { token: await tokenWith(changes) });
+
+  it('are accepted, and the keys of the issuer are read once', async () => {
+    const statuses = [(await read()).status, (await read()).status];
+    expect([statuses, asked]).to.deep.equal([[200, 200], 1]);
+  });
+
+  it('allow what their claim scope says', async () => {
+    const token = await tokenWith();
+    const { status, headers } = await api.call('POST', '/api/v1/jobs', { token });
+    expect(status).to.equal(403);
+    expect(headers['www-authenticate']).to.contain('scope="write"');
+  });
+
+  it('without scopes allow nothing', async () => {
+    expect((await read({ claims: { scope: undefined } })).status).to.equal(403);
+  });
+
+  const wrong: Readonly<Record<string, readonly [reason: string, changes: () => Changes]>> = {
+    'of another issuer': ['iss', () => ({ claims: { iss: 'https://other.example.com' } })],
+    'for another audience': ['aud', () => ({ claims: { aud: 'other' } })],
+    'that name nobody': ['sub', () => ({ claims: { sub: undefined } })],
+    'that never expire': ['exp', () => ({ claims: { exp: undefined } })],
+    'that have expired': ['expired', () => ({ claims: { exp: now() - 60 } })],
+    'that do not hold yet': ['nbf', () => ({ claims: { nbf: now() + 60 } })],
+    'signed by another key': ['signature', () => ({ key: otherKey })],
+  };
+  for (const [what, [reason, changes]] of Object.entries(wrong)) {
+    it(`${what} are refused, and told why`, async () => {
+      const { status, headers } = await read(changes());
+      expect(status).to.equal(401);
+      expect(headers['www-authenticate']).to.contain('error="invalid_token"').and.contain(reason);
+    });
+  }
+
+  it('signed by a secret that everybody knows are refused', async () => {
+    const token = await new SignJWT({ iss: issuer, aud: audience, sub: 'x', exp: now() + 60, scope: 'admin' })
+      .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+      .sign(new TextEncoder().encode('one'));
+    expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(401);
+  });
+
+  it('that are not signed are refused', async () => {
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const token = `${encode({ alg: 'none' })}.${encode({ sub: 'x', scope: 'admin' })}.`;
+    expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(401);
+  });
+
+  it('may come from a clock that is a little off', async () => {
+    expect((await read({ claims: { nbf: now() + 3, exp: now() + 60 } })).status).to.equal(200);
+  });
+
+  it('and API keys are accepted side by side', async () => {
+    const { token } = await api.makeKey({});
+    expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(200);
+  });
+
+  it('of an issuer whose keys cannot be read are 503, not 401', async () => {
+    const away = await runApi({
+      API_AUTH: 'jwt',
+      API_ADMIN_KEY: '',
+      JWT_ISSUER: issuer,
+      JWT_AUDIENCE: audience,
+      JWT_JWKS_URL: 'http://127.0.0.1:1/jwks.json',
+    });
+    const answer = await away.call('GET', '/api/v1/jobs', { token: await tokenWith() });
+    await away.stop();
+    expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '5']);
+    expect(answer.text).to.contain('50302');
+    expect(away.log()).to.contain('the keys of JWT_JWKS_URL cannot be read');
+  });
+});

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { adminKey, runApi, type RunningApi } from './support/running-api.js';
+
+describe('An api that asks for credentials', () => {
+  let api: RunningApi;
+  before(async () => (api = await runApi()));
+  after(() => api.stop());
+
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/errors/40101',
+    '/api/v1/openapi.json',
+    '/api/v1/docs',
+  ]) {
+    it(`leaves ${path} open`, async () => {
+      expect((await api.call('GET', path)).status).to.equal(200);
+    });
+  }
+
+  for (const [what, headers] of Object.entries({
+    'another scheme': { authorization: 'Basic YTpi' },
+    'no token': { authorization: 'Bearer ' },
+    'a token of no kind': { authorization: 'Bearer abc' },
+    'a JWT, where only keys are accepted': { authorization: 'Bearer a.b.c' },
+    'two kinds at once': { authorization: `Bearer ${adminKey}`, 'x-api-key': adminKey },
+  })) {
+    it(`refuses ${what}`, async () => {
+      expect(await api.codes('GET', '/api/v1/jobs', { headers })).to.deep.equal([40101]);
+    });
+  }
+
+  it('limits the requests of a key, and says so', async () => {
+    const { headers } = await api.call('GET', '/api/v1/jobs', { token: adminKey });
+    expect(headers['ratelimit-policy']).to.equal('"default";q=2000;w=2');
+  });
+
+  it('writes no key to its log or its answers, whatever happens', async () => {
+    const { token, id } = await api.makeKey({ scopes: ['read'] });
+    const texts: string[] = [];
+    for (const [method, path] of [
+      ['GET', '/api/v1/jobs'],
+      ['POST', '/api/v1/jobs'],
+      ['GET', `/api/v1/jobs/${token}`],
+      ['GET', '/api/v1/jobs?limit=x'],
+      ['POST', '/test'],
+    ] as const) {
+      const answers = [
+        await api.call(method, path, { token }),
+        await api.call(method, path, { token: `${token}0` }),
+        await api.call(method, path, { headers: { authorization: `Basic ${token}` } }),
+      ];
+      if (!path.includes(token)) texts.push(...answers.map(({ text }) => text));
+    }
+    const written = [...texts, api.log(), (await api.call('GET', '/api/v1/openapi.json')).text].join();
+    const secret = token.slice(`lsk_${id}_`.length);
+    expect(written).not.to.contain(secret).and.not.contain(adminKey);
+  });
+});
+
+describe('The admin key', () => {
+  it('may be configured as its hash', async () => {
+    const hash = createHash('sha256').update('known-to-its-bearer-alone-and-long').digest('hex');
+    const api = await runApi({ API_ADMIN_KEY: `sha256:${hash}` });
+    const statuses = [];
+    for (const token of ['known-to-its-bearer-alone-and-long', `sha256:${hash}`])
+      statuses.push((await api.call('GET', '/api/v1/api-keys', { token })).status);
+    await api.stop();
+    expect(statuses).to.deep.equal([200, 401]);
+  });
+});
+
+describe('TRUSTED_PROXIES', () => {
+  /** Statuses of two requests that two clients send through one proxy, where each address may send one. */
+  const statusesWith = async (proxies: string): Promise<number[]> => {
+    const limits = { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '1', TRUSTED_PROXIES: proxies };
+    const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '', ...limits });
+    const from = (address: string) =>
+      api.call('GET', '/api/v1/jobs', { headers: { 'x-forwarded-for': `6.6.6.6, ${address}` } });
+    const answers = [await from('192.0.2.1'), await from('192.0.2.2')];
+    await api.stop();
+    return answers.map(({ status }) => status);
+  };
+
+  it('tells clients behind a proxy apart', async () => {
+    expect(await statusesWith('1')).to.deep.equal([200, 200]);
+  });
+
+  it('of 0 believes no header', async () => {
+    expect(await statusesWith('0')).to.deep.equal([200, 429]);
+  });
+});

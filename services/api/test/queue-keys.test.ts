@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { runApi, type RunningApi, adminKey } from './support/running-api.js';
+
+describe('A key for certain queues', () => {
+  let api: RunningApi;
+  let token = '';
+  let own = '';
+  let foreign = '';
+  before(async () => {
+    api = await runApi();
+    token = (await api.makeKey({ scopes: ['read', 'write', 'operate'], queues: ['mail'] })).token;
+    own = await enqueue('mail');
+    foreign = await enqueue('reports');
+  });
+  after(() => api.stop());
+
+  const job = (fields: object) => ({ name: 'test', args: { waitMs: 1 }, ...fields });
+  const enqueue = async (queue: string): Promise<string> => {
+    const made = await api.call('POST', '/api/v1/jobs', { token: adminKey, json: job({ queue }) });
+    return (made.json() as { id: string }).id;
+  };
+  const status = async (method: string, path: string, json?: object) =>
+    (await api.call(method, `/api/v1${path}`, { token, ...(json && { json }) })).status;
+  const ids = async (path: string) =>
+    ((await api.call('GET', `/api/v1${path}`, { token })).json() as { id: string }[]).map(({ id }) => id);
+
+  it('sees the jobs of its queues only', async () => {
+    expect(await ids('/jobs')).to.deep.equal([own]);
+    expect(await ids('/jobs?queue=mail&queue=reports')).to.deep.equal([own]);
+    expect(await ids('/jobs?queue=reports')).to.deep.equal([]);
+    expect(await status('GET', `/jobs/${foreign}`)).to.equal(404);
+    expect(await status('GET', `/jobs/${foreign}/attempts`)).to.equal(404);
+  });
+
+  it('sees its queues only', async () => {
+    const { text } = await api.call('GET', '/api/v1/queues?fields=name', { token });
+    expect(JSON.parse(text)).to.deep.equal([{ name: 'mail' }]);
+    expect(await status('GET', '/queues/reports')).to.equal(404);
+  });
+
+  it('enqueues in its queues only, also where the queue is that of the definition', async () => {
+    const answers = [
+      await status('POST', '/jobs', job({ queue: 'mail' })),
+      await status('POST', '/jobs', job({ queue: 'reports' })),
+      await status('POST', '/jobs', job({})),
+    ];
+    expect(answers).to.deep.equal([201, 403, 403]);
+  });
+
+  it('acts on the jobs and queues within its reach only', async () => {
+    const answers = [
+      await status('PUT', `/jobs/${foreign}/cancel`),
+      await status('PUT', '/queues/reports/pause'),
+      await status('PUT', '/queues/mail/pause'),
+      await status('PUT', `/jobs/${own}/cancel`),
+    ];
+    expect(answers).to.deep.equal([404, 404, 200, 200]);
+    const left = await api.call('GET', `/api/v1/jobs/${foreign}?fields=state`, { token: adminKey });
+    expect(left.json()).to.deep.equal({ state: 'enqueued' });
+  });
+
+  it('reaches nothing else', async () => {
+    expect(await status('GET', '/servers')).to.equal(403);
+    expect((await api.call('POST', '/test', { token })).status).to.equal(403);
+  });
+
+  it('makes no keys, whatever its scopes', async () => {
+    const admin = await api.makeKey({ scopes: ['admin'], queues: ['mail'] });
+    expect((await api.call('GET', '/api/v1/api-keys', { token: admin.token })).status).to.equal(403);
+  });
+});

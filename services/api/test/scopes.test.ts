@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { JobClient, MemoryStorage } from '@longshore/jobs';
+import { createApplicationDatabase } from '@longshore/jobs-postgres';
+import { createLogger, loadApplication } from '@longshore/service';
+import { httpClient, serve, type TestServer } from '@longshore/test-support';
+import Koa from 'koa';
+import { createAccess } from '../src/access/access.js';
+import { scopeMeanings } from '../src/access/access-rules.js';
+import { scopes } from '../src/access/api-key.js';
+import { readApiConfig } from '../src/config.js';
+import { resourceApi } from '../src/resource-api.js';
+import { testRoute } from '../src/test-route.js';
+import { adminKey } from './support/running-api.js';
+
+interface DocumentedOperation {
+  readonly 'x-scope'?: string;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** What the table of the documentation says, call by call. */
+const expected: Readonly<Record<string, string>> = {
+  'GET /jobs': 'read',
+  'GET /jobs/{jobId}': 'read',
+  'GET /jobs/{jobId}/attempts': 'read',
+  'POST /jobs': 'write',
+  'DELETE /jobs/{jobId}': 'write',
+  'PUT /jobs/{jobId}/cancel': 'operate',
+  'PUT /jobs/{jobId}/retry': 'operate',
+  'PUT /jobs/{jobId}/run': 'operate',
+  'GET /queues': 'read',
+  'PUT /queues/{queueName}/pause': 'operate',
+  'PUT /queues/{queueName}/resume': 'operate',
+  'GET /servers': 'read',
+  'GET /orders': 'read',
+  'POST /orders': 'write',
+  'DELETE /orders': 'write',
+  'PUT /orders/{orderId}/refund': 'write',
+  'GET /api-keys': 'admin',
+  'POST /api-keys': 'admin',
+  'PATCH /api-keys/{apiKeyId}': 'admin',
+  'DELETE /api-keys/{apiKeyId}': 'admin',
+};
+
+describe('Scopes', () => {
+  const storage = new MemoryStorage();
+  // Named but never asked: who is refused is refused before.
+  const database = createApplicationDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
+  const tokens = new Map<string, string>();
+  const operations = new Map<string, DocumentedOperation>();
+  let server: TestServer;
+
+  before(async () => {
+    const config = readApiConfig({ STORAGE: 'memory', API_AUTH: 'keys', API_ADMIN_KEY: adminKey });
+    const logger = createLogger('api', 'silent');
+    const access = createAccess(config, null, logger);
+    const client = new JobClient(storage);
+    const application = await loadApplication('@longshore/example-shop');
+    const app = new Koa();
+    app.use(resourceApi({ storage, database, client, application, access, config, logger }));
+    app.use(testRoute(client, access, config).routes());
+    const handle = app.callback();
+    server = await serve((request, response) => void handle(request, response));
+    for (const scope of scopes) {
+      const headers = { authorization: `Bearer ${adminKey}` };
+      const body = { name: scope, scopes: [scope] };
+      const made = await httpClient(server.url).post('/api/v1/api-keys', body, { headers });
+      tokens.set(scope, (made.json() as { key: string }).key);
+    }
+    const document = (await httpClient(server.url).get('/api/v1/openapi.json')).json() as {
+      paths: Record<string, Record<string, DocumentedOperation>>;
+    };
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const method of methods) {
+        const operation = item[method];
+        if (operation !== undefined && !path.startsWith('/errors'))
+          operations.set(`${method.toUpperCase()} ${path}`, operation);
+      }
+    }
+  });
+  after(async () => {
+    await server.close();
+    await database.close();
+    await storage.close();
+  });
+
+  /** The status of a call; its answer may have no end. */
+  const statusOf = async (call: string, scope: string | undefined): Promise<number> => {
+    const [method = '', path = ''] = call.split(' ');
+    const url = `${server.url}${path === '/test' ? '' : '/api/v1'}${path.replaceAll(/\{\w+\}/g, 'x')}`;
+    const headers = scope === undefined ? {} : { authorization: `Bearer ${tokens.get(scope)}` };
+    const response = await fetch(url, { method, headers });
+    await response.body?.cancel();
+    return response.status;
+  };
+
+  it('mean what the documentation says', async () => {
+    const page = await readFile(new URL('../../../docs/access.md', import.meta.url), 'utf8');
+    const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const told = rows.filter(([, scope]) => scopes.some((known) => scope === `\`${known}\``));
+    expect(told.map(([, scope, meaning]) => [scope, meaning])).to.deep.equal(
+      scopes.map((scope) => [`\`${scope}\``, scopeMeanings[scope]]),
+    );
+  });
+
+  for (const [call, scope] of Object.entries(expected)) {
+    it(`${call} needs ${scope}`, () => {
+      expect(operations.get(call)?.['x-scope']).to.equal(scope);
+    });
+  }
+
+  it('that are needed are the only ones, besides admin, that open a call of the document', async () => {
+    const wrong: string[] = [];
+    for (const [call, operation] of operations) {
+      for (const scope of scopes) {
+        const isOpen = (await statusOf(call, scope)) !== 403;
+        if (isOpen !== (scope === 'admin' || scope === operation['x-scope'])) wrong.push(`${scope}: ${call}`);
+      }
+    }
+    expect(operations.size).to.be.greaterThan(50);
+    expect(wrong).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it('are asked for by every call of the document: nobody gets in without credentials', async () => {
+    const statuses = new Map<string, number>();
+    for (const call of operations.keys()) statuses.set(call, await statusOf(call, undefined));
+    const open = [...statuses].filter(([, status]) => status !== 401);
+    expect(open).to.deep.equal([]);
+  }).timeout(30_000);
+
+  it('POST /test needs write', async () => {
+    const answers = [];
+    for (const scope of [undefined, ...scopes]) answers.push(await statusOf('POST /test', scope));
+    expect(answers).to.deep.equal([401, 403, 202, 403, 202]);
+  });
+});

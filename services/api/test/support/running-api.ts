@@ -1,0 +1,71 @@
+import { PassThrough } from 'node:stream';
+import type { Logger } from '@longshore/service';
+import { httpClient, type HttpResponse } from '@longshore/test-support';
+import { pino } from 'pino';
+import { startApi } from '../../src/api-service.js';
+import { readApiConfig } from '../../src/config.js';
+
+/** A key that `API_ADMIN_KEY` may name. */
+export const adminKey = 'an-admin-key-that-only-tests-know';
+
+export interface Call {
+  readonly token?: string;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RunningApi {
+  readonly url: string;
+  /** What it has written to its log so far. */
+  readonly log: () => string;
+  readonly call: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
+  /** The codes of the answer's error payload. */
+  readonly codes: (method: string, path: string, call?: Call) => Promise<readonly number[]>;
+  /** Makes a key with the admin key; its token, and its id. */
+  readonly makeKey: (terms: object) => Promise<{ token: string; id: string }>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the api in this process on a free port: in memory and without a server of its own, unless told otherwise. */
+export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
+  const { logger, text } = keptLog();
+  const config = readApiConfig({
+    STORAGE: 'memory',
+    PORT: '0',
+    EMBEDDED_SERVER: 'false',
+    EMBEDDED_DASHBOARD: 'false',
+    API_AUTH: 'keys',
+    API_ADMIN_KEY: adminKey,
+    ...environment,
+  });
+  const service = await startApi(config, logger, new AbortController().signal);
+  const port = /"port":(\d+)/.exec(text())?.[1] ?? '';
+  const url = `http://127.0.0.1:${port}`;
+  const client = httpClient(url);
+
+  const call: RunningApi['call'] = (method, path, { token, json, headers = {} } = {}) =>
+    client.request(method, path, {
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+      ...(json !== undefined && { body: json }),
+    });
+  const codes: RunningApi['codes'] = async (...request) => {
+    const answer = (await call(...request)).json() as { errors?: readonly { code: number }[] };
+    return (answer.errors ?? []).map(({ code }) => code);
+  };
+  const makeKey: RunningApi['makeKey'] = async (terms) => {
+    const made = await call('POST', '/api/v1/api-keys', {
+      token: adminKey,
+      json: { name: 'test', scopes: ['read'], ...terms },
+    });
+    const { id, key } = made.json() as { id: string; key: string };
+    return { id, token: key };
+  };
+  return { url, log: text, call, codes, makeKey, stop: () => service.stop() };
+}
+
+function keptLog(): { logger: Logger; text: () => string } {
+  const stream = new PassThrough();
+  const lines: string[] = [];
+  stream.on('data', (line: Buffer) => lines.push(line.toString()));
+  return { logger: pino({ level: 'trace' }, stream), text: () => lines.join('') };
+}
