@@ -7,7 +7,7 @@ import type { Scope } from './api-key.js';
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   read: 'GET on everything but API keys',
   write:
-    'what changes single jobs, batches and recurring jobs; all changes of the application's resources; `POST /test`',
+    "what changes single jobs, batches and recurring jobs; all changes of the application's resources; `POST /test`",
   operate:
     'special operations (`PUT …/{verb}`) and changes of many items at once, on the resources of the job platform; all changes of queues and servers',
   admin: 'everything, API keys too; sees the stack trace of a 500',
