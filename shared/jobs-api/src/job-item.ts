@@ -24,6 +24,14 @@ export const JobItem = Type.Object({
   runAt: nullable(Time),
   startedAt: nullable(Time),
   finishedAt: nullable(Time),
+  progress: nullable(
+    Type.Object(
+      { percent: Type.Number({ minimum: 0, maximum: 100 }), message: nullable(Type.String()) },
+      {
+        description: 'What the attempt that runs, or that ended the job, last said; null while the job waits',
+      },
+    ),
+  ),
   serverId: nullable(Type.String({ format: 'uuid' })),
   tags: Type.Array(Type.String(), { description: 'Words to find it by' }),
   parentId: nullable(Type.String({ format: 'uuid', description: 'The job that it waits or waited for' })),

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { continuationsResource } from './continuations-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
+import { logsResource } from './logs-resource.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 import { asked, type JobOrders } from './job-orders.js';
 import { seekPage } from './seek.js';
@@ -29,6 +30,7 @@ export function jobsResource({ storage, client, orders }: JobsResourceParts): Re
       'createdAt',
       'startedAt',
       'finishedAt',
+      'progress',
       'serverId',
     ],
     create: NewJobItem,
@@ -40,7 +42,11 @@ export function jobsResource({ storage, client, orders }: JobsResourceParts): Re
       retry: { summary: 'Send a failed or cancelled job back to its queue' },
       run: { summary: 'Make a scheduled job ready now' },
     },
-    children: [{ resource: attemptsResource(storage) }, { resource: continuationsResource(storage) }],
+    children: [
+      { resource: attemptsResource(storage) },
+      { resource: logsResource(storage) },
+      { resource: continuationsResource(storage) },
+    ],
     storage: {
       seeks: true,
       list: async (query) => {

@@ -1,6 +1,6 @@
-import { defineJob, JobClient, MemoryStorage } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
 import { createResourceApi } from '@longshore/resources';
-import { httpClient, type HttpClient, serve, type TestServer } from '@longshore/test-support';
+import { eventually, httpClient, type HttpClient, serve, type TestServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { jobsApi } from '../src/index.js';
@@ -44,6 +44,25 @@ describe('What belongs to a job, as resources', () => {
     expect(found.map(({ id }) => id)).to.deep.equal(children.map(({ id }) => id).toSorted());
     expect(found[0]?.state).to.equal('awaiting');
     expect(response.headers['x-total-count']).to.equal('2');
+  });
+
+  it('GET /jobs/{id}/logs lists what the handler logged, and the job shows its progress', async () => {
+    const handler = handleJob(work, ({ log, progress }) => {
+      for (const step of [1, 2, 3]) log.info(`step ${step}`, { step });
+      progress(75, 'nearly');
+    });
+    const worker = new JobServer({ storage, handlers: [handler] });
+    await worker.start();
+    const { id } = await client.enqueue(work, {});
+    await eventually(async () => (await storage.findJob(id))?.state === 'done');
+    await worker.stop();
+    const response = await api.get(`/api/v1/jobs/${id}/logs?attempt=1&limit=2&sort=-id`);
+    const lines = response.json() as { message: string; fields: object; level: string; at: string }[];
+    expect(lines.map(({ message }) => message)).to.deep.equal(['step 3', 'step 2']);
+    expect(lines[0]).to.deep.include({ level: 'info', fields: { step: 3 } });
+    expect(response.headers['x-total-count']).to.equal('3');
+    const job = (await api.get(`/api/v1/jobs/${id}`)).json() as { progress: unknown };
+    expect(job.progress).to.deep.equal({ percent: 75, message: 'nearly' });
   });
 
   it('GET /jobs/{id}/continuations of a job that does not exist is 404', async () => {

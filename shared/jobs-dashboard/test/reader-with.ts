@@ -8,6 +8,8 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     countJobs: (filter) => reader.countJobs(filter),
     stateCounts: () => reader.stateCounts(),
     listAttempts: (id) => reader.listAttempts(id),
+    listLogs: (id, query) => reader.listLogs(id, query),
+    countLogs: (id, query) => reader.countLogs(id, query),
     listContinuations: (id, page) => reader.listContinuations(id, page),
     findBatch: (id) => reader.findBatch(id),
     listBatches: (query) => reader.listBatches(query),

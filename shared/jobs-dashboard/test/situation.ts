@@ -34,6 +34,7 @@ export const job = (own: Partial<Job>): Job => ({
   batchId: null,
   recurringJobId: null,
   idempotencyKey: null,
+  progress: null,
   ...own,
 });
 export const server = (own: Partial<Server> = {}): Server => ({

@@ -6,6 +6,7 @@ import {
   type JobMeta,
   type JobState,
   type JsonValue,
+  type Progress,
   readMeta,
 } from '@longshore/jobs';
 
@@ -25,6 +26,7 @@ export interface JobRow {
   run_at: Date | null;
   started_at: Date | null;
   finished_at: Date | null;
+  progress: Progress | null;
   server_id: string | null;
   meta: JobMeta | null;
   past_attempts: PastAttempt[] | null;
@@ -56,6 +58,7 @@ export function toJob(row: JobRow, queue: string): Job {
     runAt: row.run_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
+    progress: row.progress,
     serverId: row.server_id,
     ...readMeta(row.meta),
   };

@@ -6,6 +6,7 @@ import {
   type Job,
   type JobCount,
   type JobFilter,
+  type JobLogReader,
   type JobListQuery,
   type JobReader,
   type JobState,
@@ -28,7 +29,7 @@ import { selectServers, type ServerRow } from './sql/servers.js';
 const mostCounted = 10_000;
 
 /** What people look at. */
-export class PostgresReader implements Omit<JobReader, keyof BatchReader> {
+export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobLogReader)> {
   readonly #database: Database;
   readonly #searches: Database;
   readonly #queues: QueueDirectory;

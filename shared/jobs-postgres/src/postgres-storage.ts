@@ -16,8 +16,11 @@ import type {
   JobFeed,
   JobFilter,
   JobListQuery,
+  JobReport,
   JobStorage,
   JsonText,
+  LogLine,
+  LogQuery,
   NewBatch,
   NewJob,
   PromotionReport,
@@ -87,6 +90,10 @@ export class PostgresStorage implements JobStorage {
 
   complete(completions: readonly Completion[]): Promise<Claim[]> {
     return this.#parts.completions.complete(completions);
+  }
+
+  report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]> {
+    return this.#parts.reports.report(reports, transaction);
   }
 
   completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
@@ -183,6 +190,14 @@ export class PostgresStorage implements JobStorage {
 
   listAttempts(jobId: string): Promise<Attempt[]> {
     return this.#parts.reader.listAttempts(jobId);
+  }
+
+  listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]> {
+    return this.#parts.reports.listLogs(jobId, query);
+  }
+
+  countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number> {
+    return this.#parts.reports.countLogs(jobId, query);
   }
 
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]> {

@@ -5,6 +5,11 @@ import { countOff, dropPartition, lockPartition, onlyDropper, selectPartitions }
 /** Days that finished jobs are kept, by the state they ended in. */
 export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
+/** How long what attempts said of themselves is kept. */
+export function longestOf(days: RetentionDays): number {
+  return Math.max(...Object.values(days));
+}
+
 /** Dropping waits this long for statements under way; whoever comes later waits behind it, so it must not be long. */
 const lockTimeoutMs = 500;
 
@@ -22,26 +27,29 @@ export class Retention {
 
   /** Resolves to the names of the tables that were dropped. A table in use stays until the next round. */
   async dropOldDays(now: Date = new Date()): Promise<string[]> {
-    const partitions = await this.#database.query<{ name: string; state: FinishedState; day: string }>(
-      selectPartitions,
-    );
+    const partitions = await this.#database.query<{
+      name: string;
+      state: FinishedState | null;
+      day: string;
+    }>(selectPartitions);
     const dropped: string[] = [];
     for (const { name, state, day } of partitions) {
       const endsAt = Date.parse(`${day}T00:00:00Z`) + dayMs;
-      if (endsAt + this.#days[state] * dayMs > now.getTime()) continue;
+      const days = state === null ? longestOf(this.#days) : this.#days[state];
+      if (endsAt + days * dayMs > now.getTime()) continue;
       if (await this.#drop(name, state)) dropped.push(name);
     }
     return dropped;
   }
 
   /** The counters lose what the table held in the transaction that drops it. */
-  async #drop(name: string, state: FinishedState): Promise<boolean> {
+  async #drop(name: string, state: FinishedState | null): Promise<boolean> {
     try {
       await this.#database.transaction(async (client) => {
         await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
         await client.query(onlyDropper.text);
         await client.query(lockPartition(name));
-        await client.query(countOff(name), [state]);
+        if (state !== null) await client.query(countOff(name), [state]);
         await client.query(dropPartition(name));
       });
       return true;

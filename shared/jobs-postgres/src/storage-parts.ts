@@ -16,8 +16,10 @@ import { PostgresOutbox } from './postgres-outbox.js';
 import { PostgresReader } from './postgres-reader.js';
 import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
+import { PostgresReports } from './postgres-reports.js';
 import { QueueDirectory } from './queue-directory.js';
 import { searchPlans } from './settings.js';
+import { longestOf } from './retention.js';
 import { WakeUps } from './wake-ups.js';
 
 export type StorageParts = ReturnType<typeof assembleStorage>;
@@ -34,6 +36,7 @@ export function assembleStorage(options: PostgresOptions) {
   const claims = new PostgresClaims(database, queues, wakeUps, limits);
   const reader = new PostgresReader(database, searches, queues);
   const batches = new PostgresBatches(database, queues, announce);
+  const retentionDays = retentionOf(options);
   const consequences = [batches, new PostgresContinuations(queues), new PostgresAdmission(queues)];
   return {
     database,
@@ -51,6 +54,7 @@ export function assembleStorage(options: PostgresOptions) {
     completions: new PostgresCompletions(database, queues, wakeUps, limits),
     control: new PostgresControl(database, queues, reader, wakeUps, limits),
     outbox: new PostgresOutbox(database, new PostgresLinkMarker(database), consequences, announce),
-    housekeeping: new Housekeeping(database, retentionOf(options)),
+    reports: new PostgresReports(database, queues, reader, longestOf(retentionDays)),
+    housekeeping: new Housekeeping(database, retentionDays),
   };
 }

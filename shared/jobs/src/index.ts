@@ -36,6 +36,14 @@ export {
 } from './job/retry.js';
 export type { Middleware } from './job/middleware.js';
 export * from './job/state.js';
+export {
+  type JobLog,
+  type LogLevel,
+  logLevels,
+  type LogLine,
+  type NewLogLine,
+  type Progress,
+} from './job/job-log.js';
 export { isTraceparent } from './job/traceparent.js';
 export { type Firing, jobOf, type PassedOver, planFiring } from './recurring/firing.js';
 export {
@@ -80,5 +88,6 @@ export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';
 export type * from './storage/job-feed.js';
 export type * from './storage/job-filter.js';
+export type * from './storage/job-reports.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

@@ -36,6 +36,9 @@ export const serverVariables = {
   QUEUE_POLL_INTERVAL_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 0 }),
   /** How long running jobs may go on after SIGTERM. */
   STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 25_000 }),
+  /** What the log of an attempt keeps. */
+  JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
+  JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
   /** Where the jobs of `POST /test`, and the application's, write their files. */
   RESULTS_DIR: Type.String({ default: '.data/results' }),
 };

@@ -10,6 +10,8 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
     stateCounts: () => snapshot.share('states', () => reader.stateCounts()),
     listAttempts: (id) => snapshot.share(key('attempts', id), () => reader.listAttempts(id)),
+    listLogs: (id, query) => snapshot.share(key('logs', id, query), () => reader.listLogs(id, query)),
+    countLogs: (id, query) => snapshot.share(key('log count', id, query), () => reader.countLogs(id, query)),
     listContinuations: (id, page) =>
       snapshot.share(key('continuations', id, page), () => reader.listContinuations(id, page)),
     findBatch: (id) => snapshot.share(key('batch', id), () => reader.findBatch(id)),

@@ -69,7 +69,7 @@ export const rescheduleWaiting: Statement = {
 export const deleteFinished: Statement = {
   name: 'longshore-delete-finished',
   text: `
-    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning queue_id, state),
+    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning *),
     ${becomeForgotten}
     select true as changed from removed`,
 };

@@ -55,5 +55,10 @@ export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
   return `${becomeReady('removed', 'id')}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
-/** Finished jobs, of which nothing is kept. */
-export const becomeForgotten = counted('state', null);
+/** Finished jobs, of which nothing is kept. An attempt that reported began in the job's time: other days need no look. */
+export const becomeForgotten = `
+    reports as (
+      delete from longshore.job_report as report using removed
+      where report.queue_id = removed.queue_id and report.job_id = removed.id
+        and report.started_at between removed.created_at and removed.finished_at
+    ), ${counted('state', null)}`;

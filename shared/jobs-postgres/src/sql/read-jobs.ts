@@ -1,5 +1,6 @@
 import type { JobFilter, JobState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
+import { progressOf } from './job-reports.js';
 import { conditionsOf, type JobConditions, statesOf } from './job-conditions.js';
 
 /** A query with its values, planned for these values. */
@@ -28,13 +29,16 @@ const finished = `id, queue_id, state, name, priority, args, result, error, atte
   started_at, finished_at, server_id, meta, past_attempts`;
 
 /** The job with one id, wherever it is in its life. $1 id. Prepared: to plan it for every partition takes longer than to run it. */
-export const findJob: Statement = { name: 'longshore-find-job', text: jobWithId('$1') };
+export const findJob: Statement = {
+  name: 'longshore-find-job',
+  text: `select found.*, ${progressOf('found')} from (${jobWithId('$1')}) as found`,
+};
 
 /** The jobs with the ids $1, in their order. */
 export const findJobs: Statement = {
   name: 'longshore-find-jobs',
   text: `
-  select found.*
+  select found.*, ${progressOf('found')}
   from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
   cross join lateral (${jobWithId('wanted_id')}) as found
   order by place`,
@@ -70,10 +74,20 @@ export interface ListRequest {
 
 /** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */
 export function listJobs(request: ListRequest): Query {
+  const { text, values } = selectJobs(request);
+  const order = `order by id ${request.newestFirst ? 'desc' : 'asc'}`;
+  return { text: `select listed.*, ${progressOf('listed')} from (${text}) as listed ${order}`, values };
+}
+
+function selectJobs(request: ListRequest): Query {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const states = statesOf(request.filter);
-  if (states.length === 0) return { text: 'select where false', values: [] };
+  if (states.length === 0)
+    return {
+      text: 'select null::integer as queue_id, null::uuid as id, null::timestamptz as started_at where false',
+      values: [],
+    };
   const conditions = conditionsOf(request.filter, bind);
   const after =
     request.after === undefined ? [] : [`id ${request.newestFirst ? '<' : '>'} ${bind(request.after)}::uuid`];
@@ -92,7 +106,7 @@ export function listJobs(request: ListRequest): Query {
 
 /** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
 export function countJobs(filter: JobFilter, queueIds: readonly number[] | undefined, most: number): Query {
-  const list = listJobs({
+  const list = selectJobs({
     filter,
     queueIds,
     newestFirst: true,

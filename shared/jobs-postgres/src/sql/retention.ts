@@ -1,14 +1,18 @@
 import type { Statement } from '../database.js';
 
-/** The days of history: the name of each table, the state its jobs ended in, and the day (UTC) on which they did. */
+/**
+ * The days of history: the name of each table, the state its jobs ended in, and the day (UTC) on which they did. No state: what
+ * attempts that began on that day said of themselves.
+ */
 export const selectPartitions: Statement = {
   name: 'longshore-select-partitions',
   text: `
     select part.relname as name, state, to_char(to_date(right(part.relname, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
-    from unnest(array['done', 'failed', 'cancelled']) as state
-    join pg_catalog.pg_inherits on inhparent = ('longshore.job_done_' || state)::regclass
+    from (values ('job_done_done', 'done'), ('job_done_failed', 'failed'), ('job_done_cancelled', 'cancelled'), ('job_report', null))
+      as history (name, state)
+    join pg_catalog.pg_inherits on inhparent = ('longshore.' || history.name)::regclass
     join pg_catalog.pg_class as part on part.oid = inhrelid
-    where part.relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}$'
+    where part.relname ~ ('^' || history.name || '_[0-9]{8}$')
     order by part.relname`,
 };
 

@@ -20,6 +20,7 @@ import { operatingInBulk } from './operating-in-bulk.js';
 import { modelling } from './modelling.js';
 import { reading } from './reading.js';
 import { keepingRecurring } from './recurring.js';
+import { reporting } from './reporting.js';
 import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
 import { serving } from './serving.js';
@@ -63,6 +64,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('reading', () => reading(bench));
     describe('filtering', () => filtering(bench));
     describe('feeding', () => feeding(bench));
+    describe('reporting', () => reporting(bench));
     describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
     describe('around enqueueing and running', () => around(bench));

@@ -1,4 +1,5 @@
 import type { JobError } from './job.js';
+import { storable } from './storable.js';
 
 /** Longer texts are cut: an error is stored with every attempt. */
 const maxMessage = 4_000;
@@ -30,9 +31,4 @@ function describe(thrown: unknown): string {
   } catch {
     return 'a value that cannot be printed';
   }
-}
-
-/** Postgres keeps neither NUL nor half a surrogate pair. */
-function storable(text: unknown, maxLength: number): string {
-  return String(text).slice(0, maxLength).replaceAll('\0', '\u2400').toWellFormed();
 }

@@ -1,5 +1,6 @@
 import type { After } from './continuation.js';
 import type { JobKey } from './job-key.js';
+import type { Progress } from './job-log.js';
 import type { JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
 import type { JobState } from './state.js';
@@ -43,6 +44,8 @@ export interface Job {
   /** When the current or latest attempt began. */
   startedAt: Date | null;
   finishedAt: Date | null;
+  /** What the attempt that runs, or that ended the job, last said; `null` if nothing, or while the job waits. */
+  progress: Progress | null;
   /** The server that runs it, or ran it last. */
   serverId: string | null;
   /** Words to find it by. */

@@ -1,4 +1,5 @@
 import type { JobDefinition } from '../job/definition.js';
+import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
@@ -23,6 +24,14 @@ export interface JobContext<Args> {
    * is lost and whatever the handler returns will change nothing. Pass it on to `fetch`, timers and queries.
    */
   readonly signal: AbortSignal;
+  /** Keeps lines with the attempt, for people who look at the job; bounded by the server's `maxLogLines` and `maxLogLineBytes`. */
+  readonly log: JobLog;
+  /**
+   * Says how far the attempt is. The job shows the last one; as often as once a second it is written. Costs nothing to call.
+   *
+   * @param percent 0 to 100; what lies outside counts as the nearest
+   */
+  readonly progress: (percent: number, message?: string) => void;
   /**
    * Does database work and completes the job in one transaction, exactly once: `return transaction(async (client) => …)`.
    * What `work` returns is the job's result. Nothing may follow it in the handler.

@@ -69,6 +69,7 @@ export class JobServer {
       logger,
       maxResultBytes: resolved.maxResultBytes,
       timeoutGraceMs: resolved.timeoutGraceMs,
+      logBounds: { maxLines: resolved.maxLogLines, maxLineBytes: resolved.maxLogLineBytes },
       middleware: resolved.middleware,
       onStart: (job) => this.#events.started(job),
       onOutcome: (job, outcome) => this.#finish(job, outcome),

@@ -4,7 +4,9 @@ import type { ClaimStore } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
 import type { JobHandler, RunMiddleware } from './handler.js';
 import type { Logger } from './logger.js';
+import type { LogBounds } from './attempt-report.js';
 import { failure, toResult } from './outcome.js';
+import { Reporter } from './reporter.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
 import { TimeLimit } from './time-limit.js';
 
@@ -15,6 +17,7 @@ export interface RunnerOptions {
   readonly logger: Logger;
   readonly maxResultBytes: number;
   readonly timeoutGraceMs: number;
+  readonly logBounds: LogBounds;
   readonly middleware: readonly RunMiddleware[];
   readonly onStart: (job: ClaimedJob) => void;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
@@ -34,7 +37,8 @@ export class Runner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { store, maxResultBytes } = options;
-    this.#attemptOptions = { store, toResult: (value) => toResult(value, maxResultBytes) };
+    const reporter = new Reporter(store, options.logBounds, options.logger);
+    this.#attemptOptions = { store, reporter, toResult: (value) => toResult(value, maxResultBytes) };
     for (const handler of options.handlers) {
       const { name } = handler.definition;
       if (this.#handlers.has(name)) throw new RangeError(`Two handlers for the job "${name}"`);
@@ -74,7 +78,7 @@ export class Runner {
     const lost = new Set<string>();
     for (const claim of claims) {
       lost.add(claim.jobId);
-      this.#running.get(claim.jobId)?.abort(reason);
+      this.#running.get(claim.jobId)?.drop(reason);
       this.#running.delete(claim.jobId);
     }
     this.#waiting = this.#waiting.filter(({ claim }) => !lost.has(claim.jobId));
@@ -126,6 +130,7 @@ export class Runner {
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
     limit?.lift();
+    if (attempt.unreported) await attempt.reported();
     this.#settle(attempt, job, outcome);
   }
 
@@ -157,7 +162,8 @@ export class Runner {
           { name, claim, timeoutMs, graceMs },
           'a handler ignored its timeout; its job goes on without it',
         );
-        this.#settle(attempt, job, failure(job, error, handler, attempt));
+        const outcome = failure(job, error, handler, attempt);
+        void attempt.reported().then(() => this.#settle(attempt, job, outcome));
       },
     });
   }

@@ -1,8 +1,12 @@
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import type { Claim, ClaimedJob, JsonText, JsonValue } from '../job/job.js';
+import type { JobLog } from '../job/job-log.js';
+import type { JobReport } from '../storage/job-reports.js';
 import type { ClaimStore } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
+import type { AttemptReport } from './attempt-report.js';
 import type { JobContext, RunningJob } from './handler.js';
+import type { Reporter } from './reporter.js';
 
 /** What handlers and listeners see of a job. */
 export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: ClaimedJob): RunningJob {
@@ -12,6 +16,7 @@ export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: Clai
 
 export interface AttemptOptions {
   readonly store: ClaimStore;
+  readonly reporter: Reporter;
   /** Turns a result into what the storage keeps. */
   readonly toResult: (value: unknown) => JsonText;
 }
@@ -24,6 +29,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly #options: AttemptOptions;
   /** Made when it is first asked for: for a job that does nothing it was a tenth of the cost. */
   #abort: AbortController | undefined;
+  /** Made when the handler first says something. */
+  #report: AttemptReport | undefined;
   #recorded = false;
 
   constructor(job: ClaimedJob, options: AttemptOptions) {
@@ -36,6 +43,29 @@ export class RunningAttempt implements JobContext<JsonValue> {
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     return this.#abort.signal;
+  }
+
+  get log(): JobLog {
+    return this.#reporting.log;
+  }
+
+  get progress(): (percent: number, message?: string) => void {
+    return this.#reporting.progress;
+  }
+
+  get #reporting(): AttemptReport {
+    this.#report ??= this.#options.reporter.open(this.claim);
+    return this.#report;
+  }
+
+  /** Whether the handler has said something that is not written yet. */
+  get unreported(): boolean {
+    return this.#report?.isPending === true;
+  }
+
+  /** The handler has ended: resolves when all that it said has been written, or never will be. */
+  async reported(): Promise<void> {
+    if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
   /** Whether the outcome has been written already, with the handler's own work. */
@@ -59,15 +89,28 @@ export class RunningAttempt implements JobContext<JsonValue> {
     this.#abort.abort(reason);
   }
 
+  /** The claim is gone: aborts, and what has not been written of the handler's reports never will be. */
+  drop(reason: Error): void {
+    this.#report?.discard();
+    this.abort(reason);
+  }
+
   // Bound, for handlers take it out of the context.
   readonly transaction = async <Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
+    const { store, toResult } = this.#options;
     let result: { value: Result } | undefined;
-    await this.#options.store.completeWithin(this.claim, async (client) => {
+    let news: JobReport | null = null;
+    await store.completeWithin(this.claim, async (client) => {
       result = { value: await work(client) };
-      return this.#options.toResult(result.value);
+      const text = toResult(result.value);
+      // After the commit the claim is gone, and what a handler has said could no longer be written.
+      news = this.#report?.take(true) ?? null;
+      if (news !== null) await store.report([news], client);
+      return text;
     });
+    if (news !== null) this.#report?.written(news);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');
     this.#recorded = true;
     return result.value;

@@ -48,6 +48,10 @@ export interface JobServerOptions extends ServerTimes {
    * 5 000.
    */
   timeoutGraceMs?: number;
+  /** How many lines an attempt's log keeps; one more says that others were dropped. 0 to 100 000, default 1 000. */
+  maxLogLines?: number;
+  /** How many bytes a line of an attempt's log may take, message and fields together; 100 to 65 536, default 4 096. */
+  maxLogLineBytes?: number;
   /** Around every handler, the first outermost; none by default. */
   middleware?: readonly RunMiddleware[];
   logger?: Logger;
@@ -82,6 +86,8 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     stopTimeoutMs: bounded('stopTimeoutMs', options.stopTimeoutMs ?? 25_000, 0, 3_600_000),
     maxResultBytes: bounded('maxResultBytes', options.maxResultBytes ?? 1_048_576, 1, 268_435_456),
     timeoutGraceMs: bounded('timeoutGraceMs', options.timeoutGraceMs ?? 5_000, 0, 3_600_000),
+    maxLogLines: bounded('maxLogLines', options.maxLogLines ?? 1_000, 0, 100_000),
+    maxLogLineBytes: bounded('maxLogLineBytes', options.maxLogLineBytes ?? 4_096, 100, 65_536),
     middleware: options.middleware ?? [],
     logger: options.logger ?? silentLogger,
     host: options.host ?? hostname(),

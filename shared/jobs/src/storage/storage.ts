@@ -16,6 +16,7 @@ import type { JobControl } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
 import type { Holders } from './key-resolution.js';
+import type { JobLogReader, JobReports } from './job-reports.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -80,7 +81,7 @@ export interface PromotionReport {
 }
 
 /** What servers do to jobs. Every write is fenced by its claim. */
-export interface ClaimStore {
+export interface ClaimStore extends JobReports {
   /**
    * Hands over the next ready jobs of a queue, lowest priority number first, then oldest first.
    * Rejects with {@link ServerLostError} if this server has been declared dead, so no claim slips in after.
@@ -171,7 +172,7 @@ export interface JobCount {
 }
 
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
-export interface JobReader extends BatchReader {
+export interface JobReader extends BatchReader, JobLogReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
   findJob(id: string): Promise<Job | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;

@@ -1,10 +1,20 @@
-import type { Attempt, Claim, Job, JobError, JsonText, JsonValue, NewJob } from '../../job/job.js';
+import type {
+  Attempt,
+  Claim,
+  ClaimedJob,
+  Job,
+  JobError,
+  JsonText,
+  JsonValue,
+  NewJob,
+} from '../../job/job.js';
+import type { LogLine, Progress } from '../../job/job-log.js';
 import { type JobLinks, type JobMeta, readMeta } from '../../job/meta.js';
 import { isFinished } from '../../job/state.js';
 import { replacedMeta } from '../key-resolution.js';
 
 /** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
-export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks> {
+export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | keyof JobLinks> {
   args: JsonText;
   result: JsonText;
   /** The order in which jobs became known, which breaks ties of priority. */
@@ -18,6 +28,11 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | keyof JobLinks>
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
+  /** What the latest attempt last said. */
+  progress: (Progress & { readonly at: Date }) | null;
+  readonly log: LogLine[];
+  /** How often it has been claimed, also by attempts that did not count. */
+  runs: number;
 }
 
 export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
@@ -46,6 +61,9 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     cancelRequested: false,
     meta: job.meta ?? null,
     pastAttempts: [],
+    progress: null,
+    log: [],
+    runs: 0,
   };
 }
 
@@ -76,9 +94,28 @@ export function toJob(record: JobRecord): Job {
     runAt: record.runAt,
     startedAt: record.startedAt,
     finishedAt: record.finishedAt,
+    progress: toProgress(record),
     serverId: record.serverId,
     ...readMeta(record.meta),
   };
+}
+
+export function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
+  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, meta } = record;
+  return {
+    claim: { jobId, queue, serverId, attempt },
+    name,
+    priority,
+    args: JSON.parse(args) as JsonValue,
+    maxAttempts,
+    createdAt,
+    meta,
+  };
+}
+
+function toProgress({ startedAt, progress }: JobRecord): Progress | null {
+  if (startedAt === null || progress === null) return null;
+  return { percent: progress.percent, message: progress.message };
 }
 
 export function toAttempts({

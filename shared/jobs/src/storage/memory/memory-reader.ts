@@ -3,9 +3,12 @@ import type { Attempt, Job, Queue, Server, StateCounts } from '../../job/job.js'
 import { jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
 import type { JobFilter } from '../job-filter.js';
+import type { LogLine } from '../../job/job-log.js';
+import type { LogQuery } from '../job-reports.js';
 import type { ContinuationPage, JobCount, JobListQuery, JobReader } from '../storage.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
+import { linesOf } from './job-log.js';
 import { matcherOf } from './job-matcher.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -47,6 +50,14 @@ export class MemoryReader implements JobReader {
   async listAttempts(jobId: string): Promise<Attempt[]> {
     const record = this.jobs.find(jobId);
     return record === undefined ? [] : toAttempts(record);
+  }
+
+  async listLogs(jobId: string, query: LogQuery = {}): Promise<LogLine[]> {
+    return linesOf(this.jobs.find(jobId), query);
+  }
+
+  async countLogs(jobId: string, query: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
+    return linesOf(this.jobs.find(jobId), { ...query, limit: Infinity }).length;
   }
 
   async listContinuations(id: string, { limit = 100, after = '' }: ContinuationPage = {}): Promise<Job[]> {

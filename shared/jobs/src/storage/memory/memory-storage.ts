@@ -1,6 +1,7 @@
 import { ServerLostError } from '../../job/errors.js';
 import type { NewBatch } from '../../job/batch.js';
-import type { Claim, ClaimedJob, Completion, JobError, JsonValue, NewJob, Outcome } from '../../job/job.js';
+import type { Claim, ClaimedJob, Completion, JobError, NewJob, Outcome } from '../../job/job.js';
+import type { JobReport } from '../job-reports.js';
 import type {
   ClaimRequest,
   JobStorage,
@@ -13,8 +14,9 @@ import type { Holders } from '../key-resolution.js';
 import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
-import { endAttempt, holds, type JobRecord } from './job-record.js';
+import { endAttempt, holds, type JobRecord, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
+import { keepReport } from './job-log.js';
 import { MemoryControl } from './memory-control.js';
 import { MemoryFeed } from './memory-feed.js';
 import { MemoryJobs } from './memory-jobs.js';
@@ -76,6 +78,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       record.serverId = serverId;
       record.attempt++;
       record.startedAt = new Date(now);
+      record.progress = null;
+      record.runs++;
       record.leaseUntil = now + leaseMs;
       return toClaimedJob(record, serverId);
     });
@@ -111,6 +115,12 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       else stale.push(claim);
     }
     return stale;
+  }
+
+  async report(reports: readonly JobReport[]): Promise<Claim[]> {
+    return reports
+      .filter((report) => !keepReport(this.jobs.find(report.claim.jobId), report))
+      .map(({ claim }) => claim);
   }
 
   async completeWithin(): Promise<void> {
@@ -212,19 +222,6 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       return false;
     });
   }
-}
-
-function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
-  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, meta } = record;
-  return {
-    claim: { jobId, queue, serverId, attempt },
-    name,
-    priority,
-    args: JSON.parse(args) as JsonValue,
-    maxAttempts,
-    createdAt,
-    meta,
-  };
 }
 
 /** As if the attempt had not begun. */

@@ -1,0 +1,110 @@
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+const work = defineJob({ name: 'work', maxAttempts: 1 });
+
+describe('What jobs on Postgres say of themselves', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let client: JobClient;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url, poolSize: 3 });
+    await storage.open();
+    client = new JobClient(storage);
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  async function run(handler: Parameters<typeof handleJob>[1], jobs = 1): Promise<string[]> {
+    const server = new JobServer({ storage, handlers: [handleJob(work, handler)], concurrency: jobs });
+    await server.start();
+    const made = await client.enqueueMany(
+      Array.from({ length: jobs }, () => ({ definition: work, args: {} })),
+    );
+    await eventually(async () => {
+      const { done, failed } = await storage.stateCounts();
+      return done + failed === jobs;
+    });
+    await server.stop();
+    return made.map(({ id }) => id);
+  }
+
+  it('is written with the transactions of their handlers, even if these take every connection', async () => {
+    let begun = 0;
+    const ids = await run(async ({ log, progress, transaction }) => {
+      log.info('before');
+      return transaction(async () => {
+        log.info('within');
+        progress(100);
+        begun++;
+        if (begun < 3) await eventually(() => begun >= 3);
+      });
+    }, 3);
+    for (const id of ids) {
+      expect((await storage.listLogs(id)).map(({ message }) => message)).to.deep.equal(['before', 'within']);
+      expect((await storage.findJob(id))?.progress?.percent).to.equal(100);
+    }
+  });
+
+  it('stays when the transaction of their handler is rolled back', async () => {
+    const [id = ''] = await run(async ({ log, transaction }) =>
+      transaction(async () => {
+        log.error('no good');
+        throw new Error('rolled back');
+      }),
+    );
+    expect((await storage.listLogs(id)).map(({ message }) => message)).to.deep.equal(['no good']);
+  });
+
+  it('goes when the job is deleted', async () => {
+    const [id = ''] = await run(({ log }) => log.info('secret'));
+    await storage.deleteJob(id);
+    expect(await database.query('select from longshore.job_report')).to.deep.equal([]);
+  });
+
+  it('is dropped by the day, when even the longest history is gone', async () => {
+    const day = (daysAgo: number): string =>
+      new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+    for (const daysAgo of [28, 33]) {
+      const name = `job_report_${day(daysAgo).replaceAll('-', '')}`;
+      await database.query(
+        `create table longshore.${name} partition of longshore.job_report
+         for values from ('${day(daysAgo)} 00:00+00') to ('${day(daysAgo - 1)} 00:00+00')`,
+      );
+    }
+    await storage.maintain();
+    const there = await database.query<{ name: string }>(
+      `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+       where inhparent = 'longshore.job_report'::regclass`,
+    );
+    const names = there.map(({ name }) => name);
+    expect(names).to.include(`job_report_${day(28).replaceAll('-', '')}`);
+    expect(names).not.to.include(`job_report_${day(33).replaceAll('-', '')}`);
+  });
+
+  it('of an attempt older than any history is not kept, and holds up nothing', async () => {
+    const { id } = await client.enqueue(work, {});
+    const server = await storage.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const [job] = await storage.claim({ serverId: server.id, queue: 'default', limit: 1, leaseMs: 60_000 });
+    if (job === undefined) throw new Error('No job was claimed');
+    await database.query(
+      `update longshore.job set started_at = now() - interval '31 days' where id = '${id}'`,
+    );
+    const report = { claim: job.claim, progress: { percent: 1, message: null, at: new Date() }, lines: [] };
+    expect(await storage.report([report])).to.deep.equal([]);
+    expect((await storage.findJob(id))?.progress).to.equal(null);
+  });
+});

@@ -1,0 +1,88 @@
+import type { JsonText, JsonValue } from './job.js';
+import { storable } from './storable.js';
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+/** How far an attempt has come, as its handler last said. */
+export interface Progress {
+  /** 0 to 100, to two decimal places. */
+  readonly percent: number;
+  readonly message: string | null;
+}
+
+/** A line on its way into the storage. */
+export interface NewLogLine {
+  /** Counts from 1 in each run of an attempt: a line that is written again is the same line. */
+  readonly line: number;
+  /** By the clock of the process that runs the job. */
+  readonly at: Date;
+  readonly level: LogLevel;
+  readonly message: string;
+  /** A JSON object. */
+  readonly fields: JsonText | null;
+}
+
+/** A line of a job's log, as people read it. */
+export interface LogLine {
+  /** For `after`. Of no other meaning. */
+  readonly id: string;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: { readonly [key: string]: JsonValue } | null;
+}
+
+/** Where a handler says what it does. Fields are for machines: ids, counts, an error under `err`. */
+export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
+
+const maxProgressMessage = 500;
+
+/** Never throws: that a job cannot say how far it is must not fail it. */
+export function toProgress(percent: number, message: string | null): Progress {
+  const bounded = Math.min(Math.max(percent, 0), 100);
+  return {
+    percent: Number.isNaN(bounded) ? 0 : Math.round(bounded * 100) / 100,
+    message: message === null ? null : storable(message, maxProgressMessage),
+  };
+}
+
+/**
+ * The message and fields of a line within `maxBytes` of UTF-8: a longer message is cut, and fields that do not fit beside it are
+ * left out, with a note in their place. Never throws.
+ */
+export function toLogText(
+  message: string,
+  fields: object | undefined,
+  maxBytes: number,
+): Pick<NewLogLine, 'message' | 'fields'> {
+  const text = fields === undefined ? null : fieldsText(fields);
+  const cut = cutToBytes(storable(message, maxBytes), maxBytes);
+  if (text === null) return { message: cut, fields: null };
+  const fits = Buffer.byteLength(cut) + Buffer.byteLength(text) <= maxBytes;
+  return { message: cut, fields: fits ? text : '{"omitted":"too long"}' };
+}
+
+function fieldsText(fields: object): JsonText {
+  try {
+    const text = JSON.stringify(fields instanceof Error ? { err: fields } : { ...fields }, withErrors);
+    // What JSON.stringify escapes and Postgres does not keep: NUL and halves of surrogate pairs.
+    return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
+  } catch (error) {
+    return JSON.stringify({ omitted: String(error) });
+  }
+}
+
+/** Errors have nothing that JSON would show by itself. */
+function withErrors(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (!(value instanceof Error)) return value;
+  return { name: value.name, message: value.message, stack: value.stack };
+}
+
+function cutToBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes)).replace(/\ufffd$/, '');
+}

@@ -1,0 +1,100 @@
+import { StorageUnavailableError } from '../job/errors.js';
+import type { Claim } from '../job/job.js';
+import type { JobReport, JobReports } from '../storage/job-reports.js';
+import { AttemptReport, type LogBounds } from './attempt-report.js';
+import type { Logger } from './logger.js';
+
+/** What attempts say is gathered for so long before it is written. */
+const gatherMs = 250;
+
+/** More lines than this are written at once, without waiting for others. */
+const manyLines = 500;
+
+const maxRetryMs = 5_000;
+
+/**
+ * Writes what running attempts say of themselves: all that has gathered, in one write at a time. A server whose handlers say
+ * nothing does nothing here.
+ */
+export class Reporter {
+  readonly #store: JobReports;
+  readonly #logger: Logger;
+  readonly #bounds: LogBounds;
+  readonly #pending = new Set<AttemptReport>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | undefined;
+  #retryMs = 0;
+
+  constructor(store: JobReports, bounds: LogBounds, logger: Logger) {
+    this.#store = store;
+    this.#bounds = bounds;
+    this.#logger = logger;
+  }
+
+  open(claim: Claim): AttemptReport {
+    return new AttemptReport(claim, this.#bounds, (report) => this.#note(report));
+  }
+
+  /** Resolves when the storage has all that an attempt has said, or never will. */
+  async flush(report: AttemptReport): Promise<void> {
+    report.end();
+    while (report.isPending) {
+      this.#pending.add(report);
+      await this.#write();
+    }
+  }
+
+  #note(report: AttemptReport): void {
+    this.#pending.add(report);
+    if (report.pendingLines >= manyLines && this.#round === undefined) void this.#write();
+    else this.#plan();
+  }
+
+  #plan(): void {
+    this.#timer ??= setTimeout(() => void this.#write(), gatherMs);
+  }
+
+  /** The round under way, or a new one. */
+  #write(): Promise<void> {
+    this.#round ??= this.#runRound().finally(() => {
+      this.#round = undefined;
+      for (const report of this.#pending) if (!report.isPending) this.#pending.delete(report);
+      if (this.#pending.size > 0) this.#plan();
+    });
+    return this.#round;
+  }
+
+  async #runRound(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const taken = new Map<AttemptReport, JobReport>();
+    for (const report of this.#pending) {
+      const news = report.take();
+      if (news !== null) taken.set(report, news);
+    }
+    if (taken.size === 0) return;
+    try {
+      const stale = await this.#store.report([...taken.values()]);
+      const lost = new Set(stale.map(({ jobId }) => jobId));
+      for (const [report, news] of taken) {
+        if (lost.has(news.claim.jobId)) report.discard();
+        else report.written(news);
+      }
+      this.#retryMs = 0;
+    } catch (error) {
+      await this.#failed(error, taken);
+    }
+  }
+
+  /** What cannot be written for now is kept; what can never be is dropped, so that it does not hold up the job's outcome. */
+  async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
+    if (!(error instanceof StorageUnavailableError)) {
+      this.#logger.error({ err: error, reports: taken.size }, 'writing logs and progress: failed, dropped');
+      for (const [report, news] of taken) report.written(news);
+      return;
+    }
+    this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), maxRetryMs);
+    this.#logger.warn({ err: error, retryInMs: this.#retryMs }, 'writing logs and progress: failed');
+    await new Promise((resolve) => setTimeout(resolve, this.#retryMs));
+  }
+}

@@ -1,0 +1,97 @@
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import { type Claim, type JobReport, MemoryStorage, StorageUnavailableError } from '../src/index.js';
+import type { AttemptReport } from '../src/server/attempt-report.js';
+import { silentLogger } from '../src/server/logger.js';
+import { Reporter } from '../src/server/reporter.js';
+
+/** Takes reports unless it fails. */
+class ReportStorage extends MemoryStorage {
+  failure: Error | null = null;
+  refused = 0;
+  stale: Claim[] = [];
+  readonly taken: (readonly JobReport[])[] = [];
+
+  override async report(reports: readonly JobReport[]): Promise<Claim[]> {
+    if (this.failure !== null) {
+      this.refused++;
+      throw this.failure;
+    }
+    this.taken.push(reports);
+    return this.stale;
+  }
+}
+
+const claimOf = (jobId: string): Claim => ({ jobId, queue: 'default', serverId: 'server', attempt: 1 });
+
+describe('The reporter', () => {
+  let storage: ReportStorage;
+  let reporter: Reporter;
+  let report: AttemptReport;
+
+  beforeEach(() => {
+    storage = new ReportStorage();
+    reporter = new Reporter(storage, { maxLines: 1_000, maxLineBytes: 4_096 }, silentLogger);
+    report = reporter.open(claimOf('one'));
+  });
+
+  const written = (): JobReport[] => storage.taken.flat();
+
+  it('writes progress once a second at most, and the last one at the end', async () => {
+    report.progress(1);
+    await eventually(() => storage.taken.length === 1);
+    for (let percent = 2; percent <= 50; percent++) report.progress(percent);
+    report.log.info('a line'); // which is written sooner
+    await eventually(() => storage.taken.length === 2);
+    await reporter.flush(report);
+    expect(written().map(({ progress }) => progress?.percent ?? null)).to.deep.equal([1, null, 50]);
+  });
+
+  it('gathers the lines of all attempts into one write', async () => {
+    const other = reporter.open(claimOf('other'));
+    report.log.info('first');
+    other.log.info('second');
+    report.log.info('third');
+    await eventually(() => storage.taken.length > 0);
+    expect(storage.taken).to.have.length(1);
+    expect(written().map(({ lines }) => lines.length)).to.deep.equal([2, 1]);
+  });
+
+  it('writes many lines without waiting for more', () => {
+    for (let line = 0; line < 500; line++) report.log.info('a line');
+    expect(written()[0]?.lines).to.have.length(500);
+  });
+
+  it('keeps what an attempt said until a storage that is away takes it', async () => {
+    storage.failure = new StorageUnavailableError('away');
+    report.log.info('a line');
+    const flushed = reporter.flush(report);
+    await eventually(() => storage.refused > 1);
+    storage.failure = null;
+    await flushed;
+    expect(written()[0]?.lines.map(({ message }) => message)).to.deep.equal(['a line']);
+  });
+
+  it('gives up what no storage can take, rather than hold up the outcome', async () => {
+    storage.failure = new TypeError('not storable');
+    report.log.info('a line');
+    await reporter.flush(report);
+    expect(report.isPending).to.equal(false);
+  });
+
+  it('writes no more of an attempt whose claim is lost', async () => {
+    storage.stale = [report.claim];
+    report.log.info('a line');
+    await reporter.flush(report);
+    report.log.info('another');
+    await reporter.flush(report);
+    expect(storage.taken).to.have.length(1);
+  });
+
+  it('takes nothing from a handler that goes on after its attempt has ended', async () => {
+    await reporter.flush(report);
+    report.log.info('too late');
+    report.progress(100);
+    expect(report.isPending).to.equal(false);
+  });
+});
