@@ -47,6 +47,13 @@ describe('A key for certain queues', () => {
     expect(answers).to.deep.equal([201, 403, 403]);
   });
 
+  it('sees of the jobs that wait for its own those of its queues only', async () => {
+    const waiting = { after: { parents: [own] } };
+    const mine = await api.call('POST', '/api/v1/jobs', { token, json: job({ queue: 'mail', ...waiting }) });
+    await api.call('POST', '/api/v1/jobs', { token: adminKey, json: job({ queue: 'reports', ...waiting }) });
+    expect(await ids(`/jobs/${own}/continuations`)).to.deep.equal([(mine.json() as { id: string }).id]);
+  });
+
   it('acts on the jobs and queues within its reach only', async () => {
     const answers = [
       await status('PUT', `/jobs/${foreign}/cancel`),

@@ -1,6 +1,7 @@
 import type { JobReader } from '@longshore/jobs';
 import { defineResource, type Resource } from '@longshore/resources';
 import { JobItem, toJobItem } from './job-item.js';
+import { pageOf } from './listed.js';
 
 /** So many are read to find those of a page and their number; a job with more is beyond what people page through. */
 const mostRead = 10_000;
@@ -13,10 +14,9 @@ export function continuationsResource(storage: JobReader): Resource {
     item: JobItem,
     serverSet: Object.keys(JobItem.properties) as (keyof typeof JobItem.properties)[],
     storage: {
-      list: async ({ sort, limit, offset }, { parents }) => {
+      list: async (query, { parents }) => {
         const jobs = await storage.listContinuations(parents.at(-1)?.id ?? '', { limit: mostRead });
-        if (sort[0]?.direction === 'desc') jobs.reverse();
-        return { items: jobs.slice(offset, offset + limit).map(toJobItem), total: jobs.length };
+        return pageOf(jobs.map(toJobItem), query);
       },
     },
   });

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { type Principal } from '@longshore/resources';
+import Type from 'typebox';
+import { defineResource, type Principal } from '@longshore/resources';
+import { serve } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
 /** A caller for whom only the books of one author exist. */
@@ -86,6 +88,24 @@ describe('A caller that is confined to values of a field', () => {
     await call('DELETE', '/books?title=Emma');
     const left = await Promise.all([removed, foreign].map((id) => api.call(`/api/v1/books/${id}`)));
     expect(left.map(({ status }) => status)).to.deep.equal([404, 200]);
+  });
+
+  it('is not shown an item of others that its own new one turns out to be', async () => {
+    const notes = defineResource({
+      name: 'notes',
+      item: Type.Object({ id: Type.String(), owner: Type.String() }),
+      storage: { create: async ({ id }) => ({ id, owner: 'eliot' }) },
+    });
+    const other = await serve({
+      resources: [notes],
+      authenticate: () => confined,
+      confinement: { notes: { field: 'owner' } },
+    });
+    const json = { id: 'taken', owner: 'austen' };
+    const { codes, text } = await other.call('/api/v1/notes', { method: 'POST', json });
+    await other.close();
+    expect(codes).to.deep.equal([40901]);
+    expect(text).not.to.contain('eliot');
   });
 
   it('reaches no resource that is not confined', async () => {

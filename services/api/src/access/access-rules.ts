@@ -37,6 +37,7 @@ export function queueConfinement(definitions: readonly JobDefinition[]): Confine
   const assumed = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));
   return {
     jobs: { field: 'queue', assumed },
+    continuations: { field: 'queue' },
     'recurring-jobs': { field: 'queue', assumed },
     queues: { field: 'name' },
   };

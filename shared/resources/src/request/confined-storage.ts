@@ -32,6 +32,12 @@ export function confinedStorage(
     throw apiError(40301, `These credentials reach only the ${field} ${values.join(', ')}`);
   };
 
+  /** An item that was there already, under the key that the body names, may be anybody's. */
+  const own = (item: ItemRecord): ItemRecord => {
+    if (isWithin(item)) return item;
+    throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);
+  };
+
   const checked = (
     id: string,
     change: ItemChange<ItemRecord, ItemRecord>,
@@ -47,12 +53,12 @@ export function confinedStorage(
 
   /** The filters with the field confined; undefined if they leave nothing. */
   const narrowed = (filters: readonly Filter[]): readonly Filter[] | undefined => {
-    const own = filters.filter((filter) => filter.field === field && filter.match === 'exact');
+    const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
     const left = values.filter((value) =>
-      own.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
+      given.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
     );
     if (left.length === 0) return undefined;
-    const others = filters.filter((filter) => !own.includes(filter));
+    const others = filters.filter((filter) => !given.includes(filter));
     return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
@@ -65,11 +71,11 @@ export function confinedStorage(
     get: find,
     create: async (body, context) => {
       requireWithin(body);
-      return served(storage.create?.(body, context));
+      return own(await served(storage.create?.(body, context)));
     },
     createMany: async (bodies, context) => {
       for (const body of bodies) requireWithin(body);
-      return served(storage.createMany?.(bodies, context));
+      return (await served(storage.createMany?.(bodies, context))).map(own);
     },
     replace: async (id, change, context) =>
       (await find(id, context)) && storage.replace?.(id, checked(id, change), context),
