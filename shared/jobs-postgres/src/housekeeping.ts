@@ -1,5 +1,6 @@
 import { newId } from '@longshore/jobs';
 import type { Database } from './database.js';
+import { KeySweeper } from './key-sweeper.js';
 import { deleteOldBatches } from './sql/batches.js';
 import { deleteOldBulks } from './sql/bulk-operations.js';
 import {
@@ -30,12 +31,14 @@ const foldAt = 100;
 export class Housekeeping {
   readonly #database: Database;
   readonly #retention: Retention;
+  readonly #keys: KeySweeper;
   #partitionsMadeAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
   constructor(database: Database, retentionDays: RetentionDays) {
     this.#database = database;
+    this.#keys = new KeySweeper(database);
     this.#retention = new Retention(database, retentionDays);
   }
 
@@ -43,6 +46,7 @@ export class Housekeeping {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
     await this.#cancelIdle();
+    await this.#keys.runOnce();
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
       await this.#retention.dropOldDays();
       this.#oldDaysDroppedAt = performance.now();

@@ -1,0 +1,187 @@
+import {
+  defineJob,
+  DuplicateJobError,
+  type EnqueuedJob,
+  handleJob,
+  JobClient,
+  JobServer,
+} from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { Database } from '../src/database.js';
+import { PostgresStorage } from '../src/index.js';
+import { KeySweeper } from '../src/key-sweeper.js';
+import { databaseOptions } from '../src/postgres-options.js';
+
+const work = defineJob({ name: 'work' });
+const unique = { key: 'a' };
+
+describe('Unique keys on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let client: JobClient;
+  let connection: pg.Client;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    client = new JobClient(storage);
+    connection = new pg.Client(database.url);
+    await connection.connect();
+  });
+
+  afterEach(async () => {
+    await connection.end();
+    await storage.close();
+    await database.drop();
+  });
+
+  const waitingForLock = (): Promise<unknown> =>
+    eventually(async () => {
+      const rows = await database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+
+  const rows = async (table: string): Promise<number> =>
+    (await database.query(`select from longshore.${table} where queue_id > 0`)).length;
+
+  it('are taken once by 50 callers of two storages', async () => {
+    const other = new PostgresStorage({ url: database.url });
+    const clients = [client, new JobClient(other)];
+    try {
+      const enqueued = await Promise.all(
+        Array.from({ length: 25 }, () => clients.map((each) => each.enqueue(work, {}, { unique }))).flat(),
+      );
+      expect(enqueued.filter(({ created }) => created)).to.have.length(1);
+      expect(new Set(enqueued.map(({ id }) => id)).size).to.equal(1);
+      expect(await rows('job')).to.equal(1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('keep a caller waiting while another transaction holds one, and go to the first if it commits', async () => {
+    await connection.query('begin');
+    const first = await client.enqueue(work, {}, { unique, transaction: connection });
+    const second = client.enqueue(work, {}, { unique });
+    await waitingForLock();
+    await connection.query('commit');
+    expect(await second).to.deep.equal({ ...first, created: false });
+    expect(await rows('job')).to.equal(1);
+  });
+
+  it('go to the one who waits if the first transaction rolls back', async () => {
+    await connection.query('begin');
+    const first = await client.enqueue(work, {}, { unique, transaction: connection });
+    const second = client.enqueue(work, {}, { unique });
+    await waitingForLock();
+    await connection.query('rollback');
+    expect(await second).to.include({ created: true });
+    expect((await second).id).not.to.equal(first.id);
+    expect(await rows('job')).to.equal(1);
+  });
+
+  it('leave the caller’s transaction usable, and nothing in it, when one is refused', async () => {
+    const standing = await client.enqueue(work, {}, { unique });
+    await connection.query('begin');
+    const orders = ['b', 'a'].map((key) => ({
+      definition: work,
+      args: {},
+      options: { unique: { key, onConflict: 'reject' as const }, idempotencyKey: key },
+    }));
+    const problem = await client.enqueueMany(orders, connection).catch((error: unknown) => error);
+    const after = await client.enqueue(work, {}, { transaction: connection });
+    await connection.query('commit');
+    expect(problem).to.be.instanceOf(DuplicateJobError).and.include({ holderId: standing.id });
+    expect(await storage.findJob(after.id)).to.include({ state: 'enqueued' });
+    expect([await rows('job'), await rows('job_unique')]).to.deep.equal([2, 1]);
+  });
+
+  it('do not let two callers who bring several in different order wait for each other', async () => {
+    const orders = Array.from({ length: 200 }, (_, n) => ({
+      definition: work,
+      args: { n },
+      options: { unique: { key: `key ${n}` }, queue: `queue-${n % 3}` },
+    }));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => client.enqueueMany(n % 2 === 0 ? orders : orders.toReversed())),
+    );
+    expect(answers.flat().filter(({ created }) => created)).to.have.length(200);
+    expect(await rows('job')).to.equal(200);
+  });
+
+  it('never let two jobs of one key be unfinished at a time, while servers work them off', async () => {
+    let [running, most] = [0, 0];
+    const handler = handleJob(work, async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+    });
+    const server = new JobServer({ storage, handlers: [handler], concurrency: 10 });
+    await server.start();
+    const created: EnqueuedJob[] = [];
+    try {
+      const enqueueMuch = async (): Promise<void> => {
+        for (let n = 0; n < 50; n++) {
+          const enqueued = await client.enqueue(work, {}, { unique });
+          if (enqueued.created) created.push(enqueued);
+        }
+      };
+      await Promise.all(Array.from({ length: 4 }, enqueueMuch));
+      await eventually(async () => (await storage.stateCounts()).done === created.length);
+    } finally {
+      await server.stop();
+    }
+    expect(most).to.equal(1);
+    expect(created.length).to.be.greaterThan(1);
+  });
+
+  it('take 10 000 jobs in one call, of which each second is there', async () => {
+    const orders = Array.from({ length: 10_000 }, (_, n) => ({
+      definition: work,
+      args: {},
+      options: { unique: { key: String(n) } },
+    }));
+    await client.enqueueMany(orders.filter((_, n) => n % 2 === 0));
+    const answers = await client.enqueueMany(orders);
+    expect(answers.filter(({ created }) => created)).to.have.length(5_000);
+    expect(await rows('job')).to.equal(10_000);
+  }).timeout(20_000);
+
+  it('are forgotten when they mean nothing any more, but not those of failed jobs', async () => {
+    const options = [
+      { unique: { key: 'waiting' } },
+      { unique: { key: 'over', periodMs: 1 } },
+      { unique: { key: 'gone' } },
+      { unique: { key: 'cancelled' } },
+      { idempotencyKey: 'request' },
+    ];
+    const jobs = await client.enqueueMany(
+      options.map((each) => ({ definition: work, args: {}, options: each })),
+    );
+    const [, , gone, cancelled, request] = jobs.map(({ id }) => id);
+    for (const id of [gone, cancelled, request]) await storage.cancelJob(id ?? '');
+    for (const id of [gone, request]) await storage.deleteJob(id ?? '');
+    const direct = new Database(databaseOptions({ url: database.url }));
+    try {
+      const sweeper = new KeySweeper(direct);
+      await eventually(async () => (await sweeper.sweep()).seen === 3);
+      expect(await sweeper.sweep()).to.deep.equal({ seen: 3, stale: 0 });
+    } finally {
+      await direct.close();
+    }
+    const left = await database.query<{ key: string }>('select key from longshore.job_unique order by key');
+    expect(left.map(({ key }) => key)).to.deep.equal(['cancelled', 'request', 'waiting']);
+  });
+
+  it('give a job nothing to carry, so that it is claimed and ends like a plain one', async () => {
+    const { id } = await client.enqueue(work, {}, { unique });
+    expect(
+      (await database.query(`select from longshore.job where id = '${id}' and meta is null`)).length,
+    ).to.equal(1);
+  });
+});
