@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ConfigError, listOf, type Logger } from '@longshore/service';
+import { ConfigError, listOf } from '@longshore/service';
 import { apiKeyTable } from './access/access.js';
 import { type ApiKeyTerms, newApiKey, type Scope, scopes } from './access/api-key.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
@@ -14,8 +14,8 @@ const usage =
  *
  * @throws {ConfigError} if there is no database, or for arguments that say no key
  */
-export async function createKey(config: ApiConfig, logger: Logger): Promise<null> {
-  const terms = readTerms(process.argv.slice(3));
+export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
+  const terms = readTerms(args);
   const { jobs, application: database } = createStorage(config);
   await jobs.close(); // nothing has been connected yet
   if (database === null)
@@ -27,7 +27,6 @@ export async function createKey(config: ApiConfig, logger: Logger): Promise<null
     const { key, token } = newApiKey(terms, null);
     await tableApiKeyStore(database.pool, apiKeyTable).add(key);
     process.stdout.write(`${token}\n`);
-    logger.debug({ id: key.id, name: key.name }, 'made an API key');
   } finally {
     await database.close();
   }

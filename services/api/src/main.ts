@@ -1,14 +1,15 @@
 import { runService } from '@longshore/service';
 import { startApi } from './api-service.js';
-import { readApiConfig } from './config.js';
+import { type ApiConfig, readApiConfig } from './config.js';
 import { createKey } from './create-key.js';
 import { seedTables } from './seed.js';
 
 /** What the process does, by its first argument. */
+const [command = '', ...args] = process.argv.slice(2);
 const commands = new Map([
   ['seed', seedTables],
-  ['create-key', createKey],
+  ['create-key', (config: ApiConfig) => createKey(config, args)],
 ]);
-const start = commands.get(process.argv[2] ?? '') ?? startApi;
+const start = commands.get(command) ?? startApi;
 
 process.exit(await runService({ name: 'api', environment: process.env, readConfig: readApiConfig, start }));

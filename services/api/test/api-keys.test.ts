@@ -86,6 +86,19 @@ for (const [name, open] of Object.entries(storages)) {
       expect([before, revoked, after, gone].map(({ status }) => status)).to.deep.equal([200, 204, 401, 404]);
     });
 
+    it('are told of in the log when they are made, changed and revoked', async () => {
+      const { id } = await api.makeKey({});
+      await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { name: 'other' } });
+      await api.call('DELETE', `${keys}/${id}`, admin);
+      const told = api
+        .log()
+        .split('\n')
+        .filter((line) => line.includes(id));
+      const events = told.map((line) => (JSON.parse(line) as { action: string; by: string }).action);
+      expect(events).to.deep.equal(['made', 'changed', 'revoked']);
+      expect(told[2]).to.contain('"by":"API_ADMIN_KEY"');
+    });
+
     it('that have expired are not accepted', async () => {
       const { id, token } = await api.makeKey({ expiresAt: '2020-01-01T00:00:00Z' });
       const { status, text } = await jobs(token);

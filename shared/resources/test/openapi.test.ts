@@ -110,6 +110,7 @@ describe('The OpenAPI document', () => {
     expect(page.headers.get('content-type')).to.contain('text/html');
     expect(page.text)
       .to.contain('/books/{bookId}/lend')
+      .and.contain('<code>Authorization: Bearer …</code>')
       .and.not.match(/<script|(?:src|href)="https?:/);
     expect(style.headers.get('content-type')).to.contain('text/css');
   });

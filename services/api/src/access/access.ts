@@ -56,7 +56,9 @@ export function createAccess(
     }),
     rateLimit,
     securitySchemes: schemesOf(kinds),
-    resources: kinds.has('keys') ? [apiKeysResource(store, ring)] : [],
+    resources: kinds.has('keys')
+      ? [apiKeysResource({ store, ring, onChange: (event) => logger.info({ ...event }, 'API key') })]
+      : [],
   };
 }
 

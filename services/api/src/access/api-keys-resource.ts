@@ -1,4 +1,4 @@
-import { type CollectionQuery, defineResource, type Resource } from '@longshore/resources';
+import { type CallContext, type CollectionQuery, defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { type ApiKey, type ApiKeyTerms, newApiKey, scopes } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
@@ -53,8 +53,26 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
+/** What was done to a key, and by whom. */
+export interface ApiKeyEvent {
+  readonly action: 'made' | 'changed' | 'revoked';
+  readonly id: string;
+  readonly by: string | undefined;
+}
+
+export interface ApiKeysParts {
+  readonly store: ApiKeyStore;
+  /** Is told to look a key up again. */
+  readonly ring: KeyRing;
+  readonly onChange: (event: ApiKeyEvent) => void;
+}
+
 /** `/api-keys`: who may call. A key that is deleted is revoked. */
-export function apiKeysResource(store: ApiKeyStore, ring: KeyRing): Resource {
+export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resource {
+  const changed = (action: ApiKeyEvent['action'], id: string, { principal }: CallContext): void => {
+    ring.forget(id);
+    onChange({ action, id, by: principal?.name });
+  };
   return defineResource({
     name: apiKeys,
     description:
@@ -75,21 +93,22 @@ export function apiKeysResource(store: ApiKeyStore, ring: KeyRing): Resource {
         const key = await store.find(id);
         return key && toItem(key);
       },
-      create: async ({ name, scopes, queues = null, expiresAt = null }, { principal }) => {
+      create: async ({ name, scopes, queues = null, expiresAt = null }, context) => {
         const terms = toTerms({ name, scopes, queues, expiresAt });
-        const { key, token } = newApiKey(terms, principal?.name ?? null);
+        const { key, token } = newApiKey(terms, context.principal?.name ?? null);
         await store.add(key);
-        ring.forget(key.id);
+        changed('made', key.id, context);
         return { ...toItem(key), key: token };
       },
-      patch: async (id, change) => {
+      patch: async (id, change, context) => {
         const key = await store.change(id, (current) => toTerms(change.apply(toItem(current))));
-        ring.forget(id);
-        return key && toItem(key);
+        if (key === undefined) return undefined;
+        changed('changed', id, context);
+        return toItem(key);
       },
-      delete: async (id, check) => {
+      delete: async (id, check, context) => {
         const existed = await store.remove(id, (current) => check(toItem(current)));
-        ring.forget(id);
+        if (existed) changed('revoked', id, context);
         return existed;
       },
     },

@@ -16,7 +16,7 @@ export interface OpenApiDocument {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly responses: Readonly<Record<string, ResponseObject>>;
     readonly headers: Readonly<Record<string, HeaderObject>>;
-    readonly securitySchemes?: Readonly<Record<string, unknown>>;
+    readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
 }
 

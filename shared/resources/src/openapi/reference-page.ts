@@ -6,6 +6,7 @@ import type {
   PathItem,
   Reference,
 } from './document-types.js';
+import type { SecuritySchemes } from './security.js';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -30,6 +31,7 @@ export function referencePage(document: OpenApiDocument): string {
 <nav aria-label="Resources"><ul>${tags.map(({ name }) => `<li><a href="#${name}">${name}</a></li>`).join('')}</ul></nav>
 <main>
 ${tags.map((tag) => section(tag, operations)).join('\n')}
+${credentials(components.securitySchemes ?? {})}
 <section><h2 id="schemas">Schemas</h2>
 ${Object.entries(components.schemas)
   .map(([name, schema]) => schemaDetails(name, schema))
@@ -39,6 +41,16 @@ ${Object.entries(components.schemas)
 </body>
 </html>
 `;
+}
+
+function credentials(schemes: SecuritySchemes): string {
+  const kinds = Object.values(schemes).map(({ type, name, description }) => {
+    const header = type === 'apiKey' ? `${String(name)}: …` : 'Authorization: Bearer …';
+    return `<li><code>${escape(header)}</code> ${escape(String(description))}</li>`;
+  });
+  return kinds.length === 0
+    ? ''
+    : `<section><h2 id="credentials">Credentials</h2>\n<ul>${kinds.join('')}</ul></section>`;
 }
 
 interface Located {
