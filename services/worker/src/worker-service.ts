@@ -37,6 +37,7 @@ export async function startWorker(
   logger.info({ application: application.name }, 'ready');
 
   return {
+    ended: server.ended,
     stop: async () => {
       await server.stop();
       await listener.close();

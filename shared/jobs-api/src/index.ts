@@ -1,4 +1,11 @@
-import type { JobClient, JobControl, JobDefinition, JobReader, JobStorage } from '@longshore/jobs';
+import type {
+  JobClient,
+  JobControl,
+  JobDefinition,
+  JobReader,
+  JobStorage,
+  ServerControl,
+} from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { batchesResource } from './batches-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
@@ -11,7 +18,7 @@ import { serversResource } from './servers-resource.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
-  readonly storage: JobReader & JobControl & Pick<JobStorage, 'recurring'>;
+  readonly storage: JobReader & JobControl & ServerControl & Pick<JobStorage, 'recurring'>;
   readonly client: JobClient;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
@@ -26,8 +33,8 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
   const jobs = jobsResource({ storage, client, orders });
   return [
     jobs,
-    queuesResource(storage),
-    serversResource(storage),
+    queuesResource(storage, jobs),
+    serversResource(storage, jobs),
     recurringJobsResource(storage.recurring, orders, jobs),
     batchesResource(storage, client, orders, jobs),
     jobDefinitionsResource(definitions),

@@ -1,6 +1,8 @@
 import { type JobControl, jobStates, type JobReader, type JobState, type Queue } from '@longshore/jobs';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, type ItemChange, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
+import { Name, nullable, Time, toTime } from './fields.js';
+import { pageOf } from './listed.js';
 
 const Counts = Type.Object(
   Object.fromEntries(jobStates.map((state) => [state, Type.Integer({ minimum: 0 })])) as Record<
@@ -9,20 +11,51 @@ const Counts = Type.Object(
   >,
 );
 
+const Most = { minimum: 1, maximum: 1_000_000 };
+
+const RateLimitItem = Type.Object(
+  {
+    jobs: Type.Integer({ ...Most, description: 'So many start' }),
+    periodMs: Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'in so many milliseconds' }),
+    burst: Type.Optional(
+      Type.Integer({ ...Most, description: 'So many may start at once; as `jobs` by default' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const QueueItem = Type.Object({
-  name: Type.String({ examples: ['default'] }),
+  name: Type.String({ ...Name, examples: ['default'] }),
   counts: Counts,
-  pausedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  oldestEnqueuedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  concurrencyLimit: Type.Union([Type.Integer(Most), Type.Null()], {
+    default: null,
+    description: 'At most so many of its jobs run at once, over all servers; null for no limit',
+  }),
+  rateLimit: Type.Union([RateLimitItem, Type.Null()], {
+    default: null,
+    description: 'How many of its jobs start in a time, over all servers; null for no limit',
+  }),
+  pausedAt: nullable(Time),
+  oldestEnqueuedAt: nullable(Time),
   servers: Type.Integer({ minimum: 0, description: 'Running servers that take jobs from it' }),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: Time,
 });
 
-/** `/queues`: the lines of jobs and how long they are. */
-export function queuesResource(storage: JobReader & JobControl): Resource {
-  const find = async (name: string): Promise<Static<typeof QueueItem> | undefined> => {
+type Item = Static<typeof QueueItem>;
+
+type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
+
+/** `/queues`: the lines of jobs, how long they are and how fast they may go. */
+export function queuesResource(storage: JobReader & JobControl, jobs: Resource): Resource {
+  const find = async (name: string): Promise<Item | undefined> => {
     const queue = (await storage.listQueues()).find((candidate) => candidate.name === name);
     return queue === undefined ? undefined : toQueueItem(queue);
+  };
+  const limit = async (name: string, change: ItemChange<Item, Limits>): Promise<Item | undefined> => {
+    const queue = await find(name);
+    if (queue === undefined) return undefined;
+    await storage.limitQueue(name, change.apply(queue));
+    return find(name);
   };
   return defineResource({
     name: 'queues',
@@ -35,15 +68,12 @@ export function queuesResource(storage: JobReader & JobControl): Resource {
       pause: { summary: 'Let servers take no more jobs from it; running ones go on' },
       resume: { summary: 'Let servers take jobs from it again' },
     },
+    children: [{ resource: jobs, by: 'queue', serves: ['list', 'create'] }],
     storage: {
-      list: async ({ filters, sort, limit, offset }) => {
-        const queues = await storage.listQueues();
-        const names = filters.find(({ field }) => field === 'name')?.values;
-        const matching = names === undefined ? queues : queues.filter(({ name }) => names.includes(name));
-        if (sort[0]?.direction === 'desc') matching.reverse();
-        return { items: matching.slice(offset, offset + limit).map(toQueueItem), total: matching.length };
-      },
+      list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
       get: find,
+      replace: limit,
+      patch: limit,
       operations: {
         pause: async (name) => {
           if ((await find(name)) === undefined) return undefined;
@@ -60,11 +90,11 @@ export function queuesResource(storage: JobReader & JobControl): Resource {
   });
 }
 
-function toQueueItem(queue: Queue): Static<typeof QueueItem> {
+function toQueueItem(queue: Queue): Item {
   return {
     ...queue,
-    pausedAt: queue.pausedAt?.toISOString() ?? null,
-    oldestEnqueuedAt: queue.oldestEnqueuedAt?.toISOString() ?? null,
+    pausedAt: toTime(queue.pausedAt),
+    oldestEnqueuedAt: toTime(queue.oldestEnqueuedAt),
     createdAt: queue.createdAt.toISOString(),
   };
 }

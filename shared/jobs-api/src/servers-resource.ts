@@ -1,6 +1,14 @@
-import type { JobReader, Server } from '@longshore/jobs';
+import {
+  type JobReader,
+  type Server,
+  type ServerControl,
+  type ServerControlResult,
+  serverStates,
+} from '@longshore/jobs';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
+import { nullable, Time } from './fields.js';
+import { pageOf } from './listed.js';
 
 const ServerItem = Type.Object({
   id: Type.String({ format: 'uuid', description: 'New at every start' }),
@@ -9,8 +17,12 @@ const ServerItem = Type.Object({
   queues: Type.Array(Type.String()),
   concurrency: Type.Integer({ minimum: 1, description: 'How many jobs it runs at once' }),
   processing: Type.Integer({ minimum: 0, description: 'How many it ran at its last heartbeat' }),
-  startedAt: Type.String({ format: 'date-time' }),
-  heartbeatAt: Type.String({ format: 'date-time' }),
+  state: Type.Enum([...serverStates], { description: 'What it did at its last heartbeat' }),
+  requested: nullable(
+    Type.Enum(['quiet', 'stop'], { description: 'What it was asked for; its next heartbeat tells it' }),
+  ),
+  startedAt: Time,
+  heartbeatAt: Time,
   timeoutMs: Type.Integer({
     minimum: 1,
     description: 'Silence of this many milliseconds and it counts as dead',
@@ -18,7 +30,7 @@ const ServerItem = Type.Object({
 });
 
 /** `/servers`: the processes that run jobs now. */
-export function serversResource(storage: JobReader): Resource {
+export function serversResource(storage: JobReader & ServerControl, jobs: Resource): Resource {
   return defineResource({
     name: 'servers',
     description: 'Running processes that take jobs and run them.',
@@ -30,25 +42,35 @@ export function serversResource(storage: JobReader): Resource {
       'queues',
       'concurrency',
       'processing',
+      'state',
+      'requested',
       'startedAt',
       'heartbeatAt',
       'timeoutMs',
     ],
-    filters: { host: 'exact' },
+    filters: { host: 'exact', state: 'exact', queue: { field: 'queues', match: 'exact' } },
+    sort: ['host', 'startedAt'],
+    operations: {
+      quiet: { summary: 'Let it take no more jobs; those that it runs go on' },
+      stop: { summary: 'Let it stop in order: its jobs end, or run again elsewhere when its time is up' },
+    },
+    children: [{ resource: jobs, by: 'serverId', serves: ['list'] }],
     storage: {
-      list: async ({ filters, sort, limit, offset }) => {
-        const servers = await storage.listServers();
-        const hosts = filters.find(({ field }) => field === 'host')?.values;
-        const matching = hosts === undefined ? servers : servers.filter(({ host }) => hosts.includes(host));
-        if (sort[0]?.direction === 'desc') matching.reverse();
-        return { items: matching.slice(offset, offset + limit).map(toServerItem), total: matching.length };
-      },
+      list: async (query) => pageOf((await storage.listServers()).map(toServerItem), query),
       get: async (id) => {
         const server = (await storage.listServers()).find((candidate) => candidate.id === id);
         return server === undefined ? undefined : toServerItem(server);
       },
+      operations: {
+        quiet: async (id) => itemAfter(await storage.quietServer(id)),
+        stop: async (id) => itemAfter(await storage.stopServer(id)),
+      },
     },
   });
+}
+
+function itemAfter(result: ServerControlResult): Static<typeof ServerItem> | undefined {
+  return result.outcome === 'unknown' ? undefined : toServerItem(result.server);
 }
 
 function toServerItem(server: Server): Static<typeof ServerItem> {

@@ -193,38 +193,6 @@ describe('Jobs as resources', () => {
     expect((await api.get(`/api/v1/jobs/${id}`)).status).to.equal(404);
   });
 
-  it('PUT /queues/{queue}/pause and resume', async () => {
-    await post();
-    const paused = (await put('/api/v1/queues/default/pause')).json() as JobBody;
-    expect(paused['pausedAt']).to.be.a('string');
-    const resumed = (await put('/api/v1/queues/default/resume')).json() as JobBody;
-    expect(resumed['pausedAt']).to.equal(null);
-  });
-
-  it('PUT /queues/{queue}/pause of an unknown queue is 404', async () => {
-    expect((await put('/api/v1/queues/nowhere/pause')).status).to.equal(404);
-  });
-
-  it('GET /queues/{queue} shows the counts by state', async () => {
-    await post();
-    const queue = (await api.get('/api/v1/queues/default')).json() as JobBody;
-    expect(queue['counts']).to.include({ enqueued: 1, done: 0 });
-  });
-
-  it('GET /servers lists running servers', async () => {
-    const worker = new JobServer({
-      storage,
-      handlers: [handleJob(add, () => 0)],
-      concurrency: 3,
-      host: 'here',
-    });
-    await worker.start();
-    const servers = (await api.get('/api/v1/servers')).json() as JobBody[];
-    await worker.stop();
-    expect(servers).to.have.length(1);
-    expect(servers[0]).to.include({ host: 'here', concurrency: 3 });
-  });
-
   it('a storage that cannot be reached is 503 with Retry-After', async () => {
     storage.enqueue = () => Promise.reject(new StorageUnavailableError('away'));
     const response = await api.post('/api/v1/jobs', { name: 'add', args: { a: 1, b: 2 } });

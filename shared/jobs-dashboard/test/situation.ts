@@ -44,6 +44,8 @@ export const server = (own: Partial<Server> = {}): Server => ({
   queues: ['q'],
   concurrency: 2,
   processing: 1,
+  state: 'running',
+  requested: null,
   startedAt: ago(1_000),
   heartbeatAt: ago(3),
   timeoutMs: 30_000,

@@ -1,17 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Client } from 'pg';
-import { type HeartbeatData, lostMessage } from './heartbeat.js';
+import type { ServerRequest } from '@longshore/jobs';
+import type { HeartbeatData, HeartbeatMessage } from './heartbeat.js';
 import { beat } from './sql/servers.js';
 
-const { database, serverId, intervalMs, processing } = workerData as HeartbeatData;
-const running = new Int32Array(processing);
+const { database, serverId, intervalMs, reported, states } = workerData as HeartbeatData;
+const own = new Int32Array(reported);
 
 /** A beat that failed is repeated sooner than the next would come. */
 const retryMs = Math.min(1_000, intervalMs);
 
+/** A server that has been asked for something does something else in a moment, which people want to know. */
+const answerMs = Math.min(200, intervalMs);
+
 let client: Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let leaving = false;
+let told: HeartbeatMessage | null = null;
 
 /** The driver is loaded for the first beat, not before: it takes a third of a second of a core, and many servers live shorter. */
 async function connect(): Promise<Client> {
@@ -26,20 +31,25 @@ async function connect(): Promise<Client> {
   return fresh;
 }
 
-/** Returns whether the server is still among the living. */
-async function sendBeat(): Promise<boolean> {
+/** Returns what is asked of the server, `null` for nothing, or that it is no longer among the living. */
+async function sendBeat(): Promise<HeartbeatMessage | null> {
   client ??= await connect();
-  const { rowCount } = await client.query(beat.text, [serverId, Atomics.load(running, 0)]);
-  return rowCount === 1;
+  const values = [serverId, Atomics.load(own, 0), states[Atomics.load(own, 1)]];
+  const { rows } = await client.query<{ requested: ServerRequest | null }>(beat.text, values);
+  const [row] = rows;
+  return row === undefined ? 'lost' : row.requested;
 }
 
 async function goOn(): Promise<void> {
   let pauseMs = intervalMs;
   try {
-    if (!(await sendBeat())) {
-      parentPort?.postMessage(lostMessage);
-      leaving = true;
+    const message = await sendBeat();
+    if (message !== null && message !== told) {
+      parentPort?.postMessage(message);
+      pauseMs = answerMs;
     }
+    told = message;
+    leaving ||= message === 'lost';
   } catch {
     pauseMs = retryMs;
     void client?.end().catch(() => undefined);

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs';
 import type { DatabaseOptions } from './database.js';
 
 /** What the thread is started with. */
@@ -6,12 +7,13 @@ export interface HeartbeatData {
   readonly database: DatabaseOptions;
   readonly serverId: string;
   readonly intervalMs: number;
-  /** One 32-bit integer: how many jobs the server runs. */
-  readonly processing: SharedArrayBuffer;
+  /** Two 32-bit integers: how many jobs the server runs, and the number of its state in `states`. */
+  readonly reported: SharedArrayBuffer;
+  readonly states: readonly ServerState[];
 }
 
-/** The thread's only message: its server has been declared dead. */
-export const lostMessage = 'lost';
+/** What the thread tells: its server has been declared dead, or an operator asks something of it. */
+export type HeartbeatMessage = 'lost' | ServerRequest;
 
 /** The built file, also when this one runs from its source: loaders of TypeScript do not reach into threads. */
 const threadFile = new URL('../dist/heartbeat-thread.js', import.meta.url);
@@ -23,19 +25,28 @@ const stopMs = 1_000;
 export class Heartbeat {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
-  readonly #processing = new Int32Array(new SharedArrayBuffer(4));
+  readonly #reported = new Int32Array(new SharedArrayBuffer(8));
   readonly #lost = new AbortController();
 
-  constructor(database: DatabaseOptions, serverId: string, timeoutMs: number) {
+  constructor(
+    database: DatabaseOptions,
+    serverId: string,
+    timeoutMs: number,
+    onRequest: (request: ServerRequest) => void,
+  ) {
     const data: HeartbeatData = {
       database,
       serverId,
       intervalMs: timeoutMs / 3,
-      processing: this.#processing.buffer,
+      reported: this.#reported.buffer,
+      states: serverStates,
     };
     this.#worker = new Worker(threadFile, { name: 'longshore-heartbeat', workerData: data, execArgv: [] });
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
-    this.#worker.on('message', () => this.#lost.abort(new Error('The server was silent for too long')));
+    this.#worker.on('message', (message: HeartbeatMessage) => {
+      if (message === 'lost') this.#lost.abort(new Error('The server was silent for too long'));
+      else onRequest(message);
+    });
     // A thread that cannot go on leaves a server that will be declared dead: the same as being so.
     this.#worker.on('error', (error) => this.#lost.abort(error));
   }
@@ -45,7 +56,11 @@ export class Heartbeat {
   }
 
   set processing(jobs: number) {
-    Atomics.store(this.#processing, 0, jobs);
+    Atomics.store(this.#reported, 0, jobs);
+  }
+
+  set state(state: ServerState) {
+    Atomics.store(this.#reported, 1, serverStates.indexOf(state));
   }
 
   async stop(): Promise<void> {

@@ -23,7 +23,7 @@ import { type CountRow, selectCounts } from './sql/counts.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
 import { countJobs, findJob, findJobs, listJobs, oldestReadyText } from './sql/read-jobs.js';
-import { selectServers, type ServerRow } from './sql/servers.js';
+import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
 const mostCounted = 10_000;
@@ -108,21 +108,14 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
       rateLimit: limits.rate_limit,
       counts: sumByState(counts.filter((row) => row.queue_id === id)),
       oldestEnqueuedAt: oldestById.get(id) ?? null,
-      servers: servers.filter((server) => server.queues.includes(name)).length,
+      servers: servers.filter(({ state, queues: taken }) => state === 'running' && taken.includes(name))
+        .length,
       createdAt,
     }));
   }
 
   async listServers(): Promise<Server[]> {
-    const rows = await this.#database.query<ServerRow>(selectServers);
-    return rows.map(
-      ({ timeout_ms: timeoutMs, started_at: startedAt, heartbeat_at: heartbeatAt, ...row }) => ({
-        ...row,
-        timeoutMs,
-        startedAt,
-        heartbeatAt,
-      }),
-    );
+    return (await this.#database.query<ServerRow>(selectServers)).map(toServer);
   }
 
   async ping(): Promise<void> {

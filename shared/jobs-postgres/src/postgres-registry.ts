@@ -1,11 +1,20 @@
-import { newId, type ServerDescription, type ServerRegistration, type ServerRegistry } from '@longshore/jobs';
+import {
+  isId,
+  newId,
+  type ServerControl,
+  type ServerControlResult,
+  type ServerDescription,
+  type ServerRegistration,
+  type ServerRegistry,
+  type ServerRequest,
+} from '@longshore/jobs';
 import type { Database } from './database.js';
 import { Heartbeat } from './heartbeat.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { deleteServer, insertServer } from './sql/servers.js';
+import { deleteServer, insertServer, requestOfServer, type ServerRow, toServer } from './sql/servers.js';
 
 /** The list of running servers. */
-export class PostgresRegistry implements ServerRegistry {
+export class PostgresRegistry implements ServerRegistry, ServerControl {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #rescue: () => Promise<unknown>;
@@ -18,18 +27,24 @@ export class PostgresRegistry implements ServerRegistry {
     this.#rescue = rescue;
   }
 
-  async registerServer(description: ServerDescription): Promise<ServerRegistration> {
+  async registerServer(
+    description: ServerDescription,
+    onRequest: (request: ServerRequest) => void = () => undefined,
+  ): Promise<ServerRegistration> {
     const { host, pid, queues, concurrency, timeoutMs } = description;
     const id = newId();
     for (const queue of queues) await this.#queues.idOf(queue);
     await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs]);
-    const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs);
+    const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs, onRequest);
     this.#heartbeats.add(heartbeat);
     return {
       id,
       lost: heartbeat.lost,
       report: (processing) => {
         heartbeat.processing = processing;
+      },
+      enter: (state) => {
+        heartbeat.state = state;
       },
       unregister: async () => {
         await heartbeat.stop();
@@ -38,6 +53,23 @@ export class PostgresRegistry implements ServerRegistry {
         await this.#rescue();
       },
     };
+  }
+
+  quietServer(id: string): Promise<ServerControlResult> {
+    return this.#request(id, 'quiet');
+  }
+
+  stopServer(id: string): Promise<ServerControlResult> {
+    return this.#request(id, 'stop');
+  }
+
+  async #request(id: string, request: ServerRequest): Promise<ServerControlResult> {
+    if (!isId(id)) return { outcome: 'unknown' };
+    const values = [id, request];
+    const [row] = await this.#database.query<ServerRow & { changed: boolean }>(requestOfServer, values);
+    return row === undefined
+      ? { outcome: 'unknown' }
+      : { outcome: 'ok', server: toServer(row), changed: row.changed };
   }
 
   /** Ends the heartbeats of servers that did not unregister; they will be declared dead. */

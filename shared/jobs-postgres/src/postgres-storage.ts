@@ -29,8 +29,10 @@ import type {
   RecurringJobs,
   RescueReport,
   Server,
+  ServerControlResult,
   ServerDescription,
   ServerRegistration,
+  ServerRequest,
   StateCounts,
   TransactionClient,
 } from '@longshore/jobs';
@@ -128,8 +130,19 @@ export class PostgresStorage implements JobStorage {
     return this.#parts.wakeUps.listen(listener);
   }
 
-  registerServer(description: ServerDescription): Promise<ServerRegistration> {
-    return this.#parts.registry.registerServer(description);
+  registerServer(
+    description: ServerDescription,
+    onRequest?: (request: ServerRequest) => void,
+  ): Promise<ServerRegistration> {
+    return this.#parts.registry.registerServer(description, onRequest);
+  }
+
+  quietServer(id: string): Promise<ServerControlResult> {
+    return this.#parts.registry.quietServer(id);
+  }
+
+  stopServer(id: string): Promise<ServerControlResult> {
+    return this.#parts.registry.stopServer(id);
   }
 
   cancelJob(id: string): Promise<ControlResult> {

@@ -35,6 +35,7 @@ export {
   type RetryRules,
 } from './job/retry.js';
 export type { Middleware } from './job/middleware.js';
+export * from './job/server-state.js';
 export * from './job/state.js';
 export {
   type JobLog,
@@ -89,5 +90,6 @@ export type * from './storage/recurring-jobs.js';
 export type * from './storage/job-feed.js';
 export type * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
+export type * from './storage/server-control.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

@@ -5,6 +5,8 @@ import { createLogger, type Logger } from './logger.js';
 export interface RunningService {
   /** Finishes what is under way and lets go of everything. */
   stop(): Promise<void>;
+  /** Aborts when it has ended by itself, or at an operator's request: the process ends then. */
+  readonly ended?: AbortSignal;
 }
 
 export interface ServiceDescription<Config> {
@@ -33,7 +35,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     logger = createLogger(service.name, config.LOG_LEVEL);
     const running = await service.start(config, logger, signal);
     if (running === null) return 0;
-    logger.info({ signal: await requested }, 'stopping');
+    logger.info({ signal: await Promise.race([requested, endOf(running)]) }, 'stopping');
     await running.stop();
     logger.info({}, 'stopped');
     return 0;
@@ -47,6 +49,14 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
       );
     return 1;
   }
+}
+
+/** Resolves when the service has ended without a signal, if it ever does. */
+function endOf({ ended }: RunningService): Promise<null> {
+  return new Promise((resolve) => {
+    if (ended?.aborted === true) resolve(null);
+    else ended?.addEventListener('abort', () => resolve(null), { once: true });
+  });
 }
 
 function stopSignal(): { signal: AbortSignal; requested: Promise<NodeJS.Signals> } {

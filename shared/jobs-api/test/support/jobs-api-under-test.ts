@@ -155,6 +155,7 @@ export class JobsApiUnderTest {
       queues: [queue],
       concurrency: 3,
       host: 'here',
+      serverTimeoutMs: 5_000,
       handlers: [
         handleJob(add, ({ args }) => args.a + args.b),
         handleJob(fail, () => {

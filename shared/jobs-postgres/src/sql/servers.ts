@@ -1,3 +1,4 @@
+import type { Server, ServerRequest, ServerState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 
 /** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms. */
@@ -6,9 +7,9 @@ export const insertServer: Statement = {
   text: `insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms) values ($1, $2, $3, $4, $5, $6)`,
 };
 
-/** $1 id, $2 running jobs. No row in the answer: this server has been declared dead. */
+/** $1 id, $2 running jobs, $3 state. No row in the answer: this server has been declared dead. */
 export const beat: Statement = {
-  text: `update longshore.server set heartbeat_at = now(), processing = $2 where id = $1 returning id`,
+  text: `update longshore.server set heartbeat_at = now(), processing = $2, state = $3 where id = $1 returning requested`,
 };
 
 /** $1 id. */
@@ -24,6 +25,8 @@ export interface ServerRow {
   queues: string[];
   concurrency: number;
   processing: number;
+  state: ServerState;
+  requested: ServerRequest | null;
   timeout_ms: number;
   started_at: Date;
   heartbeat_at: Date;
@@ -33,6 +36,37 @@ export const selectServers: Statement = {
   name: 'longshore-select-servers',
   text: `select * from longshore.server order by id`,
 };
+
+/** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
+export const requestOfServer: Statement = {
+  name: 'longshore-request-of-server',
+  text: `
+    with asked as (select id, requested from longshore.server where id = $1 for update),
+    changed as (
+      update longshore.server set requested = $2 from asked
+      where server.id = asked.id and asked.requested is distinct from $2 and asked.requested is distinct from 'stop'
+      returning server.*
+    )
+    select *, true as changed from changed
+    union all
+    select server.*, false from longshore.server where id = $1 and not exists (select from changed)`,
+};
+
+export function toServer(row: ServerRow): Server {
+  return {
+    id: row.id,
+    host: row.host,
+    pid: row.pid,
+    queues: row.queues,
+    concurrency: row.concurrency,
+    processing: row.processing,
+    state: row.state,
+    requested: row.requested,
+    startedAt: row.started_at,
+    heartbeatAt: row.heartbeat_at,
+    timeoutMs: row.timeout_ms,
+  };
+}
 
 /** How connections are called in which a server holds rows locked for longer than a statement takes. */
 export const transactionName = (serverId: string): string => `longshore for ${serverId}`;

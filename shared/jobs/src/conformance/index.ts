@@ -1,6 +1,7 @@
 import { describe } from 'mocha';
 import { batching } from './batching.js';
 import { bounding } from './bounding.js';
+import { askingServers } from './asking-servers.js';
 import { around } from './around.js';
 import { keepingBulkOperations } from './bulk-operations.js';
 import { claiming } from './claiming.js';
@@ -67,6 +68,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('reporting', () => reporting(bench));
     describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
+    describe('asking servers', () => askingServers(bench));
     describe('around enqueueing and running', () => around(bench));
     describe('what a job may take', () => bounding(bench));
   });

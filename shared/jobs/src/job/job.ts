@@ -3,6 +3,7 @@ import type { JobKey } from './job-key.js';
 import type { Progress } from './job-log.js';
 import type { JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
+import type { ServerRequest, ServerState } from './server-state.js';
 import type { JobState } from './state.js';
 
 /** What JSON can carry: the only things that go into a job and come out of it. */
@@ -146,6 +147,10 @@ export interface Server {
   concurrency: number;
   /** How many jobs it holds now. */
   processing: number;
+  /** As it said with its last heartbeat. */
+  state: ServerState;
+  /** What it was asked for, and will do when its next heartbeat has told it; `null` for nothing. */
+  requested: ServerRequest | null;
   startedAt: Date;
   heartbeatAt: Date;
   /** Silence of this many milliseconds and it counts as dead. */

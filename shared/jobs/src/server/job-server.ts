@@ -1,5 +1,6 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import { BulkRunner } from './bulk-runner.js';
+import type { ServerRequest } from '../job/server-state.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
@@ -41,6 +42,7 @@ export class JobServer {
   readonly #prompted: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
+  readonly #ended = new AbortController();
   #stopped: Promise<void> | undefined;
 
   /** @throws {RangeError} if an option is out of its bounds or two handlers bear one name */
@@ -52,6 +54,7 @@ export class JobServer {
       registry: storage,
       logger,
       onLost: () => this.#dropEverything(),
+      onRequest: (request) => this.#obey(request),
       description: {
         host: resolved.host,
         pid: process.pid,
@@ -127,6 +130,11 @@ export class JobServer {
     return this.#membership.serverId;
   }
 
+  /** Aborts when this server has stopped, at an operator's request for example. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
   /** Jobs whose handlers run now. */
   get running(): number {
     return this.#runner.running;
@@ -151,6 +159,16 @@ export class JobServer {
   }
 
   /**
+   * Takes no more jobs, and gives those not yet started back at once. Running ones go on, and so does all that this server
+   * does for others. There is no way back but a new server.
+   */
+  async quiet(): Promise<void> {
+    this.#membership.enter('quiet');
+    await this.#fetching.stop();
+    await this.#release(this.#runner.giveBackWaiting().map(({ claim }) => claim));
+  }
+
+  /**
    * Stops taking jobs, gives those not yet started back at once, lets running ones finish for `stopTimeoutMs`, then
    * aborts their signals and gives them back with the attempt not counted. Leaves the storage open. Safe to call twice.
    */
@@ -162,8 +180,8 @@ export class JobServer {
   async #stop(): Promise<void> {
     const { logger, stopTimeoutMs } = this.#options;
     this.#unsubscribe();
-    await this.#fetching.stop();
-    await this.#release(this.#runner.giveBackWaiting().map(({ claim }) => claim));
+    await this.quiet();
+    this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
     if (!(await this.#runner.finished(stopTimeoutMs))) {
       const unfinished = [...this.#runner.claims()];
@@ -176,6 +194,12 @@ export class JobServer {
     await Promise.all(this.#background.map((loop) => loop.stop()));
     await within(farewellMs, this.#membership.leave());
     logger.info({}, 'server stopped');
+    this.#ended.abort();
+  }
+
+  #obey(request: ServerRequest): void {
+    this.#options.logger.info({ request }, 'an operator asks this server');
+    void (request === 'stop' ? this.stop() : this.quiet());
   }
 
   #wake(queue: string | null): void {

@@ -1,3 +1,4 @@
+import type { ServerRequest, ServerState } from '../job/server-state.js';
 import type { ServerDescription, ServerRegistration, ServerRegistry } from '../storage/storage.js';
 import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
@@ -11,6 +12,8 @@ export interface MembershipOptions {
   readonly logger: Logger;
   /** This server was declared dead: every claim it held is gone. */
   readonly onLost: () => void;
+  /** An operator asks for something. */
+  readonly onRequest: (request: ServerRequest) => void;
 }
 
 /** Keeps this server registered; after it was declared dead by mistake (a long stall, a cut network) it joins anew. */
@@ -19,6 +22,7 @@ export class Membership {
   readonly #rejoining: Loop;
   #registration: ServerRegistration | null = null;
   #former: ServerRegistration | null = null;
+  #state: ServerState = 'running';
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -42,10 +46,17 @@ export class Membership {
     this.#registration?.report(processing);
   }
 
+  /** Tells people what this server does, under each id that it gets. */
+  enter(state: ServerState): void {
+    this.#state = state;
+    this.#registration?.enter(state);
+  }
+
   async join(): Promise<void> {
-    const { registry, description, logger, onLost } = this.#options;
-    const registration = await registry.registerServer(description);
+    const { registry, description, logger, onLost, onRequest } = this.#options;
+    const registration = await registry.registerServer(description, onRequest);
     this.#registration = registration;
+    if (this.#state !== 'running') registration.enter(this.#state);
     logger.info({ serverId: registration.id, ...description }, 'server registered');
     registration.lost.addEventListener('abort', () => {
       if (this.#registration !== registration) return;

@@ -11,6 +11,7 @@ import type {
   StateCounts,
 } from '../job/job.js';
 import type { BulkOperations } from './bulk-operations.js';
+import type { ServerRequest, ServerState } from '../job/server-state.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
@@ -18,6 +19,7 @@ import type { JobFilter } from './job-filter.js';
 import type { Holders } from './key-resolution.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
 import type { RecurringJobs } from './recurring-jobs.js';
+import type { ServerControl } from './server-control.js';
 import type { TransactionClient } from './transaction.js';
 
 /**
@@ -27,7 +29,8 @@ import type { TransactionClient } from './transaction.js';
  * A method that cannot reach the storage rejects with {@link StorageUnavailableError} and has then either
  * changed nothing or changed everything; the caller may not know which.
  */
-export interface JobStorage extends JobIntake, ClaimStore, ServerRegistry, JobControl, JobReader {
+export interface JobStorage
+  extends JobIntake, ClaimStore, ServerRegistry, ServerControl, JobControl, JobReader {
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
@@ -140,13 +143,22 @@ export interface ServerRegistration {
   readonly lost: AbortSignal;
   /** Tells people how many jobs this server runs; goes out with the next heartbeat. */
   report(processing: number): void;
+  /** Tells people what this server does; goes out with the next heartbeat. `running` until then. */
+  enter(state: ServerState): void;
   /** Takes the server off the list; claims that it still holds go back to their queues. */
   unregister(): Promise<void>;
 }
 
 export interface ServerRegistry {
-  /** Adds a server and keeps its heartbeat going, even while the caller's event loop is blocked. */
-  registerServer(description: ServerDescription): Promise<ServerRegistration>;
+  /**
+   * Adds a server and keeps its heartbeat going, even while the caller's event loop is blocked.
+   *
+   * @param onRequest is told what an operator asks of this server, once each
+   */
+  registerServer(
+    description: ServerDescription,
+    onRequest?: (request: ServerRequest) => void,
+  ): Promise<ServerRegistration>;
 }
 
 export interface JobListQuery {

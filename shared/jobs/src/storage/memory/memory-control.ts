@@ -3,11 +3,12 @@ import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
 import type { BatchControlResult } from '../batch-store.js';
 import type { ControlResult, JobControl } from '../job-control.js';
+import type { ServerControl, ServerControlResult } from '../server-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
 import { MemoryReader } from './memory-reader.js';
 
 /** What operators do. */
-export class MemoryControl extends MemoryReader implements JobControl {
+export class MemoryControl extends MemoryReader implements JobControl, ServerControl {
   async cancelJob(id: string): Promise<ControlResult> {
     return this.#cancel(id);
   }
@@ -100,6 +101,14 @@ export class MemoryControl extends MemoryReader implements JobControl {
     if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
     if (rateLimit !== undefined) queue.rateLimit = rateLimit;
     this.jobs.wake(name);
+  }
+
+  async quietServer(id: string): Promise<ServerControlResult> {
+    return this.servers.request(id, 'quiet');
+  }
+
+  async stopServer(id: string): Promise<ServerControlResult> {
+    return this.servers.request(id, 'stop');
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {

@@ -83,7 +83,7 @@ export class MemoryReader implements JobReader {
   }
 
   async listQueues(): Promise<Queue[]> {
-    const servers = this.servers.list();
+    const servers = this.servers.list().filter(({ state }) => state === 'running');
     return [...this.jobs.queues]
       .toSorted(([left], [right]) => compare(left, right))
       .map(([name, { createdAt, pausedAt, line, concurrencyLimit, rateLimit }]) => {

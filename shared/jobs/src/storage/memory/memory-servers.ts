@@ -1,5 +1,7 @@
 import { newId } from '../../job/id.js';
 import type { Server } from '../../job/job.js';
+import type { ServerRequest } from '../../job/server-state.js';
+import type { ServerControlResult } from '../server-control.js';
 import type { ServerDescription, ServerRegistration } from '../storage.js';
 import type { Clock } from './clock.js';
 
@@ -7,6 +9,7 @@ interface Entry {
   readonly server: Server;
   readonly lost: AbortController;
   readonly timer: NodeJS.Timeout;
+  readonly onRequest: (request: ServerRequest) => void;
 }
 
 /** The servers of one process and their heartbeats. */
@@ -26,7 +29,11 @@ export class MemoryServers {
     return [...this.#entries.values()].map(({ server }) => ({ ...server, queues: [...server.queues] }));
   }
 
-  register(description: ServerDescription, afterwards: () => Promise<void>): ServerRegistration {
+  register(
+    description: ServerDescription,
+    onRequest: (request: ServerRequest) => void,
+    afterwards: () => Promise<void>,
+  ): ServerRegistration {
     const id = newId();
     const now = new Date(this.#clock.now());
     const server: Server = {
@@ -34,6 +41,8 @@ export class MemoryServers {
       id,
       queues: [...description.queues],
       processing: 0,
+      state: 'running',
+      requested: null,
       startedAt: now,
       heartbeatAt: now,
     };
@@ -42,18 +51,33 @@ export class MemoryServers {
     };
     const timer = setInterval(beat, description.timeoutMs / 3).unref();
     const lost = new AbortController();
-    this.#entries.set(id, { server, lost, timer });
+    this.#entries.set(id, { server, lost, timer, onRequest });
     return {
       id,
       lost: lost.signal,
       report: (processing) => {
         server.processing = processing;
       },
+      enter: (state) => {
+        server.state = state;
+      },
       unregister: async () => {
         this.#remove(id);
         await afterwards();
       },
     };
+  }
+
+  request(id: string, request: ServerRequest): ServerControlResult {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return { outcome: 'unknown' };
+    const { server, onRequest } = entry;
+    const changed = server.requested !== request && server.requested !== 'stop';
+    if (changed) {
+      server.requested = request;
+      onRequest(request);
+    }
+    return { outcome: 'ok', server: { ...server, queues: [...server.queues] }, changed };
   }
 
   /** Declares silent servers dead. Returns their ids. */

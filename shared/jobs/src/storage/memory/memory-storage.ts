@@ -2,6 +2,7 @@ import { ServerLostError } from '../../job/errors.js';
 import type { NewBatch } from '../../job/batch.js';
 import type { Claim, ClaimedJob, Completion, JobError, NewJob, Outcome } from '../../job/job.js';
 import type { JobReport } from '../job-reports.js';
+import type { ServerRequest } from '../../job/server-state.js';
 import type {
   ClaimRequest,
   JobStorage,
@@ -170,9 +171,12 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     return this.jobs.listen(listener);
   }
 
-  async registerServer(description: ServerDescription): Promise<ServerRegistration> {
+  async registerServer(
+    description: ServerDescription,
+    onRequest: (request: ServerRequest) => void = () => undefined,
+  ): Promise<ServerRegistration> {
     for (const queue of description.queues) this.jobs.queue(queue);
-    return this.servers.register(description, async () => {
+    return this.servers.register(description, onRequest, async () => {
       await this.rescue();
     });
   }

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { onEachStorage } from './support/jobs-api-under-test.js';
+
+onEachStorage('Queues as resources', (api) => {
+  const make = async (): Promise<string> => {
+    const queue = api.newName();
+    await api.enqueue(queue);
+    return queue;
+  };
+
+  it('GET /queues lists queues by name, or those that are named', async () => {
+    const names = [await make(), await make()];
+    const listed = await api.get(`/queues?name=${names[0]}&name=${names[1]}`);
+    expect(listed.items.map(({ name }) => name)).to.deep.equal(names.toSorted());
+  });
+
+  it('GET /queues/{queue} shows its counts by state and that it has no limits', async () => {
+    const queue = await make();
+    const { item } = await api.get(`/queues/${queue}`);
+    expect(item['counts']).to.include({ enqueued: 1, done: 0 });
+    expect(item).to.include({ concurrencyLimit: null, rateLimit: null, pausedAt: null, servers: 0 });
+  });
+
+  it('PATCH /queues/{queue} sets a limit, leaves others and takes one away', async () => {
+    const path = `/queues/${await make()}`;
+    expect((await api.patch(path, { concurrencyLimit: 3 })).item).to.include({ concurrencyLimit: 3 });
+    const rateLimit = { jobs: 5, periodMs: 1_000 };
+    const { item } = await api.patch(path, { rateLimit });
+    expect(item).to.deep.include({ concurrencyLimit: 3, rateLimit: { ...rateLimit, burst: 5 } });
+    const faster = await api.patch(path, { concurrencyLimit: null, rateLimit: { jobs: 9 } });
+    expect(faster.item).to.deep.include({
+      concurrencyLimit: null,
+      rateLimit: { jobs: 9, periodMs: 1_000, burst: 5 },
+    });
+  });
+
+  it('PUT /queues/{queue} takes away the limits that it does not name', async () => {
+    const path = `/queues/${await make()}`;
+    await api.patch(path, { concurrencyLimit: 3, rateLimit: { jobs: 5, periodMs: 1_000 } });
+    const { item } = await api.put(path, { concurrencyLimit: 4 });
+    expect(item).to.include({ concurrencyLimit: 4, rateLimit: null });
+  });
+
+  it('PATCH /queues/{queue} with a limit out of bounds is 422', async () => {
+    const path = `/queues/${await make()}`;
+    expect((await api.patch(path, { concurrencyLimit: 0 })).codes).to.deep.equal([42202]);
+    expect((await api.patch(path, { rateLimit: { jobs: 5 } })).codes).to.deep.equal([42202]);
+    expect((await api.patch(path, { counts: { enqueued: 0 } })).codes).to.deep.equal([42202]);
+  });
+
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PUT', ''],
+    ['PATCH', ''],
+    ['PUT', '/pause'],
+    ['PUT', '/resume'],
+    ['GET', '/jobs'],
+    ['POST', '/jobs'],
+  ] as const) {
+    it(`${method} /queues/{queue}${path} of an unknown queue is 404`, async () => {
+      const body = path === '/jobs' ? { name: 'add', args: { a: 1, b: 2 } } : {};
+      const answer = await api.call(method, `/queues/nowhere${path}`, method === 'GET' ? undefined : body);
+      expect(answer.codes).to.deep.equal([40402]);
+    });
+  }
+
+  it('PUT /queues/{queue}/pause and resume, each twice without a second effect', async () => {
+    const path = `/queues/${await make()}`;
+    const { item } = await api.put(`${path}/pause`);
+    expect(item['pausedAt']).to.be.a('string');
+    expect((await api.put(`${path}/pause`)).item['pausedAt']).to.equal(item['pausedAt']);
+    expect((await api.put(`${path}/resume`)).item['pausedAt']).to.equal(null);
+    expect((await api.put(`${path}/resume`)).status).to.equal(200);
+  });
+
+  it('POST /queues/{queue}/jobs enqueues there, and refuses another queue', async () => {
+    const queue = await make();
+    const job = { name: 'add', args: { a: 1, b: 2 } };
+    const made = await api.post(`/queues/${queue}/jobs`, job);
+    expect([made.status, made.item['queue']]).to.deep.equal([201, queue]);
+    expect((await api.post(`/queues/${queue}/jobs`, { ...job, queue: 'other' })).codes).to.deep.equal([
+      42202,
+    ]);
+  });
+
+  it('GET /queues/{queue}/jobs lists only its own jobs', async () => {
+    const [one, other] = [await make(), await make()];
+    expect((await api.get(`/queues/${one}/jobs`)).items.map(({ queue }) => queue)).to.deep.equal([one]);
+    expect((await api.get(`/queues/${one}/jobs?queue=${other}`)).items).to.deep.equal([]);
+  });
+});
