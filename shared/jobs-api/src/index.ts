@@ -18,7 +18,7 @@ import { serversResource } from './servers-resource.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
-  readonly storage: JobReader & JobControl & ServerControl & Pick<JobStorage, 'recurring'>;
+  readonly storage: JobReader & JobControl & ServerControl & Pick<JobStorage, 'bulk' | 'recurring'>;
   readonly client: JobClient;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];

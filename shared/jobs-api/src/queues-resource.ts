@@ -1,6 +1,14 @@
-import { type JobControl, jobStates, type JobReader, type JobState, type Queue } from '@longshore/jobs';
+import {
+  type JobControl,
+  jobStates,
+  type JobReader,
+  type JobState,
+  type JobStorage,
+  type Queue,
+} from '@longshore/jobs';
 import { defineResource, type ItemChange, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
+import { carryOut } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
 import { pageOf } from './listed.js';
 
@@ -45,8 +53,13 @@ type Item = Static<typeof QueueItem>;
 
 type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 
+const unstarted: JobState[] = ['scheduled', 'awaiting', 'enqueued'];
+
 /** `/queues`: the lines of jobs, how long they are and how fast they may go. */
-export function queuesResource(storage: JobReader & JobControl, jobs: Resource): Resource {
+export function queuesResource(
+  storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>,
+  jobs: Resource,
+): Resource {
   const find = async (name: string): Promise<Item | undefined> => {
     const queue = (await storage.listQueues()).find((candidate) => candidate.name === name);
     return queue === undefined ? undefined : toQueueItem(queue);
@@ -67,6 +80,7 @@ export function queuesResource(storage: JobReader & JobControl, jobs: Resource):
     operations: {
       pause: { summary: 'Let servers take no more jobs from it; running ones go on' },
       resume: { summary: 'Let servers take jobs from it again' },
+      purge: { summary: 'Cancel every job of it that has not started' },
     },
     children: [{ resource: jobs, by: 'queue', serves: ['list', 'create'] }],
     storage: {
@@ -83,6 +97,12 @@ export function queuesResource(storage: JobReader & JobControl, jobs: Resource):
         resume: async (name) => {
           if ((await find(name)) === undefined) return undefined;
           await storage.resumeQueue(name);
+          return find(name);
+        },
+        purge: async (name, _body, { principal }) => {
+          if ((await find(name)) === undefined) return undefined;
+          const filter = { queue: [name], state: unstarted };
+          await carryOut(storage.bulk, { action: 'cancel', filter, requestedBy: principal?.name ?? null });
           return find(name);
         },
       },

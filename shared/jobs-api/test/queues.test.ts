@@ -54,6 +54,7 @@ onEachStorage('Queues as resources', (api) => {
     ['PATCH', ''],
     ['PUT', '/pause'],
     ['PUT', '/resume'],
+    ['PUT', '/purge'],
     ['GET', '/jobs'],
     ['POST', '/jobs'],
   ] as const) {
@@ -71,6 +72,15 @@ onEachStorage('Queues as resources', (api) => {
     expect((await api.put(`${path}/pause`)).item['pausedAt']).to.equal(item['pausedAt']);
     expect((await api.put(`${path}/resume`)).item['pausedAt']).to.equal(null);
     expect((await api.put(`${path}/resume`)).status).to.equal(200);
+  });
+
+  it('PUT /queues/{queue}/purge cancels what has not started, and nothing of other queues', async () => {
+    const [queue, other] = [await make(), await make()];
+    await api.enqueue(queue, { delayMs: 60_000 });
+    const { item } = await api.put(`/queues/${queue}/purge`);
+    expect(item['counts']).to.include({ enqueued: 0, scheduled: 0, cancelled: 2 });
+    expect((await api.put(`/queues/${queue}/purge`)).status).to.equal(200);
+    expect((await api.get(`/queues/${other}`)).item['counts']).to.include({ enqueued: 1 });
   });
 
   it('POST /queues/{queue}/jobs enqueues there, and refuses another queue', async () => {

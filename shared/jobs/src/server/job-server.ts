@@ -1,6 +1,5 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import { BulkRunner } from './bulk-runner.js';
-import type { ServerRequest } from '../job/server-state.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
@@ -15,6 +14,7 @@ import { Scheduler } from './scheduler.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { Settler } from './settler.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
+import { within } from './within.js';
 
 /** How long outcomes may take to be written at the end, and the list of servers to be updated. */
 const farewellMs = 5_000;
@@ -54,7 +54,7 @@ export class JobServer {
       registry: storage,
       logger,
       onLost: () => this.#dropEverything(),
-      onRequest: (request) => this.#obey(request),
+      onRequest: (request) => void (request === 'stop' ? this.stop() : this.quiet()),
       description: {
         host: resolved.host,
         pid: process.pid,
@@ -158,10 +158,7 @@ export class JobServer {
     for (const loop of this.#background) loop.start();
   }
 
-  /**
-   * Takes no more jobs, and gives those not yet started back at once. Running ones go on, and so does all that this server
-   * does for others. There is no way back but a new server.
-   */
+  /** Takes no more jobs and gives those not yet started back; running ones go on. There is no way back but a new server. */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
     await this.#fetching.stop();
@@ -195,11 +192,6 @@ export class JobServer {
     await within(farewellMs, this.#membership.leave());
     logger.info({}, 'server stopped');
     this.#ended.abort();
-  }
-
-  #obey(request: ServerRequest): void {
-    this.#options.logger.info({ request }, 'an operator asks this server');
-    void (request === 'stop' ? this.stop() : this.quiet());
   }
 
   #wake(queue: string | null): void {
@@ -253,13 +245,4 @@ export class JobServer {
       this.#options.logger.warn({ err: error, jobs: claims.length }, 'giving jobs back failed');
     }
   }
-}
-
-async function within(timeoutMs: number, task: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([task, timeout]);
-  clearTimeout(timer);
 }

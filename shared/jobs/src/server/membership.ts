@@ -54,7 +54,10 @@ export class Membership {
 
   async join(): Promise<void> {
     const { registry, description, logger, onLost, onRequest } = this.#options;
-    const registration = await registry.registerServer(description, onRequest);
+    const registration = await registry.registerServer(description, (request) => {
+      logger.info({ request }, 'an operator asks this server');
+      onRequest(request);
+    });
     this.#registration = registration;
     if (this.#state !== 'running') registration.enter(this.#state);
     logger.info({ serverId: registration.id, ...description }, 'server registered');
