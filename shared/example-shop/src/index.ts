@@ -2,6 +2,7 @@ import { defineApplication } from '@longshore/service/application';
 import { createHandlers } from './handlers.js';
 import { jobs } from './jobs.js';
 import { greetHandler } from './jobs/greet.js';
+import { packParcelsHandler } from './jobs/pack-parcels.js';
 import { everyNight } from './jobs/nightly-report.js';
 import { migrations } from './migrations.js';
 import { resources } from './resources.js';
@@ -16,7 +17,7 @@ export { seed } from './seed.js';
 /** The example application: a shop and a fleet. */
 export const application = defineApplication({
   name: 'example-shop',
-  handlers: [greetHandler],
+  handlers: [greetHandler, packParcelsHandler],
   recurring: [everyNight],
   tables: { migrations, resources, jobs, createHandlers, seed: seedOnce },
 });

@@ -64,6 +64,7 @@ export {
   type RunJob,
   type RunMiddleware,
   type RunningJob,
+  type ThreadHandler,
 } from './server/handler.js';
 export { JobServer } from './server/job-server.js';
 export { type Logger, silentLogger } from './server/logger.js';

@@ -30,6 +30,7 @@ export function createJobServer(
     slidingInvisibilityTimeoutMs: config.SLIDING_INVISIBILITY_TIMEOUT_MS,
     queuePollIntervalMs: config.QUEUE_POLL_INTERVAL_MS,
     stopTimeoutMs: config.STOP_TIMEOUT_MS,
+    threads: config.WORKER_THREADS,
     maxLogLines: config.JOB_LOG_MAX_LINES,
     maxLogLineBytes: config.JOB_LOG_MAX_LINE_BYTES,
     logger,

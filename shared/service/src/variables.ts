@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import Type from 'typebox';
 
 /** Variables that every service understands. */
@@ -36,6 +37,12 @@ export const serverVariables = {
   QUEUE_POLL_INTERVAL_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 0 }),
   /** How long running jobs may go on after SIGTERM. */
   STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 25_000 }),
+  /** Threads for handlers that compute. */
+  WORKER_THREADS: Type.Integer({
+    minimum: 1,
+    maximum: 256,
+    default: Math.max(1, availableParallelism() - 1),
+  }),
   /** What the log of an attempt keeps. */
   JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),

@@ -41,7 +41,7 @@ export const insertReports: Statement = {
 
 /** What the attempt of a job's row last said of its progress; `job` is the row's name. */
 export const progressOf = (job: string): string => `(
-    select jsonb_build_object('percent', percent, 'message', message) from longshore.job_report as report
+    select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
     where report.queue_id = ${job}.queue_id and report.job_id = ${job}.id and report.started_at = ${job}.started_at and line = 0
   ) as progress`;
 

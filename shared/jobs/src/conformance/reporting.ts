@@ -88,9 +88,10 @@ export function reporting(bench: Bench): void {
     await bench.storage.complete([
       { claim, outcome: { kind: 'retry', error: { name: 'E', message: '', stack: null }, delayMs: 0 } },
     ]);
-    await until(async () => ((await bench.storage.promoteDue(10)).promoted > 0 ? true : undefined));
-    const [second] = await bench.claim(claim.serverId, queue);
-    if (second === undefined) throw new Error('The job was not ready again');
+    const second = await until(async () => {
+      await bench.storage.promoteDue(1_000);
+      return (await bench.claim(claim.serverId, queue))[0];
+    });
     await bench.storage.report([linesFor(second.claim, 1, 2, 3)]);
     const { jobId } = claim;
     expect(await messagesOf(jobId)).to.have.length(5);

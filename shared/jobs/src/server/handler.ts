@@ -50,14 +50,35 @@ export type RunJob<Args> = (context: JobContext<Args>) => unknown;
 /** Stands around every handler of a server: sees args, job and signal, and what `next` returns or throws. */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
-/** A job definition and the function that runs its jobs. */
-export interface JobHandler {
-  readonly definition: JobDefinition;
-  readonly run: RunJob<unknown>;
+/** A handler that computes rather than waits: a module that exports it as `run`, called in a thread of its own. */
+export interface ThreadHandler {
+  /** `new URL('./resize-image.js', import.meta.url)` */
+  readonly module: URL;
+  readonly thread: true;
 }
 
-/** Pairs a definition with the function that runs its jobs; the arguments have the type that the definition gives. */
-export function handleJob<Args>(definition: JobDefinition<Args>, run: RunJob<Args>): JobHandler {
+/** A job definition and what runs its jobs. */
+export interface JobHandler {
+  readonly definition: JobDefinition;
+  readonly run: RunJob<unknown> | ThreadHandler;
+}
+
+/**
+ * Pairs a definition with what runs its jobs: a function, whose arguments have the type that the definition gives, or a module
+ * that exports such a function as `run`, for a thread.
+ *
+ * @throws {TypeError} if a thread's module is not given as a URL
+ */
+export function handleJob<Args>(
+  definition: JobDefinition<Args>,
+  run: RunJob<Args> | ThreadHandler,
+): JobHandler {
+  if (typeof run === 'object') {
+    if (run.module instanceof URL) return { definition, run };
+    throw new TypeError(
+      `The module of the job "${definition.name}" is a URL: new URL('./file.js', import.meta.url)`,
+    );
+  }
   // Arguments are checked against the definition's schema at enqueue, which is what makes this narrowing true.
   return { definition, run: run as RunJob<unknown> };
 }

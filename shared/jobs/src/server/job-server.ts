@@ -73,6 +73,7 @@ export class JobServer {
       maxResultBytes: resolved.maxResultBytes,
       timeoutGraceMs: resolved.timeoutGraceMs,
       logBounds: { maxLines: resolved.maxLogLines, maxLineBytes: resolved.maxLogLineBytes },
+      threads: resolved.threads,
       middleware: resolved.middleware,
       onStart: (job) => this.#events.started(job),
       onOutcome: (job, outcome) => this.#finish(job, outcome),
@@ -188,6 +189,7 @@ export class JobServer {
     }
     await within(farewellMs, this.#completer.drained());
     this.#completer.abandon();
+    await within(farewellMs, this.#runner.close());
     await Promise.all(this.#background.map((loop) => loop.stop()));
     await within(farewellMs, this.#membership.leave());
     logger.info({}, 'server stopped');

@@ -2,12 +2,13 @@ import { JobCancelledError, JobTimeoutError, UnknownJobError } from '../job/erro
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
-import type { JobHandler, RunMiddleware } from './handler.js';
+import type { JobHandler, RunJob, RunMiddleware } from './handler.js';
 import type { Logger } from './logger.js';
 import type { LogBounds } from './attempt-report.js';
 import { failure, toResult } from './outcome.js';
 import { Reporter } from './reporter.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
+import { ThreadPool } from './threads/thread-pool.js';
 import { TimeLimit } from './time-limit.js';
 
 export interface RunnerOptions {
@@ -18,15 +19,21 @@ export interface RunnerOptions {
   readonly maxResultBytes: number;
   readonly timeoutGraceMs: number;
   readonly logBounds: LogBounds;
+  readonly threads: number;
   readonly middleware: readonly RunMiddleware[];
   readonly onStart: (job: ClaimedJob) => void;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
+interface RunnableHandler extends JobHandler {
+  readonly run: RunJob<unknown>;
+}
+
 /** Holds claimed jobs and runs their handlers, `concurrency` of them at a time. */
 export class Runner {
-  readonly #handlers = new Map<string, JobHandler>();
+  readonly #handlers = new Map<string, RunnableHandler>();
+  readonly #threads: ThreadPool;
   readonly #options: RunnerOptions;
   readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
@@ -36,14 +43,16 @@ export class Runner {
   /** @throws {RangeError} if two handlers bear one name */
   constructor(options: RunnerOptions) {
     this.#options = options;
-    const { store, maxResultBytes } = options;
+    const { store, maxResultBytes, threads, timeoutGraceMs: graceMs } = options;
+    this.#threads = new ThreadPool({ threads, graceMs, maxLogLines: options.logBounds.maxLines });
     const reporter = new Reporter(store, options.logBounds, options.logger);
     this.#attemptOptions = { store, reporter, toResult: (value) => toResult(value, maxResultBytes) };
     for (const handler of options.handlers) {
       const { name } = handler.definition;
       if (this.#handlers.has(name)) throw new RangeError(`Two handlers for the job "${name}"`);
-      const run = compose(options.middleware, async (context) => handler.run(context));
-      this.#handlers.set(name, options.middleware.length === 0 ? handler : { ...handler, run });
+      const run = this.#runOf(handler);
+      const around = compose(options.middleware, async (context) => run(context));
+      this.#handlers.set(name, { ...handler, run: options.middleware.length === 0 ? run : around });
     }
   }
 
@@ -111,6 +120,17 @@ export class Runner {
     });
   }
 
+  /** Ends every thread; a handler in one that has been given up may still run. */
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+
+  #runOf({ definition, run }: JobHandler): RunJob<unknown> {
+    if (typeof run === 'function') return run;
+    const { retryOn = [], giveUpOn = [] } = definition.retryRules;
+    return (context) => this.#threads.run(run.module, context, [...retryOn, ...giveUpOn]);
+  }
+
   #startNext(): void {
     let started = 0;
     while (this.#running.size < this.#options.concurrency && started < this.#waiting.length) {
@@ -171,7 +191,7 @@ export class Runner {
   async #outcomeOf(
     attempt: RunningAttempt,
     job: ClaimedJob,
-    handler: JobHandler | undefined,
+    handler: RunnableHandler | undefined,
   ): Promise<Outcome> {
     try {
       if (handler === undefined) throw new UnknownJobError(job.name, [...this.#handlers.keys()]);

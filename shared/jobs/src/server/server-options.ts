@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { JobHandler, RunMiddleware } from './handler.js';
@@ -48,6 +48,11 @@ export interface JobServerOptions extends ServerTimes {
    * 5 000.
    */
   timeoutGraceMs?: number;
+  /**
+   * Most threads for handlers with `thread: true`; further such jobs wait for one. 1 to 256; by default one less than there are
+   * processor cores, at least 1. A thread is started when it is first needed.
+   */
+  threads?: number;
   /** How many lines an attempt's log keeps; one more says that others were dropped. 0 to 100 000, default 1 000. */
   maxLogLines?: number;
   /** How many bytes a line of an attempt's log may take, message and fields together; 100 to 65 536, default 4 096. */
@@ -86,6 +91,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     stopTimeoutMs: bounded('stopTimeoutMs', options.stopTimeoutMs ?? 25_000, 0, 3_600_000),
     maxResultBytes: bounded('maxResultBytes', options.maxResultBytes ?? 1_048_576, 1, 268_435_456),
     timeoutGraceMs: bounded('timeoutGraceMs', options.timeoutGraceMs ?? 5_000, 0, 3_600_000),
+    threads: bounded('threads', options.threads ?? Math.max(1, availableParallelism() - 1), 1, 256),
     maxLogLines: bounded('maxLogLines', options.maxLogLines ?? 1_000, 0, 100_000),
     maxLogLineBytes: bounded('maxLogLineBytes', options.maxLogLineBytes ?? 4_096, 100, 65_536),
     middleware: options.middleware ?? [],

@@ -1,0 +1,48 @@
+import type { RunJob } from '@longshore/jobs';
+
+interface Order {
+  readonly weights: readonly number[];
+  readonly limit: number;
+}
+
+/** Runs in a thread. Tries the least number of parcels that the weight allows, then one more, until all fits. */
+export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, signal }) => {
+  const heaviest = Math.max(0, ...weights);
+  if (heaviest > limit)
+    throw new RangeError(`An item of ${heaviest} g is too heavy for parcels of ${limit} g`);
+  const items = weights.toSorted((left, right) => right - left);
+  const total = items.reduce((sum, weight) => sum + weight, 0);
+  for (let count = Math.ceil(total / limit); ; count++) {
+    const parcels = Array.from({ length: count }, (): number[] => []);
+    const rooms = Array.from({ length: count }, () => limit);
+    if (pack(items, 0, parcels, rooms, signal)) {
+      progress(100);
+      return { parcels };
+    }
+    log.info('too few parcels', { count });
+  }
+};
+
+/** Finds room for the items from `index` on, by trial; whether there is any. Equal rooms need only one trial. */
+function pack(
+  items: readonly number[],
+  index: number,
+  parcels: number[][],
+  rooms: number[],
+  signal: AbortSignal,
+): boolean {
+  signal.throwIfAborted();
+  const weight = items[index];
+  if (weight === undefined) return true;
+  const tried = new Set<number>();
+  for (const [place, room] of rooms.entries()) {
+    if (room < weight || tried.has(room)) continue;
+    tried.add(room);
+    rooms[place] = room - weight;
+    parcels[place]?.push(weight);
+    if (pack(items, index + 1, parcels, rooms, signal)) return true;
+    parcels[place]?.pop();
+    rooms[place] = room;
+  }
+  return false;
+}

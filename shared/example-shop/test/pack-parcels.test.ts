@@ -1,0 +1,42 @@
+import { type Job, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import { packParcels, packParcelsHandler } from '../src/jobs/pack-parcels.js';
+
+describe('Packing parcels', () => {
+  let storage: MemoryStorage;
+  let server: JobServer;
+
+  before(async () => {
+    storage = new MemoryStorage();
+    server = new JobServer({ storage, handlers: [packParcelsHandler] });
+    await server.start();
+  });
+
+  after(async () => {
+    await server.stop();
+    await storage.close();
+  });
+
+  async function pack(weights: number[], limit: number): Promise<Job> {
+    const { id } = await new JobClient(storage).enqueue(packParcels, { weights, limit });
+    return eventually(async () => {
+      const job = await storage.findJob(id);
+      return job?.finishedAt ? job : null;
+    });
+  }
+
+  it('finds the fewest parcels, where taking the heaviest first would need one more', async () => {
+    const job = await pack([6, 5, 5, 4, 4, 3, 3], 15);
+    const { parcels } = job.result as { parcels: number[][] };
+    expect(parcels).to.have.length(2);
+    expect(parcels.flat()).to.have.members([3, 3, 4, 4, 5, 5, 6]);
+    for (const parcel of parcels) expect(parcel.reduce((sum, weight) => sum + weight, 0)).to.be.at.most(15);
+  });
+
+  it('gives up an order with an item that no parcel can hold', async () => {
+    const job = await pack([16], 15);
+    expect(job).to.include({ state: 'failed', attempt: 1 });
+    expect(job.error?.name).to.equal('RangeError');
+  });
+});

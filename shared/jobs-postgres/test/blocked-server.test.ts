@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+/** The least that a server may have. */
+const serverTimeoutMs = 5_000;
+
+/** Another process, which looks for dead servers without end and counts its looks and what it found. */
+const rescuer = (url: string): string => `
+  import { PostgresStorage } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
+  const storage = new PostgresStorage({ url: ${JSON.stringify(url)} });
+  let looks = 0, found = 0, ended = false;
+  process.stdin.on('data', () => (ended = true));
+  while (!ended) {
+    const { deadServers, released, failed } = await storage.rescue();
+    looks++;
+    found += deadServers.length + released + failed;
+  }
+  console.log(JSON.stringify({ looks, found }));
+  await storage.close();
+  process.exit();`;
+
+describe('A server whose handler blocks the event loop', function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  it('keeps its claim for longer than its timeout, and the job runs once', async () => {
+    const blocking = defineJob({ name: 'blocking' });
+    let runs = 0;
+    const handler = handleJob(blocking, () => {
+      runs++;
+      const end = performance.now() + serverTimeoutMs + 1_500;
+      while (performance.now() < end);
+    });
+    const other = spawn(process.execPath, ['--input-type=module', '-e', rescuer(database.url)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const server = new JobServer({ storage, handlers: [handler], serverTimeoutMs });
+    await server.start();
+    const { id } = await new JobClient(storage).enqueue(blocking, {});
+    await eventually(async () => (await storage.findJob(id))?.state === 'done', { deadlineMs: 20_000 });
+    other.stdin.end('stop');
+    const [report] = (await once(other.stdout, 'data')) as [Buffer];
+    await once(other, 'exit');
+    await server.stop();
+    const { looks, found } = JSON.parse(String(report)) as { looks: number; found: number };
+    expect({ runs, found }).to.deep.equal({ runs: 1, found: 0 });
+    expect(looks).to.be.greaterThan(10);
+    expect((await storage.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal(['done']);
+  });
+});

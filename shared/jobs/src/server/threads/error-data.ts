@@ -1,0 +1,78 @@
+import type { ErrorClass } from '../../job/retry.js';
+
+/** An error on its way from one thread to another. What is cloned by itself loses its class. */
+export interface ErrorData {
+  /** The names of its classes, its own first. */
+  readonly classes: readonly string[];
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: ErrorData | undefined;
+  /** Its other members, those that can be cloned. */
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+const maxCauses = 5;
+
+/** What is thrown need not be an error. */
+export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
+  const error =
+    thrown instanceof Error ? thrown : new Error(`${String(thrown)} was thrown, which is no Error`);
+  return {
+    classes: classesOf(error),
+    name: error.name,
+    message: error.message,
+    stack: error.stack,
+    cause: error.cause instanceof Error && causes > 1 ? toErrorData(error.cause, causes - 1) : undefined,
+    members: cloneableMembers(error),
+  };
+}
+
+/**
+ * The error as this thread knows it. Each thread has classes of its own, so the one to be an instance of is found by name.
+ *
+ * @param known classes that the error may belong to; if to none, it is a plain `Error` with the name of its class
+ */
+export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
+  const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });
+  const type = data.classes
+    .map((name) => known.find((candidate) => candidate.name === name))
+    .find((candidate) => candidate !== undefined);
+  if (type !== undefined) Object.setPrototypeOf(error, type.prototype as object);
+  const members: Record<string, unknown> = { ...data.members, name: data.name, stack: data.stack };
+  for (const [key, value] of Object.entries(members)) {
+    Object.defineProperty(error, key, {
+      value,
+      configurable: true,
+      writable: true,
+      enumerable: key in data.members,
+    });
+  }
+  return error;
+}
+
+function classesOf(error: Error): string[] {
+  const names: string[] = [];
+  for (
+    let type: unknown = Object.getPrototypeOf(error);
+    type instanceof Error;
+    type = Object.getPrototypeOf(type)
+  ) {
+    names.push(type.constructor.name);
+  }
+  return [...names, 'Error'];
+}
+
+function cloneableMembers(error: Error): Record<string, unknown> {
+  const { cause: _, ...members } = error as Error & Record<string, unknown>;
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => isCloneable(value)));
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { JsonText, JsonValue } from '../../job/job.js';
+import type { LogLevel } from '../../job/job-log.js';
+import type { RunningJob } from '../handler.js';
+import type { ErrorData } from './error-data.js';
+
+/** What a thread is given to do. */
+export interface ThreadTask {
+  /** The URL of the module whose `run` is called. */
+  readonly module: string;
+  readonly args: JsonValue;
+  readonly job: RunningJob;
+  /** More lines than this the main thread would drop anyway. */
+  readonly maxLogLines: number;
+  readonly port: MessagePort;
+}
+
+/** How it ended. */
+export type ThreadAnswer =
+  | { readonly result: JsonValue }
+  /** `isReason`: the handler threw what its signal had been aborted with. */
+  | { readonly error: ErrorData; readonly isReason: boolean };
+
+/** What the main thread says while the handler runs. */
+export interface AbortMessage {
+  readonly reason: ErrorData;
+}
+
+/** What the thread says while the handler runs. */
+export type ThreadMessage =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'progress'; readonly percent: number; readonly message: string | undefined }
+  | {
+      readonly kind: 'log';
+      readonly level: LogLevel;
+      readonly message: string;
+      readonly fields: JsonText | null;
+    };

@@ -1,0 +1,24 @@
+import { toJsonText } from '../../job/arguments.js';
+import type { JsonValue } from '../../job/job.js';
+import type { RunJob } from '../handler.js';
+import { toErrorData } from './error-data.js';
+import { ThreadContext } from './thread-context.js';
+import type { ThreadAnswer, ThreadTask } from './thread-task.js';
+
+/** Runs in a thread of the pool: calls the `run` of a module. */
+export async function runInThread(task: ThreadTask): Promise<ThreadAnswer> {
+  const context = new ThreadContext(task);
+  try {
+    const { run } = (await import(task.module)) as { run?: RunJob<JsonValue> };
+    if (typeof run !== 'function') {
+      throw new TypeError(`The module ${task.module} has no handler: it exports no function named "run"`);
+    }
+    const result = (await run(context)) ?? null;
+    toJsonText(result, 'result'); // says which part is no JSON
+    return { result: result as JsonValue };
+  } catch (error) {
+    return { error: toErrorData(error), isReason: context.signal.aborted && error === context.signal.reason };
+  } finally {
+    context.end();
+  }
+}

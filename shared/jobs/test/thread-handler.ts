@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread } from 'node:worker_threads';
+import type { JobContext } from '../src/index.js';
+import { CancelJob, SnoozeJob } from '../src/job/errors.js';
+
+/** A class that the definition of the tests gives up on; this thread has its own. */
+export class HopelessError extends Error {
+  readonly reasonCode = 7;
+}
+
+type Context = JobContext<{ what: string }>;
+
+const behaviours: Record<string, (context: Context) => unknown> = {
+  tell: ({ job }) => ({ isMainThread, attempt: job.attempt, createdAt: job.createdAt.toISOString() }),
+  count: ({ log, progress }) => {
+    for (let step = 0; step < 10_000; step++) progress(step / 100, `step ${step}`);
+    log.info('counted', { steps: 10_000, err: new RangeError('none left') });
+    progress(100);
+  },
+  flood: ({ log }) => {
+    for (let line = 1; line <= 100_000; line++) log.info(`line ${line}`);
+  },
+  fail: () => {
+    throw new RangeError('no', { cause: new Error('the root of it') });
+  },
+  hopeless: () => {
+    throw new HopelessError('hopeless');
+  },
+  snooze: ({ job }) => {
+    if (Date.now() - job.createdAt.getTime() < 50) throw new SnoozeJob(50);
+    return job.attempt;
+  },
+  cancel: () => {
+    throw new CancelJob('moot');
+  },
+  date: () => ({ when: new Date() }),
+  transaction: ({ transaction }) => transaction(async () => null),
+  exit: () => {
+    process.exitCode = 3;
+    process.exit();
+  },
+  wait: async ({ log, signal }) => {
+    log.info('waiting');
+    await sleep(60_000, null, { signal });
+  },
+  // Never gives its event loop a chance, but asks.
+  compute: ({ log, signal }) => {
+    log.info('computing');
+    while (!signal.aborted);
+    signal.throwIfAborted();
+  },
+  // Neither listens nor asks.
+  burn: ({ log }) => {
+    log.info('burning');
+    for (;;);
+  },
+};
+
+export function run(context: Context): unknown {
+  return behaviours[context.args.what]?.(context);
+}

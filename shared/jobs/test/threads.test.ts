@@ -1,0 +1,211 @@
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import Type from 'typebox';
+import {
+  defineJob,
+  handleJob,
+  type Job,
+  JobClient,
+  JobServer,
+  type JobServerOptions,
+  type JobState,
+  MemoryStorage,
+} from '../src/index.js';
+import { HopelessError } from './thread-handler.js';
+
+const threaded = defineJob({
+  name: 'threaded',
+  args: Type.Object({ what: Type.String() }),
+  retryDelay: [60_000],
+  giveUpOn: [HopelessError],
+});
+const quick = defineJob({ name: 'quick' });
+
+const handlers = [
+  handleJob(threaded, { module: new URL('./thread-handler.mjs', import.meta.url), thread: true }),
+  handleJob(quick, () => 'quick'),
+];
+
+describe('A handler in a thread', function () {
+  this.timeout(30_000);
+  let storage: MemoryStorage;
+  let client: JobClient;
+  let server: JobServer;
+
+  async function start(options: Partial<JobServerOptions> = {}): Promise<void> {
+    server = new JobServer({ storage, handlers, threads: 1, ...options });
+    await server.start();
+  }
+
+  beforeEach(() => {
+    storage = new MemoryStorage();
+    client = new JobClient(storage);
+  });
+
+  afterEach(async () => {
+    await server.stop();
+    await storage.close();
+  });
+
+  async function untilIn(id: string, ...states: JobState[]): Promise<Job> {
+    let found: Job | null = null;
+    await eventually(
+      async () => {
+        found = await storage.findJob(id);
+        return found !== null && states.includes(found.state);
+      },
+      { deadlineMs: 20_000 },
+    );
+    if (found === null) throw new Error('The job is gone');
+    return found;
+  }
+
+  const enqueue = async (what: string, timeoutMs?: number): Promise<string> =>
+    (await client.enqueue(threaded, { what }, timeoutMs === undefined ? {} : { timeoutMs })).id;
+
+  const runOne = async (what: string, ...states: JobState[]): Promise<Job> =>
+    untilIn(await enqueue(what), 'done', ...states);
+
+  const saidSomething = async (id: string): Promise<void> =>
+    eventually(async () => (await storage.countLogs(id)) > 0, { deadlineMs: 20_000 }).then(() => undefined);
+
+  it('runs off the main thread, with arguments and job, and gives its result', async () => {
+    await start();
+    const job = await runOne('tell');
+    expect(job.result).to.deep.equal({
+      isMainThread: false,
+      attempt: 1,
+      createdAt: job.createdAt.toISOString(),
+    });
+  });
+
+  it('leaves the main thread free for other jobs while it computes', async () => {
+    await start({ timeoutGraceMs: 0 });
+    const done: string[] = [];
+    server.on('done', ({ job }) => done.push(job.name));
+    const id = await enqueue('compute');
+    await saidSomething(id);
+    const quickJobs = await client.enqueueMany(
+      Array.from({ length: 100 }, () => ({ definition: quick, args: {} })),
+    );
+    await Promise.all(quickJobs.map((job) => untilIn(job.id, 'done')));
+    expect((await storage.findJob(id))?.state).to.equal('processing');
+    expect(done).to.have.length(100);
+    await storage.cancelJob(id);
+    await untilIn(id, 'cancelled');
+  });
+
+  it('has its progress and log kept, all of it by the time that it is done', async () => {
+    await start();
+    const job = await runOne('count');
+    expect(job.progress).to.deep.equal({ percent: 100, message: null });
+    const [line] = await storage.listLogs(job.id);
+    expect(line).to.include({ level: 'info', message: 'counted' });
+    expect(line?.fields?.['err']).to.include({ name: 'RangeError', message: 'none left' });
+  });
+
+  it('keeps only so many lines', async () => {
+    await start({ maxLogLines: 10 });
+    const { id } = await runOne('flood');
+    const lines = await storage.listLogs(id);
+    expect(lines).to.have.length(11);
+    expect(lines[10]?.message).to.contain('maxLogLines');
+  });
+
+  it('fails with its error, whose stack and cause are the thread’s', async () => {
+    await start();
+    const { error } = await runOne('fail', 'scheduled');
+    expect(error).to.include({ name: 'RangeError', message: 'no' });
+    expect(error?.stack).to.match(/thread-handler[^]*Caused by: [^]*the root of it/);
+  });
+
+  it('is not tried again after an error to give up on, although its thread has a class of its own', async () => {
+    await start();
+    expect((await runOne('hopeless', 'failed', 'scheduled')).state).to.equal('failed');
+  });
+
+  it('snoozes', async () => {
+    await start();
+    expect((await runOne('snooze')).result).to.equal(1);
+  });
+
+  it('cancels its job', async () => {
+    await start();
+    expect((await runOne('cancel', 'cancelled')).error?.message).to.equal('moot');
+  });
+
+  it('is told which part of its result cannot be stored', async () => {
+    await start();
+    expect((await runOne('date', 'scheduled')).error?.message).to.contain('result.when is a Date');
+  });
+
+  it('is refused a transaction, with the reason', async () => {
+    await start();
+    expect((await runOne('transaction', 'scheduled')).error?.message).to.contain('connection');
+  });
+
+  it('may end its thread without harm to the server', async () => {
+    await start();
+    expect((await runOne('exit', 'scheduled')).state).to.equal('scheduled');
+    expect((await runOne('tell')).state).to.equal('done');
+  });
+
+  it('has its signal aborted when its job is cancelled', async () => {
+    await start();
+    const id = await enqueue('wait');
+    await saidSomething(id);
+    await storage.cancelJob(id);
+    expect((await untilIn(id, 'cancelled')).error).not.to.equal(null);
+  });
+
+  it('sees by its signal that its time is up, although it computes all the time', async () => {
+    await start({ timeoutGraceMs: 60_000 });
+    const { error } = await untilIn(await enqueue('compute', 500), 'scheduled');
+    expect(error?.name).to.equal('JobTimeoutError');
+    expect(error?.stack).not.to.contain('Caused by');
+  });
+
+  it('is ended with its thread when it goes on after its time and the grace, and the server goes on', async () => {
+    await start({ timeoutGraceMs: 50 });
+    const { error } = await untilIn(await enqueue('burn', 500), 'scheduled');
+    expect(error?.name).to.equal('JobTimeoutError');
+    expect((await runOne('tell')).state).to.equal('done');
+  });
+
+  it('is ended with its thread when its job is cancelled and it goes on, and its job is cancelled', async () => {
+    await start({ timeoutGraceMs: 50 });
+    const id = await enqueue('burn');
+    await saidSomething(id);
+    await storage.cancelJob(id);
+    expect((await untilIn(id, 'cancelled')).error?.name).to.equal('JobCancelledError');
+  });
+
+  it('that still waits for a thread does not begin once its job is cancelled', async () => {
+    await start({ timeoutGraceMs: 60_000 });
+    const first = await enqueue('compute');
+    await saidSomething(first);
+    const second = await enqueue('compute');
+    await untilIn(second, 'processing');
+    await storage.cancelJob(second);
+    await untilIn(second, 'cancelled');
+    expect(await storage.countLogs(second)).to.equal(0);
+    await storage.cancelJob(first);
+    await untilIn(first, 'cancelled');
+  });
+
+  it('is waited for by a server that stops, and ended when that takes too long', async () => {
+    await start({ stopTimeoutMs: 50, timeoutGraceMs: 60_000 });
+    const id = await enqueue('burn');
+    await saidSomething(id);
+    await server.stop();
+    expect(await storage.findJob(id)).to.include({ state: 'enqueued', attempt: 0 });
+  });
+
+  it('needs a URL', () => {
+    expect(() => handleJob(quick, { module: './quick.js' as unknown as URL, thread: true })).to.throw(
+      TypeError,
+      'import.meta.url',
+    );
+    server = new JobServer({ storage, handlers });
+  });
+});
