@@ -7,6 +7,9 @@ export type { BatchOrder, EnqueuedBatch } from './client/batch-order.js';
 export type * from './job/batch.js';
 export { endOf, progressOf } from './job/batch.js';
 export * from './job/continuation.js';
+export type { EventFilter } from './events/event-filter.js';
+export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
+export type { HeardEvent } from './events/job-listener.js';
 export { toJsonText } from './job/arguments.js';
 export type { Concurrency } from './job/concurrency.js';
 export {

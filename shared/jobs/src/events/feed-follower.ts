@@ -1,0 +1,102 @@
+import type { JobState } from '../job/state.js';
+import type { Logger } from '../server/logger.js';
+import { Loop } from '../server/loop.js';
+import type { JobFeed } from '../storage/job-feed.js';
+import type { ListenerSet } from './listener-set.js';
+import { RecentEvents } from './recent-events.js';
+
+/** A reader that is far behind catches up in steps of this length. */
+const spanMs = 10_000;
+
+/** Nobody listens for so long, and it rests. */
+const lingerMs = 10_000;
+
+/** Whoever resumes after a restart is not the only one: the others' places lie a heartbeat or two earlier. */
+const runUpMs = 30_000;
+
+const farthestBackMs = 60_000;
+
+/** Reads the feed for all listeners of a process, while there are any. */
+export class FeedFollower {
+  readonly recent = new RecentEvents();
+  readonly #feed: JobFeed;
+  readonly #listeners: ListenerSet;
+  readonly #pollMs: number;
+  readonly #loop: Loop;
+  #settled: Date | undefined;
+  #covered: readonly JobState[] = [];
+  #newcomers: { readonly resumesAt: Date | null; readonly covered: () => void }[] = [];
+  #lonelySinceMs = Infinity;
+
+  constructor(feed: JobFeed, listeners: ListenerSet, pollMs: number, logger: Logger) {
+    this.#feed = feed;
+    this.#listeners = listeners;
+    this.#pollMs = pollMs;
+    this.#loop = new Loop({ task: 'reading the feed of jobs', runOnce: () => this.#runOnce(), logger });
+  }
+
+  /** Where listeners who have heard everything may go on; `null` before the first read. */
+  get settled(): Date | null {
+    return this.#settled ?? null;
+  }
+
+  /**
+   * Resolves once nothing can happen any more of which a listener just added is not told.
+   *
+   * @param states that it wants to hear of
+   * @param resumesAt from where it wants to go on, if it does
+   */
+  async cover(states: readonly JobState[], resumesAt: Date | null): Promise<void> {
+    if (this.#settled !== undefined && states.every((state) => this.#covered.includes(state))) return;
+    await new Promise<void>((covered) => {
+      this.#newcomers.push({ resumesAt, covered });
+      this.#loop.start();
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    for (const { covered } of this.#newcomers.splice(0)) covered();
+  }
+
+  async #runOnce(): Promise<number> {
+    const startedMs = performance.now();
+    if (this.#listeners.size > 0) this.#lonelySinceMs = Infinity;
+    else this.#lonelySinceMs = Math.min(this.#lonelySinceMs, startedMs);
+    if (startedMs - this.#lonelySinceMs > lingerMs) return this.#rest();
+
+    const newcomers = [...this.#newcomers];
+    const states = this.#listeners.states;
+    const isCovered = states.every((state) => this.#covered.includes(state));
+    const since = this.#settled === undefined || !isCovered ? await this.#begin(newcomers) : this.#settled;
+    const page = await this.#feed.read({ since, spanMs, states });
+    this.#covered = states;
+    this.#settled = page.settled;
+    this.#listeners.tell(this.recent.add(page.events), since, page.settled);
+    this.recent.trim(page.settled);
+    this.#newcomers = this.#newcomers.filter((newcomer) => !newcomers.includes(newcomer));
+    for (const { covered } of newcomers) covered();
+    // However much there is to read, three quarters of the time are left to others.
+    return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
+  }
+
+  /** Where to begin so that nobody misses anything. */
+  async #begin(newcomers: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
+    const { settled: now } = await this.#feed.read({ since: null, states: [] });
+    this.#listeners.hearFrom(now);
+    const places = newcomers.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
+    const farthestBack = now.getTime() - farthestBackMs;
+    const resumed = Math.max(Math.min(...places) - runUpMs, farthestBack);
+    const from = new Date(Math.min(resumed, this.#settled?.getTime() ?? Infinity, now.getTime()));
+    this.recent.begin(from);
+    return from;
+  }
+
+  #rest(): number {
+    this.#settled = undefined;
+    this.#covered = [];
+    this.recent.clear();
+    void this.#loop.stop();
+    return 0;
+  }
+}

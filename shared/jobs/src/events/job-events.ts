@@ -1,0 +1,199 @@
+import { type JobEvent, stateEventsOf } from '../job/job-event.js';
+import type { Job } from '../job/job.js';
+import { finishedStates, isFinished } from '../job/state.js';
+import { type Logger, silentLogger } from '../server/logger.js';
+import type { JobStorage } from '../storage/storage.js';
+import { admits, type EventFilter, statesWanted } from './event-filter.js';
+import { FeedFollower } from './feed-follower.js';
+import { type HeardEvent, JobListener } from './job-listener.js';
+import { ListenerSet } from './listener-set.js';
+import { keyOf } from './recent-events.js';
+
+export interface JobEventsOptions {
+  readonly logger?: Logger;
+  /** Milliseconds between two looks while somebody listens; 1 or more, 200 by default. */
+  readonly pollIntervalMs?: number;
+}
+
+/** Events as they come; to be read once. Ends when the signal aborts, when this process stops, or when it does not keep up. */
+export interface EventStream extends AsyncIterable<HeardEvent> {
+  /** Nothing is to come. */
+  readonly isOver: boolean;
+  /** Where to go on for one who has taken everything so far; `null` if more is waiting. */
+  position(): Date | null;
+}
+
+type Source = Pick<JobStorage, 'feed' | 'findJob' | 'listAttempts'>;
+
+/**
+ * Tells what happens to jobs, to any number of listeners in this process, at the cost of one reader of the storage's feed,
+ * and of none while nobody listens.
+ */
+export class JobEvents {
+  readonly #storage: Source;
+  readonly #listeners = new ListenerSet();
+  readonly #follower: FeedFollower;
+  #closed = false;
+
+  /** @throws {RangeError} if the interval is out of its bounds */
+  constructor(storage: Source, { logger = silentLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
+    if (!(pollIntervalMs >= 1)) throw new RangeError(`pollIntervalMs is 1 or more, not ${pollIntervalMs}`);
+    this.#storage = storage;
+    this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
+  }
+
+  /** Whoever waits or listens is answered at once, and so is everybody from now on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#listeners.end();
+    await this.#follower.stop();
+  }
+
+  /**
+   * Resolves to the job when it is done, failed or cancelled; or as it is when the time is up, the signal aborts, or this
+   * process stops. `null`: there is no such job.
+   */
+  async waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null> {
+    const job = await this.#storage.findJob(id);
+    if (job === null || isFinished(job.state)) return job;
+    const listener = this.#listen({ jobId: job.id, state: finishedStates }, null, signal);
+    const timer = setTimeout(() => listener.end(), timeoutMs);
+    try {
+      const news = listener.news();
+      await Promise.race([this.#cover(listener, null), news]);
+      const meanwhile = await this.#storage.findJob(id);
+      if (meanwhile === null || isFinished(meanwhile.state) || listener.isEnded) return meanwhile;
+      await news;
+      return await this.#storage.findJob(id);
+    } finally {
+      clearTimeout(timer);
+      this.#listeners.delete(listener);
+    }
+  }
+
+  /**
+   * The events of one job from its creation on, or from where a listener was, up to its end. `null`: there is no such job.
+   */
+  async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
+    const job = await this.#storage.findJob(id);
+    if (job === null) return null;
+    const from = since ?? job.createdAt;
+    const listener = this.#listen({ jobId: job.id }, from, signal);
+    return {
+      isOver: isFinished(job.state) && job.finishedAt !== null && job.finishedAt < from,
+      [Symbol.asyncIterator]: () => this.#course(listener, from),
+      position: () => null,
+    };
+  }
+
+  /** Events of all jobs that the filter lets through, from now on or from where a listener was. */
+  listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
+    const listener = this.#listen(filter, since, signal);
+    let caughtUp = false;
+    const events = this.#all(listener, since, () => (caughtUp = true));
+    return {
+      isOver: false,
+      [Symbol.asyncIterator]: () => events,
+      position: () => (caughtUp && listener.hasHeardAll ? this.#follower.settled : null),
+    };
+  }
+
+  #listen(filter: EventFilter, since: Date | null, signal: AbortSignal | undefined): JobListener {
+    const listener = new JobListener(filter);
+    listener.from = since ?? this.#follower.settled;
+    this.#listeners.add(listener);
+    const leave = (): void => {
+      listener.end();
+      this.#listeners.delete(listener);
+    };
+    if (this.#closed || signal?.aborted === true) leave();
+    else signal?.addEventListener('abort', leave, { once: true });
+    return listener;
+  }
+
+  async #cover(listener: JobListener, since: Date | null): Promise<void> {
+    if (!this.#closed) await this.#follower.cover(statesWanted(listener.filter), since);
+  }
+
+  async *#course(listener: JobListener, since: Date): AsyncGenerator<HeardEvent> {
+    try {
+      await this.#cover(listener, null);
+      const { jobId = '' } = listener.filter;
+      const [job, attempts] = await Promise.all([
+        this.#storage.findJob(jobId),
+        this.#storage.listAttempts(jobId),
+      ]);
+      if (job === null) return;
+      const told = new Set<string>();
+      const course = stateEventsOf(job, attempts);
+      for (const event of course) {
+        told.add(keyOf(event));
+        const isEnd = isFinished(job.state) && event === course.at(-1);
+        if (event.at >= since) yield { event, resumeAt: placeAfter(event, isEnd) };
+        if (isEnd) return;
+      }
+      for await (const { event } of this.#heard(listener, told)) {
+        yield { event, resumeAt: placeAfter(event, isFinished(event.state)) };
+        if (isFinished(event.state)) return;
+      }
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+
+  async *#all(listener: JobListener, since: Date | null, caughtUp: () => void): AsyncGenerator<HeardEvent> {
+    try {
+      await this.#cover(listener, since);
+      const told = new Set<string>();
+      if (since !== null) yield* this.#missed(listener, since, told);
+      caughtUp();
+      yield* this.#heard(listener, told);
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+
+  /** What happened since then, as far as this process has not told it to the listener: from the storage, then from memory. */
+  async *#missed(listener: JobListener, since: Date, told: Set<string>): AsyncGenerator<HeardEvent> {
+    const { recent } = this.#follower;
+    const states = statesWanted(listener.filter);
+    let place = since;
+    for (let spanMs = 10_000; place < recent.from && !listener.isEnded;) {
+      const page = await this.#storage.feed.read({ since: place, spanMs, states });
+      told.clear();
+      yield* share(listener, page.events, told, place, page.settled);
+      place = page.settled;
+      if (page.caughtUp) break;
+      spanMs = page.events.length > 2_000 ? spanMs / 2 : Math.min(spanMs * 2, 86_400_000);
+    }
+    const fresh = recent.since(place).filter((event) => !told.has(keyOf(event)));
+    yield* share(listener, fresh, told, place, this.#follower.settled ?? place);
+  }
+
+  async *#heard(listener: JobListener, told: Set<string>): AsyncGenerator<HeardEvent> {
+    for (;;) {
+      for (const heard of listener.take()) if (!told.delete(keyOf(heard.event))) yield heard;
+      if (listener.isEnded && listener.hasHeardAll) return;
+      await listener.news();
+    }
+  }
+}
+
+/** A job's own events are told in their order, so one goes on with the last that one has; behind the end with what follows it. */
+function placeAfter({ at }: JobEvent, isEnd: boolean): Date {
+  return isEnd ? new Date(at.getTime() + 1) : at;
+}
+
+function* share(
+  listener: JobListener,
+  events: readonly JobEvent[],
+  told: Set<string>,
+  before: Date,
+  after: Date,
+): Generator<HeardEvent> {
+  const wanted = events.filter((event) => admits(listener.filter, event));
+  for (const event of wanted) {
+    told.add(keyOf(event));
+    yield { event, resumeAt: event === wanted.at(-1) ? after : before };
+  }
+}

@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import {
+  type Claim,
+  type EventStream,
+  type FeedRequest,
+  type HeardEvent,
+  JobEvents,
+  MemoryStorage,
+  newId,
+  type NewJob,
+} from '../src/index.js';
+
+describe('Job events', () => {
+  let storage: MemoryStorage;
+  let events: JobEvents;
+  let serverId: string;
+
+  beforeEach(async () => {
+    let nowMs = Date.now();
+    storage = new MemoryStorage({ clock: { now: () => ++nowMs } }); // no two events at one time
+    events = new JobEvents(storage, { pollIntervalMs: 5 });
+    const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+    ({ id: serverId } = await storage.registerServer(server));
+  });
+  afterEach(async () => {
+    await events.close();
+    await storage.close();
+  });
+
+  async function enqueue(job: Partial<NewJob> = {}): Promise<string> {
+    const id = newId();
+    const plain = { id, name: 'heard', queue: 'default', priority: 0, args: '{}', maxAttempts: 1, due: null };
+    await storage.enqueue({ ...plain, ...job });
+    return id;
+  }
+
+  async function claim(queue = 'default'): Promise<Claim> {
+    const [job] = await storage.claim({ serverId, queue, limit: 1, leaseMs: 60_000 });
+    if (job === undefined) throw new Error('There was nothing to claim');
+    return job.claim;
+  }
+
+  const finish = (one: Claim): Promise<Claim[]> =>
+    storage.complete([{ claim: one, outcome: { kind: 'done', result: '7' } }]);
+
+  async function run(job: Partial<NewJob> = {}): Promise<string> {
+    const id = await enqueue(job);
+    await finish(await claim(job.queue));
+    return id;
+  }
+
+  /** Takes events until there are so many, or no more come. */
+  async function take(stream: EventStream | null, count = Infinity): Promise<HeardEvent[]> {
+    const heard: HeardEvent[] = [];
+    for await (const each of stream ?? []) if (heard.push(each) >= count) break;
+    return heard;
+  }
+
+  const states = (heard: readonly HeardEvent[]): string[] => heard.map(({ event }) => event.state);
+
+  describe('waiting for the end of a job', () => {
+    it('ends with it', async () => {
+      const id = await enqueue();
+      const ended = events.waitForEnd(id, 10_000);
+      await finish(await claim());
+      expect(await ended).to.include({ id, state: 'done', result: 7 });
+    });
+
+    it('is over at once if the job has ended', async () => {
+      const id = await run();
+      expect(await events.waitForEnd(id, 10_000)).to.include({ state: 'done' });
+    });
+
+    it('gives the job as it is when the time is up', async () => {
+      const id = await enqueue();
+      expect(await events.waitForEnd(id, 1)).to.include({ state: 'enqueued' });
+    });
+
+    it('is over when the caller goes away', async () => {
+      const id = await enqueue();
+      const caller = new AbortController();
+      const waiting = events.waitForEnd(id, 10_000, caller.signal);
+      caller.abort();
+      expect(await waiting).to.include({ state: 'enqueued' });
+    });
+
+    it('is over when the process stops, and so is all later waiting', async () => {
+      const id = await enqueue();
+      const waiting = events.waitForEnd(id, 10_000);
+      await events.close();
+      expect(await waiting).to.include({ state: 'enqueued' });
+      expect(await events.waitForEnd(id, 10_000)).to.include({ state: 'enqueued' });
+    });
+
+    it('knows no job that is not there', async () => {
+      expect(await events.waitForEnd(newId(), 10_000)).to.equal(null);
+    });
+  });
+
+  describe('following one job', () => {
+    it('tells its course so far and to its end', async () => {
+      const id = await enqueue();
+      const stream = await events.follow(id, null);
+      const heard = take(stream);
+      await finish(await claim());
+      expect(states(await heard)).to.deep.equal(['enqueued', 'processing', 'done']);
+    });
+
+    it('is over for one who has heard the end', async () => {
+      const id = await run();
+      const last = (await take(await events.follow(id, null))).at(-1);
+      const again = await events.follow(id, last?.resumeAt ?? null);
+      expect(again?.isOver).to.equal(true);
+      expect(await take(again)).to.deep.equal([]);
+    });
+
+    it('goes on where a listener was', async () => {
+      const id = await enqueue();
+      const one = await claim();
+      const heard = await take(await events.follow(id, null), 2);
+      await finish(one);
+      const rest = await take(await events.follow(id, heard.at(-1)?.resumeAt ?? null));
+      expect(states(rest)).to.deep.equal(['processing', 'done']);
+    });
+  });
+
+  describe('listening to all', () => {
+    it('tells what happens from now on', async () => {
+      await run();
+      const heard = take(events.listen({}, null), 3);
+      const id = await run();
+      expect((await heard).map(({ event }) => [event.jobId, event.state])).to.deep.equal([
+        [id, 'enqueued'],
+        [id, 'processing'],
+        [id, 'done'],
+      ]);
+    });
+
+    it('lets through what the filter admits', async () => {
+      const heard = take(events.listen({ queue: ['mail'], name: ['wanted'], state: ['done'] }, null), 1);
+      await run({ name: 'other' });
+      await run({ name: 'wanted' });
+      await storage.registerServer({
+        host: 'x',
+        pid: 1,
+        queues: ['mail'],
+        concurrency: 1,
+        timeoutMs: 60_000,
+      });
+      await run({ queue: 'mail' });
+      const id = await run({ queue: 'mail', name: 'wanted' });
+      expect((await heard).map(({ event }) => event.jobId)).to.deep.equal([id]);
+    });
+
+    it('misses nothing over a restart', async () => {
+      const stream = events.listen({ state: ['done'] }, null);
+      const first = take(stream, 2);
+      const ids = [await run(), await run()];
+      const place = (await first).at(-1)?.resumeAt ?? null;
+      await events.close();
+      ids.push(await run(), await run());
+      const restarted = new JobEvents(storage, { pollIntervalMs: 5 });
+      const rest = take(restarted.listen({ state: ['done'] }, place), 3);
+      ids.push(await run());
+      const heard = new Set([...(await first), ...(await rest)].map(({ event }) => event.jobId));
+      expect([...heard].slice(0, 3)).to.deep.equal(ids.slice(0, 3));
+      await restarted.close();
+    });
+
+    it('goes on from long ago by reading what is stored', async () => {
+      const ids = [await run(), await run(), await run()];
+      const heard = take(events.listen({ state: ['done'] }, new Date(Date.now() - 3_600_000)), 4);
+      ids.push(await run());
+      expect((await heard).map(({ event }) => event.jobId)).to.deep.equal(ids);
+    });
+
+    it('says where to go on when all has been taken', async () => {
+      const stream = events.listen({ state: ['done'] }, null);
+      const taken = take(stream, 1);
+      await run();
+      const [heard] = await taken;
+      expect(stream.position()).to.be.at.least(heard?.resumeAt ?? new Date());
+    });
+
+    it('ends when the process stops', async () => {
+      const heard = take(events.listen({}, null));
+      await events.close();
+      expect(await heard).to.deep.equal([]);
+    });
+  });
+
+  it('reads the storage once for all listeners, and not at all without', async () => {
+    const reads: FeedRequest[] = [];
+    const feed = {
+      read: (request: FeedRequest) => {
+        reads.push(request);
+        return storage.feed.read(request);
+      },
+    };
+    const counted = new JobEvents(
+      {
+        feed,
+        findJob: (id) => storage.findJob(id),
+        listAttempts: (id) => storage.listAttempts(id),
+      },
+      { pollIntervalMs: 60_000 },
+    );
+    expect(reads).to.deep.equal([]);
+    const id = await enqueue();
+    const waiting = Array.from({ length: 500 }, () => counted.waitForEnd(id, 20));
+    await Promise.all(waiting);
+    expect(reads.length).to.be.within(2, 3);
+    await counted.close();
+  });
+});
