@@ -1,4 +1,4 @@
-import { JobClient } from '@longshore/jobs';
+import { JobClient, JobEvents } from '@longshore/jobs';
 import { createDashboard } from '@longshore/jobs-dashboard';
 import { answerMalformedHttp } from '@longshore/resources';
 import {
@@ -27,6 +27,7 @@ export async function startApi(
   const application = await loadApplication(config.LONGSHORE_APP);
   const { jobs: storage, application: database } = createStorage(config);
   const client = new JobClient(storage, { middleware: [traceJobs] });
+  const events = new JobEvents(storage, { logger });
   const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
 
@@ -34,7 +35,7 @@ export async function startApi(
 
   const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   app.use(traceRequests);
-  app.use(resourceApi({ storage, database, client, application, access, config, logger }));
+  app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
   app.use(health.routes.routes());
   app.use(testRoute(client, access, config).routes());
   if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
@@ -73,6 +74,7 @@ export async function startApi(
 
   return {
     stop: async () => {
+      await events.close(); // whoever waits is answered, and so the listener can close
       await listener.close();
       await server?.stop();
       await storage.close();

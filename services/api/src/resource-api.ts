@@ -1,4 +1,4 @@
-import { type JobClient, type JobDefinition, type JobStorage } from '@longshore/jobs';
+import { type JobClient, type JobDefinition, type JobEvents, type JobStorage } from '@longshore/jobs';
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
@@ -13,6 +13,7 @@ export interface ResourceApiParts {
   readonly storage: JobStorage;
   readonly database: ApplicationDatabase | null;
   readonly client: JobClient;
+  readonly events: JobEvents;
   readonly application: Application;
   readonly access: Access;
   readonly config: ApiConfig;
@@ -21,9 +22,9 @@ export interface ResourceApiParts {
 
 /** Everything below `/api`, the error pages, and the error payload for all the rest. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
-  const { storage, database, client, application, access, config, logger } = parts;
+  const { storage, database, client, events, application, access, config, logger } = parts;
   const definitions = [testJob, ...definitionsOf(application)];
-  const jobs = jobsApi({ storage, client, definitions });
+  const jobs = jobsApi({ storage, client, events, definitions });
   return createResourceApi({
     ...(database === null
       ? { resources: [...jobs, ...access.resources] }

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { JobClient, MemoryStorage } from '@longshore/jobs';
+import { JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
 import { createApplicationDatabase } from '@longshore/jobs-postgres';
 import { createLogger, loadApplication } from '@longshore/service';
 import { compileClient, serve, spectralFindings, type TestServer } from '@longshore/test-support';
@@ -54,6 +54,7 @@ describe('The OpenAPI document of the api', () => {
         storage,
         database,
         client: new JobClient(storage),
+        events: new JobEvents(storage),
         application: await loadApplication('@longshore/example-shop'),
         config,
         access: createAccess(config, database, logger),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { JobClient, MemoryStorage } from '@longshore/jobs';
+import { JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
 import { createApplicationDatabase } from '@longshore/jobs-postgres';
 import { createLogger, loadApplication } from '@longshore/service';
 import { httpClient, serve, type TestServer } from '@longshore/test-support';
@@ -56,9 +56,10 @@ describe('Scopes', () => {
     const logger = createLogger('api', 'silent');
     const access = createAccess(config, null, logger);
     const client = new JobClient(storage);
+    const events = new JobEvents(storage);
     const application = await loadApplication('@longshore/example-shop');
     const app = new Koa();
-    app.use(resourceApi({ storage, database, client, application, access, config, logger }));
+    app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
     app.use(testRoute(client, access, config).routes());
     const handle = app.callback();
     server = await serve((request, response) => void handle(request, response));

@@ -1,13 +1,15 @@
-import type {
-  JobClient,
-  JobControl,
-  JobDefinition,
-  JobReader,
-  JobStorage,
-  ServerControl,
+import {
+  type JobClient,
+  type JobControl,
+  type JobDefinition,
+  JobEvents,
+  type JobReader,
+  type JobStorage,
+  type ServerControl,
 } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { batchesResource } from './batches-resource.js';
+import { eventsResource } from './events-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
 import { JobOrders } from './job-orders.js';
 import { jobsResource } from './jobs-resource.js';
@@ -18,8 +20,10 @@ import { serversResource } from './servers-resource.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
-  readonly storage: JobReader & JobControl & ServerControl & Pick<JobStorage, 'bulk' | 'recurring'>;
+  readonly storage: JobReader & JobControl & ServerControl & Pick<JobStorage, 'bulk' | 'recurring' | 'feed'>;
   readonly client: JobClient;
+  /** Of the same storage; by default one of its own. Close it before the listener: those who wait are answered then. */
+  readonly events?: JobEvents;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
   /** Takes jobs of other names too, with whatever arguments; `false` by default. */
@@ -29,10 +33,12 @@ export interface JobsApiOptions {
 /** The job platform as resources: jobs, queues, servers, recurring jobs, batches and the definitions of jobs. */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false } = options;
+  const { events = new JobEvents(storage) } = options;
   const orders = new JobOrders(definitions, acceptUnknownJobs);
-  const jobs = jobsResource({ storage, client, orders });
+  const jobs = jobsResource({ storage, client, orders, events });
   return [
     jobs,
+    eventsResource(events),
     queuesResource(storage, jobs),
     serversResource(storage, jobs),
     recurringJobsResource(storage.recurring, orders, jobs),

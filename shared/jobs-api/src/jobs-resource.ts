@@ -1,8 +1,9 @@
-import type { ControlResult, JobClient, JobControl, JobReader } from '@longshore/jobs';
+import type { ControlResult, JobClient, JobControl, JobEvents, JobReader } from '@longshore/jobs';
 import { apiError, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { continuationsResource } from './continuations-resource.js';
+import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { logsResource } from './logs-resource.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
@@ -13,10 +14,11 @@ interface JobsResourceParts {
   readonly storage: JobReader & JobControl;
   readonly client: JobClient;
   readonly orders: JobOrders;
+  readonly events: JobEvents;
 }
 
 /** `/jobs`: hand over a job, look at jobs. */
-export function jobsResource({ storage, client, orders }: JobsResourceParts): Resource {
+export function jobsResource({ storage, client, orders, events }: JobsResourceParts): Resource {
   return defineResource({
     name: 'jobs',
     description: 'Units of work, run by a server outside of the request.',
@@ -46,6 +48,7 @@ export function jobsResource({ storage, client, orders }: JobsResourceParts): Re
       { resource: attemptsResource(storage) },
       { resource: logsResource(storage) },
       { resource: continuationsResource(storage) },
+      { resource: jobEventsResource(events) },
     ],
     storage: {
       seeks: true,
@@ -61,6 +64,10 @@ export function jobsResource({ storage, client, orders }: JobsResourceParts): Re
       },
       get: async (id) => {
         const job = await storage.findJob(id);
+        return job === null ? undefined : toJobItem(job);
+      },
+      wait: async (id, timeoutMs, _context, signal) => {
+        const job = await events.waitForEnd(id, timeoutMs, signal);
         return job === null ? undefined : toJobItem(job);
       },
       create: async (body) => {

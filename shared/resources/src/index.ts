@@ -2,6 +2,7 @@ export { ApiError, apiError, type Problem } from './errors/api-error.js';
 export { errorCatalogue, type CatalogueEntry, type ErrorCode } from './errors/error-catalogue.js';
 export type { ErrorPayload } from './errors/error-payload.js';
 export type { ErrorStackPolicy } from './errors/incident.js';
+export type { EventSource, ServerSentEvent, StreamQuery } from './events/event-source.js';
 export { applyAll } from './handlers/item-change.js';
 export { memoryIdempotencyStore } from './idempotency/memory-store.js';
 export type { IdempotencyStore } from './idempotency/store.js';

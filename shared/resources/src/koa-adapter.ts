@@ -1,3 +1,4 @@
+import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { compress, tagOfEncoded } from './compression.js';
@@ -37,6 +38,7 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
     return;
   }
   ctx.status = status;
+  if (body instanceof Readable) return stream(ctx, body);
   if (headers['content-type'] === undefined) ctx.type = 'application/json; charset=utf-8';
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const encoded = await compress(text, ctx.get('accept-encoding'));
@@ -45,6 +47,16 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
     if (headers['etag'] !== undefined) ctx.set('etag', tagOfEncoded(headers['etag'], encoded.encoding));
   }
   ctx.body = encoded.body;
+}
+
+/** Koa would take a caller that goes away for an error; of a stream it is the usual end. */
+function stream(ctx: Koa.Context, body: Readable): void {
+  ctx.respond = false;
+  ctx.res.flushHeaders();
+  pipeline(body, ctx.res, (error) => {
+    if (error !== undefined && error !== null && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
+      ctx.app.emit('error', error, ctx);
+  });
 }
 
 function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {

@@ -12,7 +12,7 @@ import { afterVersion } from './request/path.js';
 import { parsePrefer } from './request/prefer.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
 import { preflightHeaders } from './request/response-headers.js';
-import { type Catalog, findRoute, type Route } from './request/route.js';
+import { type Catalog, findRoute, type Route, streams } from './request/route.js';
 import { requireScope, scopedCall, type ScopeOf } from './request/scope.js';
 import type { CallContext } from './resource/storage.js';
 
@@ -52,7 +52,7 @@ export async function answer(
   const principal = await admit(pipeline.admission, request, known);
   requireScope(principal, pipeline.scopeOf(scopedCall(found, request.method)));
   const route = confine(found, pipeline.confinement, principal);
-  requireAcceptable(request);
+  requireAcceptable(request, streams(route));
   const takesBody = bodyMethods.has(request.method);
   if (takesBody) requireMediaType(request);
   const body = takesBody ? await request.readBody() : undefined;

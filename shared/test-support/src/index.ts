@@ -5,3 +5,4 @@ export { serve, type TestServer } from './http-server.js';
 export { ManualClock } from './manual-clock.js';
 export { createTestDatabase, type Migrate, type TestDatabase } from './test-database.js';
 export { spectralFindings } from './spectral.js';
+export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';

@@ -40,5 +40,6 @@ export function queueConfinement(definitions: readonly JobDefinition[]): Confine
     continuations: { field: 'queue' },
     'recurring-jobs': { field: 'queue', assumed },
     queues: { field: 'name' },
+    events: { field: 'queue' },
   };
 }

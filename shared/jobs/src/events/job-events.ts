@@ -42,6 +42,11 @@ export class JobEvents {
     this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
   }
 
+  /** How many wait or listen. */
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
   /** Whoever waits or listens is answered at once, and so is everybody from now on. */
   async close(): Promise<void> {
     this.#closed = true;

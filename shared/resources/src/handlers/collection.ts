@@ -145,7 +145,8 @@ function repeatedKeys(elements: readonly unknown[], key: string): readonly Probl
   );
 }
 
-function scopeFilters(scope: CallContext['scope']): readonly Filter[] {
+/** What the place of a call demands of the items. */
+export function scopeFilters(scope: CallContext['scope']): readonly Filter[] {
   return Object.entries(scope).flatMap(([field, value]) =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
       ? [{ parameter: field, field, match: 'exact', path: [], values: [value] }]

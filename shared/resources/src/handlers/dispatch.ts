@@ -1,8 +1,9 @@
-import type { Route } from '../request/route.js';
+import { type Route, streams } from '../request/route.js';
 import type { Action, Call, Handler } from './call.js';
 import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
 import { deleteItem, patchItem, readItem, replaceItem } from './item.js';
 import { operate } from './operation.js';
+import { streamEvents } from './stream.js';
 
 type Methods<Kind extends Route['kind']> = Readonly<Record<string, Handler<Kind>>>;
 
@@ -15,8 +16,13 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
 
 /** The action of a call: query and body checked, the storage not yet touched. */
 export function prepare(call: Call): Action {
+  if (isStream(call)) return streamEvents(call);
   const methods = handlers[call.route.kind] as Methods<Route['kind']>;
   const handler = methods[call.request.method];
   if (handler === undefined) throw new Error(`no handler for ${call.request.method} on ${call.route.kind}`);
   return handler(call);
+}
+
+function isStream(call: Call): call is Call<'collection'> {
+  return streams(call.route) && (call.request.method === 'GET' || call.request.method === 'HEAD');
 }

@@ -5,6 +5,7 @@ import { parseItemQuery, requireNoParameters } from '../query/collection-query.j
 import { patchTypes } from '../request/media-type.js';
 import type { JsonSchema } from '../resource/json-schema.js';
 import type { ItemRecord } from '../resource/resource.js';
+import type { CallContext } from '../resource/storage.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { keyValue, noSuchItem, present, requireItem, requirePossible } from './existence.js';
@@ -16,15 +17,26 @@ import { served } from './served.js';
 /** GET on an item; 304 if the caller has it already. */
 export function readItem(call: Call<'item'>): Action {
   const { resource, id, serves } = call.route;
-  const fields = parseItemQuery(resource, call.request.query);
+  const { fields, waitMs } = parseItemQuery(resource, call.request.query, serves('wait'));
   const headers = serves('patch') ? { 'accept-patch': patchTypes } : {};
   return async () => {
-    const item = await requireItem(call.route, id, call.context);
+    const item = await requireItem(
+      waitMs === undefined ? call.route : waiting(call, waitMs),
+      id,
+      call.context,
+    );
     const etag = entityTag(represent(resource, item));
     const known = call.request.headers['if-none-match'];
     if (known !== undefined && listsTag(known, etag)) return { status: 304, headers: { etag } };
     return { status: 200, headers: { ...headers, etag }, body: represent(resource, item, fields) };
   };
+}
+
+/** The place of an item that is read when it has come to what clients wait for. */
+function waiting({ route: { resource, storage }, request }: Call<'item'>, waitMs: number) {
+  const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
+    served(storage.wait?.(id, waitMs, context, request.signal));
+  return { resource, storage: { get } };
 }
 
 /** PUT on an item: full replacement. */

@@ -1,10 +1,10 @@
-import type { Operation, Resource, StorageFunction } from '../resource/resource.js';
+import type { Operation, Resource } from '../resource/resource.js';
 import type { JsonSchema } from '../resource/json-schema.js';
 import { bounded } from './bounded-schema.js';
-import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
-import { errorReference } from './error-responses.js';
+import type { OperationObject, ResponseObject } from './document-types.js';
 import { exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
+import { operation, type OperationPlace } from './operation.js';
 import {
   collectionParameters,
   idempotencyKey,
@@ -14,18 +14,7 @@ import {
   selectionParameters,
 } from './parameters.js';
 import { schemaName, schemaReference } from './schemas.js';
-
-/** Where an operation stands. */
-export interface OperationPlace {
-  readonly resource: Resource;
-  /** Part of the operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
-  readonly owner: string;
-  readonly serves: (name: StorageFunction) => boolean;
-  /** Collections are served by cursors too. */
-  readonly seeks: boolean;
-  /** The API asks for credentials. */
-  readonly secured: boolean;
-}
+import { streamOperation } from './stream-operation.js';
 
 type Headers = readonly (keyof typeof responseHeaders)[];
 
@@ -37,6 +26,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const items = itemsSchema(resource);
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
+    ...(serves('stream') && { get: streamOperation(place) }),
     ...(serves('create') && {
       post: operation(place, `create${owner}${schemaName(singular)}`, `Create a ${singular}`, {
         parameters: [idempotencyKey],
@@ -91,7 +81,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   return {
     ...(serves('get') && {
       get: operation(place, `get${id}`, `Read a ${singular}`, {
-        parameters: itemParameters(resource),
+        parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': success(resource, item, `The ${singular}.`, ['ETag', 'AcceptPatch']),
           '304': { description: 'The caller has it already.', headers: headerReferences('ETag') },
@@ -159,36 +149,6 @@ export function specialOperation(
     },
     errors: [400, 409, 412, 413, 415, 422],
   });
-}
-
-interface Parts {
-  readonly description?: string;
-  readonly parameters?: readonly ParameterObject[];
-  readonly requestBody?: Readonly<Record<string, unknown>>;
-  readonly responses: Readonly<Record<string, ResponseObject>>;
-  readonly errors: readonly number[];
-}
-
-function operation(
-  place: OperationPlace,
-  operationId: string,
-  summary: string,
-  parts: Parts,
-): OperationObject {
-  const always = [404, 406, 429, 500, 503, ...(place.secured ? [401, 403] : [])];
-  const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
-  return {
-    operationId,
-    summary,
-    description: parts.description ?? (place.resource.description || `${summary}.`),
-    tags: [place.resource.name],
-    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
-    ...(parts.requestBody && { requestBody: parts.requestBody }),
-    responses: {
-      ...parts.responses,
-      ...Object.fromEntries(statuses.map((status) => [String(status), errorReference(status)])),
-    },
-  };
 }
 
 function success(

@@ -1,4 +1,5 @@
 import type { FilterParameter } from '../resource/filter.js';
+import { longestWait } from '../query/collection-query.js';
 import type { JsonSchema } from '../resource/json-schema.js';
 import type { Resource } from '../resource/resource.js';
 import { bounded } from './bounded-schema.js';
@@ -66,10 +67,11 @@ export function selectionParameters(resource: Resource, bySearch: boolean): read
 }
 
 /** The parameters of GET on an item. */
-export function itemParameters(resource: Resource): readonly ParameterObject[] {
+export function itemParameters(resource: Resource, waits: boolean): readonly ParameterObject[] {
   const { fields } = resource;
   return [
     query('fields', 'The fields of the item in the answer; default: all.', list(fields), [fields[0]]),
+    ...(waits ? [waitParameter] : []),
     header(
       'If-None-Match',
       'The ETag that the caller has; if it is current the answer is 304.',
@@ -90,6 +92,20 @@ export function ifMatchParameter(resource: Resource): ParameterObject {
   );
   return required ? { ...parameter, required } : parameter;
 }
+
+const waitParameter = query(
+  'wait',
+  'Seconds to wait for the end, if it has not come yet; then the item as it is.',
+  { type: 'integer', format: 'int32', minimum: 0, maximum: longestWait },
+  30,
+);
+
+export const lastEventId = header(
+  'Last-Event-ID',
+  'The last `id` that the listener has had: it hears what followed. Browsers send it by themselves.',
+  headerText(200),
+  '2026-01-01T00:00:00.000Z',
+);
 
 export const idempotencyKey = header(
   'Idempotency-Key',

@@ -1,13 +1,8 @@
 import type { Catalog } from '../request/route.js';
 import type { Child, Resource, StorageFunction } from '../resource/resource.js';
 import type { ParameterObject, PathItem } from './document-types.js';
-import {
-  collectionOperations,
-  itemOperations,
-  listOperation,
-  type OperationPlace,
-  specialOperation,
-} from './operations.js';
+import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
+import type { OperationPlace } from './operation.js';
 import { pathParameter } from './parameters.js';
 import { schemaName } from './schemas.js';
 

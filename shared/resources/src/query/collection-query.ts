@@ -83,16 +83,28 @@ export function parseSelectionQuery(resource: Resource, query: string): Selectio
   return selection;
 }
 
-/** Parses the query of GET on an item: `fields` only. */
-export function parseItemQuery(resource: Resource, query: string): readonly string[] | undefined {
+/** The longest that a call may wait for an item, in seconds. */
+export const longestWait = 60;
+
+/** A parsed query on an item. */
+export interface ItemQuery {
+  readonly fields: readonly string[] | undefined;
+  /** undefined: answer at once. */
+  readonly waitMs: number | undefined;
+}
+
+/** Parses the query of GET on an item: `fields`, and `wait` in seconds where the storage can wait. */
+export function parseItemQuery(resource: Resource, query: string, waits: boolean): ItemQuery {
   const problems = new ProblemList();
   const parameters = group(query);
+  const known = waits ? ['fields', 'wait'] : ['fields'];
   for (const name of parameters.keys()) {
-    if (name !== 'fields') problems.add(unknownParameter(name, ['fields']));
+    if (!known.includes(name)) problems.add(unknownParameter(name, known));
   }
   const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
+  const seconds = waits ? problems.collect(() => integer(parameters, 'wait', longestWait)) : undefined;
   problems.throwIfAny();
-  return fields;
+  return { fields, waitMs: seconds === undefined ? undefined : seconds * 1_000 };
 }
 
 /** Throws 40002 for any parameter, for calls that take none. */

@@ -26,10 +26,13 @@ export function confinedStorage(
     return item !== undefined && isWithin(item) ? item : undefined;
   };
 
+  const beyondReach = (): Error =>
+    apiError(40301, `These credentials reach only the ${field} ${values.join(', ')}`);
+
   const requireWithin = (body: ItemRecord): void => {
     const value = body[field] ?? assumed?.(body);
     if (typeof value === 'string' && values.includes(value)) return;
-    throw apiError(40301, `These credentials reach only the ${field} ${values.join(', ')}`);
+    throw beyondReach();
   };
 
   /** An item that was there already, under the key that the body names, may be anybody's. */
@@ -69,6 +72,13 @@ export function confinedStorage(
       return filters === undefined ? nothing : served(storage.list?.({ ...query, filters }, context));
     },
     get: find,
+    wait: async (id, timeoutMs, context, signal) =>
+      (await find(id, context)) && storage.wait?.(id, timeoutMs, context, signal),
+    stream: async (query, context, signal) => {
+      const filters = narrowed(query.filters);
+      if (filters === undefined) throw beyondReach();
+      return served(storage.stream?.({ ...query, filters }, context, signal));
+    },
     create: async (body, context) => {
       requireWithin(body);
       return own(await served(storage.create?.(body, context)));

@@ -5,16 +5,18 @@ import type { ApiRequest } from './request.js';
 const json = 'application/json';
 const mergePatch = 'application/merge-patch+json';
 
+export const eventStream = 'text/event-stream';
+
 /** The types of a PATCH body, as `Accept-Patch` lists them. */
 export const patchTypes = `${mergePatch}, ${json}`;
 
-/** Throws 40601 unless the caller accepts JSON; a caller that asks for problem+json gets items as JSON too. */
-export function requireAcceptable(request: ApiRequest): void {
+/** Throws 40601 unless the caller accepts what there is; a caller that asks for problem+json gets items as JSON too. */
+export function requireAcceptable(request: ApiRequest, isStream: boolean): void {
   const { accept } = request.headers;
   if (accept === undefined || accept.trim() === '') return;
-  const available = [json, 'application/problem+json'];
+  const available = isStream ? [eventStream] : [json, 'application/problem+json'];
   if (new Negotiator({ headers: { accept } }).mediaType(available) === undefined) {
-    throw apiError(40601, `Only ${json} is available, not ${accept.slice(0, 200)}`);
+    throw apiError(40601, `Only ${available[0]} is available, not ${accept.slice(0, 200)}`);
   }
 }
 

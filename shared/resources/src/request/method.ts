@@ -5,6 +5,8 @@ import type { Route } from './route.js';
 const collectionMethods: readonly (readonly [method: string, served: StorageFunction])[] = [
   ['GET', 'list'],
   ['HEAD', 'list'],
+  ['GET', 'stream'],
+  ['HEAD', 'stream'],
   ['POST', 'create'],
   ['PUT', 'replaceMany'],
   ['DELETE', 'deleteMany'],

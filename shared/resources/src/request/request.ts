@@ -21,6 +21,8 @@ export interface ApiRequest {
   readonly id: string;
   /** The caller's network address. */
   readonly address: string;
+  /** Aborts when the caller goes away, or when the answer has been sent. */
+  readonly signal: AbortSignal;
   /**
    * Reads and parses the JSON body, once, when the stages before it have passed; undefined if it is empty.
    * Throws an ApiError: 40001 malformed, 41301 too large, 41501 encoding not supported.
@@ -32,6 +34,6 @@ export interface ApiResponse {
   readonly status: number;
   /** Names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Serialised as JSON unless it is a string; undefined for no body. */
+  /** Serialised as JSON unless it is a string or a stream; a stream is sent as it comes. undefined for no body. */
   readonly body?: unknown;
 }

@@ -33,6 +33,11 @@ export type Route =
   | (Place & { readonly kind: 'item'; readonly id: string })
   | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation });
 
+/** Whether GET there gives a stream of events. */
+export function streams(route: Route): boolean {
+  return route.kind === 'collection' && route.serves('stream');
+}
+
 /**
  * Finds the route of the segments after the version: one look-up per segment, however many resources there are.
  * Names are matched without regard to case, ids keep theirs.

@@ -1,3 +1,4 @@
+import type { EventSource, StreamQuery } from '../events/event-source.js';
 import type { CollectionQuery, Selection } from '../query/collection-query.js';
 import type { Principal } from '../request/request.js';
 
@@ -82,6 +83,13 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
   /** undefined if there is no such item. */
   get?(id: string, context: CallContext): Promise<Item | undefined>;
+  /** GET on the collection as server-sent events, instead of `list`. The signal aborts when the caller goes away. */
+  stream?(query: StreamQuery, context: CallContext, signal: AbortSignal): Promise<EventSource>;
+  /**
+   * GET on an item with `?wait=`: the item when it has come to what clients wait for, or as it is when the time is up or the
+   * signal aborts; undefined if there is none. Allows the parameter.
+   */
+  wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item>;
   /** All or none; the items in the order of the bodies. Allows POST with an array. */
   createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;

@@ -1,0 +1,78 @@
+import { defineJob, JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
+import { createResourceApi } from '@longshore/resources';
+import { httpClient, type HttpClient, serve } from '@longshore/test-support';
+import Koa from 'koa';
+import { jobsApi } from '../../src/index.js';
+
+const work = defineJob({ name: 'work' });
+
+export interface EventsUnderTest {
+  readonly events: JobEvents;
+  readonly http: HttpClient;
+  /** Of the version of the API. */
+  readonly url: string;
+  /** A job that is ready. */
+  readonly id: string;
+  /** How often the feed has been read. */
+  readonly reads: () => number;
+  enqueue(queue?: string): Promise<string>;
+  /** Runs the jobs of a queue; each is done with the result `ashore`. */
+  run(queue?: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The API over a storage in memory, where no two things happen at one time. */
+export async function serveEvents(): Promise<EventsUnderTest> {
+  let nowMs = Date.now();
+  let reads = 0;
+  const storage = new MemoryStorage({ clock: { now: () => ++nowMs } });
+  const client = new JobClient(storage);
+  const source: ConstructorParameters<typeof JobEvents>[0] = {
+    feed: {
+      read: (request) => {
+        reads++;
+        return storage.feed.read(request);
+      },
+    },
+    findJob: (id) => storage.findJob(id),
+    listAttempts: (id) => storage.listAttempts(id),
+  };
+  const events = new JobEvents(source, { pollIntervalMs: 5 });
+  const app = new Koa();
+  app.use(
+    createResourceApi({
+      resources: jobsApi({ storage, client, events, definitions: [work] }),
+      baseUrl: 'https://jobs.example',
+      log: { incident: () => undefined },
+    }),
+  );
+  const handle = app.callback();
+  const server = await serve((request, response) => void handle(request, response));
+  const description = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+  const { id: serverId } = await storage.registerServer(description);
+  const enqueue = async (queue = 'default'): Promise<string> =>
+    (await client.enqueue(work, {}, { queue })).id;
+  return {
+    events,
+    http: httpClient(server.url),
+    url: `${server.url}/api/v1`,
+    id: await enqueue(),
+    reads: () => reads,
+    enqueue,
+    run: async (queue = 'default') => {
+      const jobs = await storage.claim({ serverId, queue, limit: 100, leaseMs: 60_000 });
+      await storage.complete(
+        jobs.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: '"ashore"' } })),
+      );
+    },
+    close: async () => {
+      await events.close();
+      await server.close();
+      await storage.close();
+    },
+  };
+}
+
+export function codesOf(response: { json(): unknown }): number[] {
+  return (response.json() as { errors: { code: number }[] }).errors.map(({ code }) => code);
+}
