@@ -68,6 +68,7 @@ export async function startApi(
   const server = embedded
     ? createJobServer(application, [...handlers, ...(own ?? [])], storage, config, logger)
     : null;
+  if (server !== null) health.runs(server);
   await server?.start();
   health.opened();
   logger.info({ storage: config.STORAGE, application: application.name, embedded }, 'ready');

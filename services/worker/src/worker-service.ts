@@ -32,6 +32,7 @@ export async function startWorker(
   if (tables !== undefined) await database.migrate(tables.migrations);
   const own = tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR }) ?? [];
   const server = createJobServer(application, [...handlers, ...own], storage, config, logger);
+  health.runs(server);
   await server.start();
   health.opened();
   logger.info({ application: application.name }, 'ready');

@@ -1,5 +1,6 @@
-import type { JobStorage } from '@longshore/jobs';
+import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Router from '@koa/router';
+import { measureAttempts } from './attempt-metrics.js';
 import { healthRoutes } from './health.js';
 import { createMetrics } from './metrics.js';
 
@@ -8,21 +9,25 @@ export interface Readiness {
   readonly routes: Router;
   /** From now on `/readyz` asks the storage. */
   opened(): void;
+  /** What this server runs is counted in `/metrics`. */
+  runs(server: JobServer): void;
 }
 
 /** The health routes of a service that works on a storage: not ready until the storage has been opened. */
 export function storageHealth(service: string, storage: JobStorage): Readiness {
   let open = false;
+  const metrics = createMetrics(service, storage);
   return {
     routes: healthRoutes({
       ready: async () => {
         if (!open) throw new Error('the storage is not open yet');
         await storage.ping();
       },
-      metrics: createMetrics(service, storage),
+      metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
     }),
     opened: () => {
       open = true;
     },
+    runs: (server) => measureAttempts(server, metrics),
   };
 }

@@ -1,10 +1,21 @@
-import { MemoryStorage, StorageUnavailableError } from '@longshore/jobs';
-import { httpClient } from '@longshore/test-support';
+import {
+  defineJob,
+  handleJob,
+  JobClient,
+  JobServer,
+  MemoryStorage,
+  StorageUnavailableError,
+} from '@longshore/jobs';
+import { eventually, httpClient } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createLogger, type HttpListener, listen, openStorage, storageHealth } from '../src/index.js';
 
 describe('The health of a service', () => {
+  const work = defineJob({ name: 'work' });
+  const fail = (): never => {
+    throw new Error('no');
+  };
   const quiet = createLogger('test', 'silent');
   let storage: MemoryStorage;
   let listener: HttpListener;
@@ -44,6 +55,33 @@ describe('The health of a service', () => {
     storage.ping = () => Promise.reject(new StorageUnavailableError('away'));
     expect((await get('/readyz')).status).to.equal(503);
   });
+
+  it('is measured: what waits in each queue, and for how long', async () => {
+    const { id } = await new JobClient(storage).enqueue(work, {});
+    const ready = (await storage.findJob(id))?.createdAt.getTime() ?? 0;
+    await eventually(() => Date.now() > ready);
+    const { text } = await get('/metrics');
+    expect(text).to.contain('longshore_queue_jobs{queue="default",state="enqueued",service="test"} 1');
+    expect(text).to.match(/longshore_queue_oldest_seconds\{queue="default",service="test"\} (0\.\d*)?[1-9]/);
+    expect(text).to.contain('longshore_queue_paused{queue="default",service="test"} 0');
+  });
+
+  for (const { outcome, run } of [
+    { outcome: 'done', run: () => null },
+    { outcome: 'failed', run: fail },
+  ]) {
+    it(`is measured: attempts that ended ${outcome}, and how long they took`, async () => {
+      const server = new JobServer({ storage, handlers: [handleJob(work, run)] });
+      health.runs(server);
+      await server.start();
+      const { id } = await new JobClient(storage).enqueue(work, {}, { maxAttempts: 1 });
+      await eventually(async () => (await storage.findJob(id))?.state === outcome);
+      await server.stop();
+      const { text } = await get('/metrics');
+      expect(text).to.contain(`longshore_attempts_total{name="work",outcome="${outcome}",service="test"} 1`);
+      expect(text).to.contain('longshore_attempt_seconds_count{service="test",name="work"} 1');
+    });
+  }
 
   it('is measured: jobs by state and running servers', async () => {
     const { text, headers } = await get('/metrics');
