@@ -44,16 +44,24 @@ const maxRepeats = 5;
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
+  readonly #keptOpen: number;
   readonly options: DatabaseOptions;
 
-  /** Connects when it is first used. */
-  constructor(options: DatabaseOptions, plans: Settings = indexPlans) {
+  /**
+   * Connects when it is first used.
+   *
+   * @param keptOpen so many connections stay open however idle the process is: to open one takes longer than most of what
+   *   is done with it
+   */
+  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 2) {
     this.options = options;
+    this.#keptOpen = Math.min(keptOpen, options.poolSize);
     const pooled = options.pooler === 'transaction';
     this.#begin = pooled ? `begin; ${localSettings({ ...plans, ...sessionSettings(options) })}` : 'begin';
     this.#pool = createPool({
       ...connectionConfig(options, plans),
       max: options.poolSize,
+      min: this.#keptOpen,
       ...(pooled && { Client: UnnamedClient }),
     });
   }
@@ -98,6 +106,11 @@ export class Database {
       client.release(broken);
       throw translate(error);
     }
+  }
+
+  /** Opens the connections that stay open. */
+  async connect(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
 
   async close(): Promise<void> {

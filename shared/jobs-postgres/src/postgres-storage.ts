@@ -55,9 +55,11 @@ export class PostgresStorage implements JobStorage {
   }
 
   async open(): Promise<void> {
-    const { database, housekeeping } = this.#parts;
+    const { database, housekeeping, queues } = this.#parts;
     await migrate(database.options, jobStore);
     await housekeeping.makePartitions();
+    // The first caller should not have to wait for what can be done now.
+    await Promise.all([database.connect(), queues.all()]);
   }
 
   async close(): Promise<void> {

@@ -27,7 +27,7 @@ export type StorageParts = ReturnType<typeof assembleStorage>;
 /** The parts of a Postgres storage, each one role of the storage contract, joined. Connects when they are first used. */
 export function assembleStorage(options: PostgresOptions) {
   const database = new Database(databaseOptions(options));
-  const searches = new Database(searchOptions(options), searchPlans);
+  const searches = new Database(searchOptions(options), searchPlans, 0);
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
   const queues = new QueueDirectory(database);
@@ -41,6 +41,7 @@ export function assembleStorage(options: PostgresOptions) {
   return {
     database,
     searches,
+    queues,
     wakeUps,
     intake,
     limits,
