@@ -15,6 +15,9 @@ const ServerItem = Type.Object({
   host: Type.String(),
   pid: Type.Integer({ minimum: 0 }),
   queues: Type.Array(Type.String()),
+  jobNames: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'The names that it has handlers for; null if it did not say',
+  }),
   concurrency: Type.Integer({ minimum: 1, description: 'How many jobs it runs at once' }),
   processing: Type.Integer({ minimum: 0, description: 'How many it ran at its last heartbeat' }),
   state: Type.Enum([...serverStates], { description: 'What it did at its last heartbeat' }),
@@ -40,6 +43,7 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
       'host',
       'pid',
       'queues',
+      'jobNames',
       'concurrency',
       'processing',
       'state',

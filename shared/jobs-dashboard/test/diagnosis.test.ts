@@ -114,6 +114,7 @@ describe('the warnings', () => {
     queues: [queue()],
     servers: [server()],
     longestRunning: [],
+    orphans: [],
     nowMs,
     ...own,
   });
@@ -137,6 +138,11 @@ describe('the warnings', () => {
         queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
       }),
       'Queue “q” has been paused for 10 min',
+    ],
+    [
+      'jobs that nobody handles',
+      situation({ orphans: [{ queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' }] }),
+      'No server of queue “q” has a handler for “typo”',
     ],
     ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
     [

@@ -16,6 +16,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     countBatches: () => reader.countBatches(),
     listQueues: () => reader.listQueues(),
     listServers: () => reader.listServers(),
+    listOrphans: () => reader.listOrphans(),
     recurring: reader.recurring,
     ping: () => reader.ping(),
     ...own,

@@ -42,6 +42,7 @@ export const server = (own: Partial<Server> = {}): Server => ({
   host: 'host',
   pid: 7,
   queues: ['q'],
+  jobNames: null,
   concurrency: 2,
   processing: 1,
   state: 'running',

@@ -11,6 +11,9 @@ import {
   type JobReader,
   type JobState,
   jobStates,
+  mostLookedAt,
+  type Orphan,
+  orphansAmong,
   type Queue,
   type Server,
   type StateCounts,
@@ -22,6 +25,7 @@ import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { type CountRow, selectCounts } from './sql/counts.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
+import { selectWaitingNames } from './sql/orphans.js';
 import { countJobs, findJob, findJobs, listJobs, oldestReadyText } from './sql/read-jobs.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
@@ -116,6 +120,14 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
 
   async listServers(): Promise<Server[]> {
     return (await this.#database.query<ServerRow>(selectServers)).map(toServer);
+  }
+
+  async listOrphans(): Promise<Orphan[]> {
+    const [waiting, servers] = await Promise.all([
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostLookedAt]),
+      this.listServers(),
+    ]);
+    return orphansAmong(waiting, servers);
   }
 
   async ping(): Promise<void> {

@@ -31,10 +31,10 @@ export class PostgresRegistry implements ServerRegistry, ServerControl {
     description: ServerDescription,
     onRequest: (request: ServerRequest) => void = () => undefined,
   ): Promise<ServerRegistration> {
-    const { host, pid, queues, concurrency, timeoutMs } = description;
+    const { host, pid, queues, concurrency, timeoutMs, jobNames = null } = description;
     const id = newId();
     for (const queue of queues) await this.#queues.idOf(queue);
-    await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs]);
+    await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs, jobNames]);
     const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs, onRequest);
     this.#heartbeats.add(heartbeat);
     return {

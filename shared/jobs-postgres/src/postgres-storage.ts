@@ -23,6 +23,7 @@ import type {
   LogQuery,
   NewBatch,
   NewJob,
+  Orphan,
   PromotionReport,
   Queue,
   QueueLimits,
@@ -237,6 +238,10 @@ export class PostgresStorage implements JobStorage {
 
   listServers(): Promise<Server[]> {
     return this.#parts.reader.listServers();
+  }
+
+  listOrphans(): Promise<Orphan[]> {
+    return this.#parts.reader.listOrphans();
   }
 
   ping(): Promise<void> {

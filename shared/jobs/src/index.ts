@@ -95,5 +95,6 @@ export type * from './storage/job-feed.js';
 export type * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
 export type * from './storage/server-control.js';
+export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

@@ -27,6 +27,16 @@ export function createMetrics(service: string, storage: JobReader): Registry {
     registers,
     collect: async () => servers.set((await storage.listServers()).length),
   });
+  const orphaned: Gauge<'queue' | 'name' | 'reason'> = new Gauge({
+    name: 'longshore_orphaned_jobs',
+    help: 'Jobs that wait for a server that is not there, no-server, no-handler',
+    labelNames: ['queue', 'name', 'reason'],
+    registers,
+    collect: async () => {
+      orphaned.reset();
+      for (const { jobs, ...labels } of await storage.listOrphans()) orphaned.set(labels, jobs);
+    },
+  });
   let asked: Promise<Queue[]> | undefined;
   /** The gauges below are read at one moment: one question serves them all. */
   const listQueues = (): Promise<Queue[]> =>

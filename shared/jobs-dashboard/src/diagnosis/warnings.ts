@@ -1,4 +1,4 @@
-import type { Job, Queue, Server } from '@longshore/jobs';
+import type { Job, Orphan, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 
@@ -16,6 +16,7 @@ export interface Situation {
   readonly servers: readonly Server[];
   /** The jobs that have been processing longest. */
   readonly longestRunning: readonly Job[];
+  readonly orphans: readonly Orphan[];
   readonly nowMs: number;
 }
 
@@ -32,6 +33,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...idleHouse(situation),
     ...pausedQueues(situation),
     ...unservedQueues(situation),
+    ...unhandledJobs(situation),
     ...silentServers(situation),
     ...ownerlessJobs(situation),
     ...longWaits(situation),
@@ -72,6 +74,17 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
       text: `No server takes jobs from queue “${queue.name}”.`,
       advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
+    }));
+}
+
+/** Of a queue that no server takes jobs from, that is the news. */
+function unhandledJobs({ orphans }: Situation): Warning[] {
+  return orphans
+    .filter(({ reason }) => reason === 'no-handler')
+    .map(({ queue, name, jobs }) => ({
+      text: `No server of queue “${queue}” has a handler for “${name}”.`,
+      advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that knows it, or delete them.`,
+      link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
     }));
 }
 

@@ -22,13 +22,14 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
 }
 
 async function loadFlow({ reader, now }: PageContext): Promise<object> {
-  const [counts, queues, servers, longestRunning] = await Promise.all([
+  const [counts, queues, servers, longestRunning, orphans] = await Promise.all([
     reader.stateCounts(),
     reader.listQueues(),
     reader.listServers(),
     oldestInProcessing(reader),
+    reader.listOrphans(),
   ]);
-  const situation = { queues, servers, longestRunning, nowMs: now() };
+  const situation = { queues, servers, longestRunning, orphans, nowMs: now() };
   const slots = servers.reduce((sum, server) => sum + server.concurrency, 0);
   return { counts, servers: servers.length, slots, ...overallState(situation, counts) };
 }

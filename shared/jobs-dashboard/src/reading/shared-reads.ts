@@ -19,6 +19,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     countBatches: () => snapshot.share('batch count', () => reader.countBatches()),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
+    listOrphans: () => snapshot.share('orphans', () => reader.listOrphans()),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       list: () => snapshot.share('recurring', () => reader.recurring.list()),

@@ -1,10 +1,12 @@
 import type { Server, ServerRequest, ServerState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 
-/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms. */
+/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names it has handlers for, or null. */
 export const insertServer: Statement = {
   name: 'longshore-insert-server',
-  text: `insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms) values ($1, $2, $3, $4, $5, $6)`,
+  text: `
+    insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
+    values ($1, $2, $3, $4, $5, $6, $7)`,
 };
 
 /** $1 id, $2 running jobs, $3 state. No row in the answer: this server has been declared dead. */
@@ -23,6 +25,7 @@ export interface ServerRow {
   host: string;
   pid: number;
   queues: string[];
+  job_names: string[] | null;
   concurrency: number;
   processing: number;
   state: ServerState;
@@ -58,6 +61,7 @@ export function toServer(row: ServerRow): Server {
     host: row.host,
     pid: row.pid,
     queues: row.queues,
+    jobNames: row.job_names,
     concurrency: row.concurrency,
     processing: row.processing,
     state: row.state,

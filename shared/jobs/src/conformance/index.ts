@@ -19,6 +19,7 @@ import { limiting } from './limiting.js';
 import { linking } from './linking.js';
 import { operatingInBulk } from './operating-in-bulk.js';
 import { modelling } from './modelling.js';
+import { orphaning } from './orphaning.js';
 import { reading } from './reading.js';
 import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
@@ -63,6 +64,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('following others', () => following(bench));
     describe('batching', () => batching(bench));
     describe('reading', () => reading(bench));
+    describe('finding orphans', () => orphaning(bench));
     describe('filtering', () => filtering(bench));
     describe('feeding', () => feeding(bench));
     describe('reporting', () => reporting(bench));

@@ -143,6 +143,8 @@ export interface Server {
   host: string;
   pid: number;
   queues: string[];
+  /** The names that it has handlers for; `null` if it did not say. */
+  jobNames: string[] | null;
   /** How many jobs it runs at once. */
   concurrency: number;
   /** How many jobs it holds now. */

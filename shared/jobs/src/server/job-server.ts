@@ -59,6 +59,7 @@ export class JobServer {
         host: resolved.host,
         pid: process.pid,
         queues: [...queues.names],
+        jobNames: resolved.handlers.map(({ definition }) => definition.name),
         concurrency,
         timeoutMs: resolved.serverTimeoutMs,
       },

@@ -18,6 +18,7 @@ import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
 import type { Holders } from './key-resolution.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
+import type { Orphan } from './orphan.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { ServerControl } from './server-control.js';
 import type { TransactionClient } from './transaction.js';
@@ -131,6 +132,8 @@ export interface ServerDescription {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
+  /** The names that it has handlers for; left out if it does not say. */
+  readonly jobNames?: readonly string[];
   readonly concurrency: number;
   /** Silence of this many milliseconds and the server counts as dead; a heartbeat goes out each third of it. */
   readonly timeoutMs: number;
@@ -203,6 +206,8 @@ export interface JobReader extends BatchReader, JobLogReader {
   listQueues(): Promise<Queue[]>;
   /** Running servers, oldest first. */
   listServers(): Promise<Server[]>;
+  /** Jobs that nobody will run unless a server comes that does. */
+  listOrphans(): Promise<Orphan[]>;
   /** Resolves if the storage answers. */
   ping(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { BatchListQuery } from '../batch-store.js';
 import type { JobFilter } from '../job-filter.js';
 import type { LogLine } from '../../job/job-log.js';
 import type { LogQuery } from '../job-reports.js';
+import { type Orphan, orphansAmong } from '../orphan.js';
 import type { ContinuationPage, JobCount, JobListQuery, JobReader } from '../storage.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
@@ -72,6 +73,18 @@ export class MemoryReader implements JobReader {
   async findBatch(id: string): Promise<Batch | null> {
     const batch = this.jobs.batches.find(id);
     return batch === undefined ? null : { ...batch };
+  }
+
+  async listOrphans(): Promise<Orphan[]> {
+    const waiting = new Map<string, { queue: string; name: string; jobs: number }>();
+    for (const { state, queue, name } of this.jobs.all()) {
+      if (state !== 'enqueued' && state !== 'scheduled') continue;
+      const key = JSON.stringify([queue, name]);
+      const group = waiting.get(key) ?? { queue, name, jobs: 0 };
+      waiting.set(key, group);
+      group.jobs++;
+    }
+    return orphansAmong([...waiting.values()], this.servers.list());
   }
 
   async listBatches(query: BatchListQuery): Promise<Batch[]> {

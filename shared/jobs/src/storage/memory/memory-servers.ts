@@ -40,6 +40,7 @@ export class MemoryServers {
       ...description,
       id,
       queues: [...description.queues],
+      jobNames: description.jobNames === undefined ? null : [...description.jobNames],
       processing: 0,
       state: 'running',
       requested: null,
