@@ -36,6 +36,8 @@ describe('A key for certain queues', () => {
     const { text } = await api.call('GET', '/api/v1/queues?fields=name', { token });
     expect(JSON.parse(text)).to.deep.equal([{ name: 'mail' }]);
     expect(await status('GET', '/queues/reports')).to.equal(404);
+    expect(await status('GET', '/queues/reports/jobs')).to.equal(404);
+    expect(await ids('/queues/mail/jobs')).to.deep.equal([own]);
   });
 
   it('enqueues in its queues only, also where the queue is that of the definition', async () => {
@@ -45,6 +47,8 @@ describe('A key for certain queues', () => {
       await status('POST', '/jobs', job({})),
     ];
     expect(answers).to.deep.equal([201, 403, 403]);
+    expect(await status('POST', '/queues/mail/jobs', job({}))).to.equal(201);
+    expect(await status('POST', '/queues/reports/jobs', job({}))).to.equal(404);
   });
 
   it('sees of the jobs that wait for its own those of its queues only', async () => {

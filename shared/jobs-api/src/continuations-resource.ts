@@ -1,7 +1,6 @@
 import type { JobReader } from '@longshore/jobs';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import { JobItem, toJobItem } from './job-item.js';
-import { pageOf } from './listed.js';
 
 /** So many are read to find those of a page and their number; a job with more is beyond what people page through. */
 const mostRead = 10_000;

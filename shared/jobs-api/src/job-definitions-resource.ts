@@ -1,8 +1,7 @@
 import type { JobDefinition } from '@longshore/jobs';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { MaxAttempts, Name, nullable, Priority } from './fields.js';
-import { pageOf } from './listed.js';
 
 const JobDefinitionItem = Type.Object({
   name: Name,

@@ -6,11 +6,10 @@ import {
   type JobStorage,
   type Queue,
 } from '@longshore/jobs';
-import { defineResource, type ItemChange, type Resource } from '@longshore/resources';
+import { defineResource, type ItemChange, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { carryOut } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
-import { pageOf } from './listed.js';
 
 const Counts = Type.Object(
   Object.fromEntries(jobStates.map((state) => [state, Type.Integer({ minimum: 0 })])) as Record<

@@ -1,8 +1,14 @@
 import { defineRecurringJob, RecurringJobOwnedError, type RecurringJobs } from '@longshore/jobs';
-import { apiError, defineResource, type ItemChange, type Resource, withJob } from '@longshore/resources';
+import {
+  apiError,
+  defineResource,
+  type ItemChange,
+  pageOf,
+  type Resource,
+  withJob,
+} from '@longshore/resources';
 import type { Static } from 'typebox';
 import { asked, type JobOrders } from './job-orders.js';
-import { pageOf } from './listed.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import {
   NewRecurringJobItem,

@@ -5,10 +5,9 @@ import {
   type ServerControlResult,
   serverStates,
 } from '@longshore/jobs';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time } from './fields.js';
-import { pageOf } from './listed.js';
 
 const ServerItem = Type.Object({
   id: Type.String({ format: 'uuid', description: 'New at every start' }),

@@ -1,4 +1,4 @@
-import { type CallContext, type CollectionQuery, defineResource, type Resource } from '@longshore/resources';
+import { type CallContext, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { type ApiKey, type ApiKeyTerms, newApiKey, scopes } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
@@ -85,10 +85,7 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
     sort: ['name', 'createdAt'],
     defaultSort: ['-createdAt'],
     storage: {
-      list: async (query) => {
-        const found = select((await store.list()).map(toItem), query);
-        return { items: found.slice(query.offset, query.offset + query.limit), total: found.length };
-      },
+      list: async (query) => pageOf((await store.list()).map(toItem), query),
       get: async (id) => {
         const key = await store.find(id);
         return key && toItem(key);
@@ -113,23 +110,6 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
       },
     },
   });
-}
-
-function select(items: readonly ApiKeyItem[], { filters, sort }: CollectionQuery): readonly ApiKeyItem[] {
-  const wanted = filters.flatMap(({ values }) => values.map((value) => String(value).toLowerCase()));
-  const found = items.filter(({ name }) => wanted.every((part) => name.toLowerCase().includes(part)));
-  return found.toSorted((one, other) => {
-    for (const { field, direction } of sort) {
-      const [a, b] = [textOf(one, field), textOf(other, field)];
-      if (a !== b) return a < b === (direction === 'asc') ? -1 : 1;
-    }
-    return 0;
-  });
-}
-
-/** A field to sort by; all of them are texts. */
-function textOf(item: Readonly<Record<string, unknown>>, field: string): string {
-  return item[field] as string;
 }
 
 function toTerms(fields: Pick<ApiKeyItem, 'name' | 'scopes' | 'queues' | 'expiresAt'>): ApiKeyTerms {

@@ -1,4 +1,6 @@
-import type { CollectionQuery, Filter, Page } from '@longshore/resources';
+import type { Page } from '../resource/storage.js';
+import type { CollectionQuery } from './collection-query.js';
+import type { Filter } from './filter-value.js';
 
 /** The page that a query asks for, of a collection that is small enough to be read as a whole. */
 export function pageOf<Item extends object>(
