@@ -95,6 +95,29 @@ export const NewJobItem = Type.Object(
         { additionalProperties: false, description: 'At most so many jobs with this key run at once' },
       ),
     ),
+    unique: Type.Optional(
+      Type.Object(
+        {
+          key: Type.String({ minLength: 1, maxLength: 200 }),
+          periodMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
+          states: Type.Optional(Type.Array(Type.Enum([...jobStates]), { minItems: 1 })),
+          onConflict: Type.Optional(Type.Enum(['keep', 'replace', 'reject'])),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'No job is created while another of this name in the queue holds the key: the answer is that job, or 409 with `reject`',
+        },
+      ),
+    ),
+    idempotencyKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'The same key again, for 24 hours, gives the same job; 409 with another name or other args',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

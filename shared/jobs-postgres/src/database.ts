@@ -81,18 +81,17 @@ export class Database {
   /**
    * Runs several statements in one transaction: all of them or none.
    *
-   * @param name shown as the connection's while it lasts
+   * @param settings of Postgres while it lasts
    */
   async transaction<Result>(
     work: (client: pg.ClientBase) => Promise<Result>,
-    name?: string,
+    settings: Settings = {},
   ): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translate(error);
     });
     try {
-      const rename = name === undefined ? '' : `; ${localSettings({ application_name: name })}`;
-      await client.query(`${this.#begin}${rename}`);
+      await client.query([this.#begin, localSettings(settings)].filter(Boolean).join('; '));
       const result = await work(client);
       await client.query('commit');
       client.release();
@@ -162,6 +161,12 @@ export function translate(error: unknown): unknown {
       ? 'Postgres was still at it when the time for the statement was up'
       : 'Postgres cannot be reached or gave up for now';
   return new StorageUnavailableError(reason, { cause: error });
+}
+
+/** Whether a lock was not to be had in the time that a transaction wanted to wait for it (`lock_timeout`). */
+export function isLockTimeout(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return codeOf(cause ?? error) === '55P03';
 }
 
 function isUnavailable(error: unknown): boolean {

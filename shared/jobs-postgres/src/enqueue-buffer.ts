@@ -1,4 +1,5 @@
-import { type NewJob, StorageUnavailableError } from '@longshore/jobs';
+import { type Holders, type NewJob, StorageUnavailableError } from '@longshore/jobs';
+import { isLockTimeout } from './database.js';
 
 /** More jobs than this go in several inserts. */
 const maxBatch = 1_000;
@@ -8,26 +9,34 @@ const maxWrites = 2;
 
 interface Waiting {
   readonly job: NewJob;
-  readonly resolve: () => void;
+  readonly resolve: (holders: Holders) => void;
   readonly reject: (reason: unknown) => void;
 }
 
+/** Writes jobs: all of them or none. */
+export type WriteJobs = (jobs: readonly NewJob[]) => Promise<Holders>;
+
 /**
- * Makes one insert of the jobs that are enqueued at the same time. Nothing waits while the database is idle; a batch gathers
+ * Makes one write of the jobs that are enqueued at the same time. Nothing waits while the database is idle; a batch gathers
  * only while earlier ones are being written.
  */
 export class EnqueueBuffer {
-  readonly #insert: (jobs: readonly NewJob[]) => Promise<void>;
+  readonly #writeTogether: WriteJobs;
+  readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
+  /** Those that could not be written with others, or only after a long wait. */
+  readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;
 
-  constructor(insert: (jobs: readonly NewJob[]) => Promise<void>) {
-    this.#insert = insert;
+  /** @param writeAlone for a job of a batch that was refused; may wait for a lock where `writeTogether` gives up */
+  constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
+    this.#writeTogether = writeTogether;
+    this.#writeAlone = writeAlone;
   }
 
   /** Resolves when the job is durable. */
-  add(job: NewJob): Promise<void> {
+  add(job: NewJob): Promise<Holders> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
       this.#plan();
@@ -36,9 +45,9 @@ export class EnqueueBuffer {
 
   /** Resolves when everything that was added has been written or refused. */
   async drained(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#writing.size > 0) {
+    while (this.#waiting.length > 0 || this.#writing.size > 0 || this.#alone.size > 0) {
       if (this.#writing.size === 0) this.#write();
-      await Promise.all(this.#writing);
+      await Promise.all([...this.#writing, ...this.#alone]);
     }
   }
 
@@ -64,15 +73,20 @@ export class EnqueueBuffer {
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      await this.#insert(batch.map(({ job }) => job));
-      for (const { resolve } of batch) resolve();
+      const holders = await this.#writeTogether(batch.map(({ job }) => job));
+      for (const { resolve } of batch) resolve(holders);
     } catch (error) {
-      if (batch.length === 1 || error instanceof StorageUnavailableError) {
-        for (const { reject } of batch) reject(error);
-      } else {
-        // One job that Postgres refuses must not take the others with it.
-        for (const waiting of batch) await this.#writeBatch([waiting]);
-      }
+      const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
+      // One job that Postgres refuses, or that has to wait, must not take the others with it; nor those that come after.
+      if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
+      else for (const waiting of batch) this.#startAlone(waiting);
     }
+  }
+
+  #startAlone({ job, resolve, reject }: Waiting): void {
+    const write = this.#writeAlone([job])
+      .then(resolve, reject)
+      .finally(() => this.#alone.delete(write));
+    this.#alone.add(write);
   }
 }

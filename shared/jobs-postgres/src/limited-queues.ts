@@ -66,11 +66,17 @@ export class LimitedQueues {
     look: Look,
     values: readonly unknown[],
   ): Promise<LimitedClaimedRow[]> {
-    const rows = await this.#database.transaction(async (client) => {
-      await client.query({ ...lockBucket, values: [values[0]] });
-      const claimed = await client.query<LimitedClaimedRow>({ ...limitedClaims[look], values: [...values] });
-      return claimed.rows;
-    }, transactionName(serverId));
+    const rows = await this.#database.transaction(
+      async (client) => {
+        await client.query({ ...lockBucket, values: [values[0]] });
+        const claimed = await client.query<LimitedClaimedRow>({
+          ...limitedClaims[look],
+          values: [...values],
+        });
+        return claimed.rows;
+      },
+      { application_name: transactionName(serverId) },
+    );
     const [first] = rows;
     if (first === undefined) return rows;
     const claimed = first.id === null ? 0 : rows.length;

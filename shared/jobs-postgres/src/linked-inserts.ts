@@ -1,13 +1,10 @@
 import { type JobMeta, type NewBatch, type NewJob, UnknownParentError } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
-import type { Statement } from './database.js';
+import type { Run } from './run.js';
 import type { Insert } from './sql/enqueue-jobs.js';
 import { insertAwaiting } from './sql/awaiting-jobs.js';
 import { insertBatch } from './sql/batches.js';
 import { findParents, insertLinks, type ParentRow } from './sql/job-links.js';
-
-/** Runs a statement and gives its rows. */
-export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
 
 export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;

@@ -66,21 +66,24 @@ export class PostgresCompletions {
 
   async completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
-    const linkage = await this.#database.transaction(async (client): Promise<Linkage> => {
-      const { jobId, serverId, attempt } = claim;
-      const { rows } = await client.query<{ meta: JobMeta | null }>(lockClaim.text, [
-        queueId,
-        jobId,
-        serverId,
-        attempt,
-      ]);
-      const [row] = rows;
-      if (row === undefined) throw new ClaimLostError(jobId);
-      const result = await work(client);
-      const linked = row.meta === null ? 'plain' : 'linked';
-      await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
-      return linked;
-    }, transactionName(claim.serverId));
+    const linkage = await this.#database.transaction(
+      async (client): Promise<Linkage> => {
+        const { jobId, serverId, attempt } = claim;
+        const { rows } = await client.query<{ meta: JobMeta | null }>(lockClaim.text, [
+          queueId,
+          jobId,
+          serverId,
+          attempt,
+        ]);
+        const [row] = rows;
+        if (row === undefined) throw new ClaimLostError(jobId);
+        const result = await work(client);
+        const linked = row.meta === null ? 'plain' : 'linked';
+        await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
+        return linked;
+      },
+      { application_name: transactionName(claim.serverId) },
+    );
     if (linkage === 'linked') this.#wakeUps.announce(null);
     this.#limits.ended([claim.queue]);
   }

@@ -12,18 +12,19 @@ import {
 import type pg from 'pg';
 import { byQueue } from './by-queue.js';
 import type { Database } from './database.js';
-import { EnqueueBuffer } from './enqueue-buffer.js';
+import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import {
   awaitingInsert,
   batchInsert,
   checkParents,
   linksInsert,
-  type Run,
   waitsForParents,
   withFollowed,
 } from './linked-inserts.js';
+import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
 import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
+import type { Settings } from './settings.js';
 import { hasConcurrencyKey, type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
@@ -33,6 +34,9 @@ const maxChunk = 2_000;
 /** Characters of arguments. */
 const maxChunkSize = 4_000_000;
 
+/** Milliseconds that jobs of several callers, written together, wait for a key that another transaction holds. */
+const sharedWaitMs = '250';
+
 /** Where clients drop jobs. */
 export class PostgresIntake implements JobIntake {
   readonly #database: Database;
@@ -40,6 +44,7 @@ export class PostgresIntake implements JobIntake {
   readonly #keys: PostgresKeys;
   readonly #wakeUps: WakeUps;
   readonly #buffers = new Map<string, EnqueueBuffer>();
+  readonly #keyedBuffers = new Map<string, EnqueueBuffer>();
 
   constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
     this.#database = database;
@@ -48,15 +53,16 @@ export class PostgresIntake implements JobIntake {
     this.#wakeUps = wakeUps;
   }
 
-  async enqueue(job: NewJob): Promise<Holders> {
-    if (bringsKeys(job)) return this.enqueueMany([job]);
-    let buffer = this.#buffers.get(job.queue);
+  enqueue(job: NewJob): Promise<Holders> {
+    const keyed = bringsKeys(job);
+    const buffers = keyed ? this.#keyedBuffers : this.#buffers;
+    let buffer = buffers.get(job.queue);
     if (buffer === undefined) {
-      buffer = new EnqueueBuffer((jobs) => this.#enqueue(jobs, null, undefined));
-      this.#buffers.set(job.queue, buffer);
+      const write: WriteJobs = (jobs) => this.enqueueMany(jobs);
+      buffer = keyed ? new EnqueueBuffer((jobs) => this.#enqueueSoon(jobs), write) : new EnqueueBuffer(write);
+      buffers.set(job.queue, buffer);
     }
-    await buffer.add(job);
-    return noHolders;
+    return buffer.add(job);
   }
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
@@ -93,6 +99,7 @@ export class PostgresIntake implements JobIntake {
     jobs: readonly NewJob[],
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
+    settings: Settings = {},
   ): Promise<Holders> {
     for (const queue of byQueue(jobs).keys()) await this.#queues.idOf(queue); // known before a connection is held
     const write = async (run: Run): Promise<KeyResolution> => {
@@ -104,14 +111,17 @@ export class PostgresIntake implements JobIntake {
       return resolution;
     };
     if (transaction !== undefined) return (await atOnce(transaction, write)).holders;
-    const { created, replacements, holders } = await this.#database.transaction((client) =>
-      write(async (statement, values) => {
-        const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
-        return rows;
-      }),
+    const { created, replacements, holders } = await this.#database.transaction(
+      (client) => write(runOn(client)),
+      settings,
     );
     this.#announce([...created, ...replacements.values()]);
     return holders;
+  }
+
+  /** Gives up if it has to wait for one of the keys. */
+  #enqueueSoon(jobs: readonly NewJob[]): Promise<Holders> {
+    return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
   }
 
   #announce(jobs: readonly NewJob[]): void {
@@ -121,7 +131,8 @@ export class PostgresIntake implements JobIntake {
 
   /** Resolves when everything handed over so far has been written or refused. */
   async drained(): Promise<void> {
-    await Promise.all([...this.#buffers.values()].map((buffer) => buffer.drained()));
+    const buffers = [...this.#buffers.values(), ...this.#keyedBuffers.values()];
+    await Promise.all(buffers.map((buffer) => buffer.drained()));
   }
 
   /** One chunk of one queue each, built when it is asked for. */
@@ -169,30 +180,6 @@ export class PostgresIntake implements JobIntake {
 
 function jobsOf({ jobs, followUp }: NewBatch): readonly NewJob[] {
   return followUp === null ? jobs : [...jobs, followUp];
-}
-
-function runAlone(database: Database): Run {
-  return (statement, values) => database.query(statement, values);
-}
-
-function runWithin(transaction: TransactionClient): Run {
-  return async (statement, values) => (await transaction.query(statement.text, values)).rows;
-}
-
-/** All that it writes or, if it throws, nothing: the caller's transaction can go on. */
-async function atOnce<Result>(
-  transaction: TransactionClient,
-  write: (run: Run) => Promise<Result>,
-): Promise<Result> {
-  await transaction.query('savepoint longshore');
-  try {
-    const result = await write(runWithin(transaction));
-    await transaction.query('release savepoint longshore');
-    return result;
-  } catch (error) {
-    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // what went wrong first is what counts
-    throw error;
-  }
 }
 
 function write(client: pg.ClientBase, { statement, values }: Insert): Promise<unknown> {

@@ -10,8 +10,8 @@ import {
 } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
-import type { Run } from './linked-inserts.js';
 import type { QueueDirectory } from './queue-directory.js';
+import type { Run } from './run.js';
 import { replacement } from './sql/replace-jobs.js';
 import { claimUnique, type KeyRow, lockUnique, selectHolders } from './sql/unique-keys.js';
 

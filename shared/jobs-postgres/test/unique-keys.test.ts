@@ -85,6 +85,28 @@ describe('Unique keys on Postgres', () => {
     expect(await rows('job')).to.equal(1);
   });
 
+  it('do not keep others waiting who enqueue at the same time with other keys', async () => {
+    await connection.query('begin');
+    await client.enqueue(work, {}, { unique, transaction: connection });
+    const stuck = [1, 2, 3].map(() => client.enqueue(work, {}, { unique }));
+    const others = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => client.enqueue(work, {}, { unique: { key: `other ${n}` } })),
+    );
+    const later = await client.enqueue(work, {}, { unique: { key: 'later' } });
+    expect([...others, later].every(({ created }) => created)).to.equal(true);
+    await connection.query('commit');
+    expect((await Promise.all(stuck)).some(({ created }) => created)).to.equal(false);
+    expect(await rows('job')).to.equal(32);
+  });
+
+  it('refuse one of several callers at the same time, and not the others', async () => {
+    await client.enqueue(work, {}, { unique });
+    const answers = await Promise.allSettled(
+      ['a', 'b', 'c'].map((key) => client.enqueue(work, {}, { unique: { key, onConflict: 'reject' } })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
+  });
+
   it('leave the caller’s transaction usable, and nothing in it, when one is refused', async () => {
     const standing = await client.enqueue(work, {}, { unique });
     await connection.query('begin');

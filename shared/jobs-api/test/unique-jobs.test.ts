@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { onEachStorage } from './support/jobs-api-under-test.js';
+
+const args = { a: 1, b: 2 };
+
+onEachStorage('Keys of jobs as fields', (api) => {
+  it('POST /jobs with a unique key that another job holds answers with that job', async () => {
+    const job = { name: 'add', args, queue: api.newName(), unique: { key: 'sum' } };
+    const [first, second] = [await api.post('/jobs', job), await api.post('/jobs', job)];
+    expect([first.status, second.item.id]).to.deep.equal([201, first.item.id]);
+  });
+
+  it('POST /jobs with a key that it insists on is 409 and names the holder', async () => {
+    const job = { name: 'add', args, queue: api.newName(), unique: { key: 'sum', onConflict: 'reject' } };
+    const { item } = await api.post('/jobs', job);
+    const refused = await api.post('/jobs', job);
+    expect([refused.status, refused.codes]).to.deep.equal([409, [40901]]);
+    expect(refused.text).to.contain(item.id);
+  });
+
+  it('POST /jobs with an idempotency key answers with the same job, and 409 for other arguments', async () => {
+    const job = { name: 'add', args, queue: api.newName(), idempotencyKey: 'request 7' };
+    const [first, second] = [await api.post('/jobs', job), await api.post('/jobs', job)];
+    expect(first.item).to.include({ idempotencyKey: 'request 7' });
+    expect(second.item.id).to.equal(first.item.id);
+    expect((await api.post('/jobs', { ...job, args: { a: 2, b: 2 } })).codes).to.deep.equal([40901]);
+  });
+
+  it('POST /jobs with a key in finished states and no period is 422', async () => {
+    const job = { name: 'add', args, queue: api.newName(), unique: { key: 'sum', states: ['done'] } };
+    expect((await api.post('/jobs', job)).codes).to.deep.equal([42202]);
+  });
+});
