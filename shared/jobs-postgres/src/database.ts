@@ -1,6 +1,13 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
-import { indexPlans, localSettings, type Settings, sessionSettings, startupOptions } from './settings.js';
+import {
+  indexPlans,
+  localSettings,
+  type Settings,
+  sessionSettings,
+  startupOptions,
+  transactionTimeout,
+} from './settings.js';
 import { UnnamedClient } from './unnamed-client.js';
 
 /**
@@ -33,7 +40,7 @@ export interface Statement {
 }
 
 /** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
-const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/];
+const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /** Serialization failure and deadlock: the same statement again is expected to succeed. */
 const repeatable = /^40(001|P01)$/;
@@ -79,7 +86,8 @@ export class Database {
   }
 
   /**
-   * Runs several statements in one transaction: all of them or none.
+   * Runs several statements in one transaction: all of them or none. Together they may take as long as one of them may
+   * (with Postgres 17 or newer), unless the transaction bears the name of a server.
    *
    * @param settings of Postgres while it lasts
    */
@@ -91,7 +99,9 @@ export class Database {
       throw translate(error);
     });
     try {
-      await client.query([this.#begin, localSettings(settings)].filter(Boolean).join('; '));
+      // What runs for a server lasts as long as a handler's work does; it is ended with the server.
+      const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
+      await client.query([this.#begin, localSettings(settings), bound].filter(Boolean).join('; '));
       const result = await work(client);
       await client.query('commit');
       client.release();

@@ -52,6 +52,12 @@ export function localSettings(settings: Settings): string {
     .join('; ');
 }
 
+/** A statement that bounds the transaction under way, if this Postgres knows such a bound. */
+export function transactionTimeout(timeoutMs: number): string {
+  return `select set_config('transaction_timeout', '${timeoutMs}', true)
+    where current_setting('server_version_num')::integer >= 170000`;
+}
+
 /** The default counts for the transactions to come; this is the name of what counts for the one under way. */
 function statementName(name: string): string {
   return name === 'default_transaction_isolation' ? 'transaction_isolation' : name;

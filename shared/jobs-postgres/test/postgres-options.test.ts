@@ -73,5 +73,20 @@ describe('Options of the Postgres storage', () => {
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(enqueued).to.equal(2);
     });
+
+    it('the statements of a batch together take no longer than that either, with Postgres 17 or newer', async () => {
+      const batch = new Database(databaseOptions({ url: database.url, commandBatchMaxTimeoutMs: 1_000 }));
+      const nearlyAll = { text: 'select pg_sleep(0.7)' };
+      const failure: unknown = await batch
+        .transaction(async (client) => {
+          await client.query(nearlyAll);
+          await client.query(nearlyAll);
+        })
+        .catch((caught: unknown) => caught);
+      await batch.close();
+      const known = "select from pg_settings where name = 'transaction_timeout'";
+      const { rowCount } = await connection.query(known);
+      expect(failure instanceof StorageUnavailableError).to.equal(rowCount === 1);
+    });
   });
 });
