@@ -198,11 +198,9 @@ export class JobServer {
   }
 
   #wake(queue: string | null): void {
-    if (queue === null) {
-      for (const loop of this.#prompted) loop.wake();
-    } else if (this.#options.queues.names.includes(queue)) {
-      this.#fetching.wake();
-    }
+    const { queues, queuePollIntervalMs } = this.#options;
+    if (queue === null) for (const loop of this.#prompted) loop.wake();
+    else if (queuePollIntervalMs === 0 && queues.names.includes(queue)) this.#fetching.wake();
   }
 
   #finish(job: ClaimedJob, outcome: Outcome | null): void {

@@ -1,0 +1,101 @@
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import {
+  type Claim,
+  type ClaimedJob,
+  type ClaimRequest,
+  defineJob,
+  handleJob,
+  JobClient,
+  JobServer,
+  type JobServerOptions,
+  MemoryStorage,
+} from '../src/index.js';
+
+/** Notes when it is asked for jobs, and when claims are renewed. */
+class NotingStorage extends MemoryStorage {
+  readonly claims: { readonly atMs: number; readonly leaseMs: number }[] = [];
+  readonly renewals: { readonly atMs: number; readonly leaseMs: number }[] = [];
+  /** Tells the server of a job in this queue. */
+  tell: (queue: string | null) => void = () => undefined;
+
+  override claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    this.claims.push({ atMs: performance.now(), leaseMs: request.leaseMs });
+    return super.claim(request);
+  }
+
+  override renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    this.renewals.push({ atMs: performance.now(), leaseMs });
+    return super.renew(claims, leaseMs);
+  }
+
+  override onWakeUp(listener: (queue: string | null) => void): () => void {
+    this.tell = listener;
+    return () => undefined;
+  }
+}
+
+/** Timers may fire this much before their time. */
+const earlyMs = 5;
+
+describe('The times of a job server', () => {
+  const held = defineJob({ name: 'held' });
+  let storage: NotingStorage;
+  let server: JobServer;
+  let release: () => void;
+
+  async function start(options: Partial<JobServerOptions>): Promise<void> {
+    storage = new NotingStorage();
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    server = new JobServer({ storage, handlers: [handleJob(held, () => released)], ...options });
+    await server.start();
+    await eventually(() => storage.claims.length === 1);
+  }
+
+  afterEach(async () => {
+    release();
+    await server.stop();
+  });
+
+  it('queuePollIntervalMs = 0: it looks when it is told of a job', async () => {
+    await start({ queuePollIntervalMs: 0 });
+    storage.tell('default');
+    expect(storage.claims).to.have.lengthOf(2);
+  });
+
+  it('queuePollIntervalMs above 0: it does not look earlier because it is told of a job', async () => {
+    await start({ queuePollIntervalMs: 60_000 });
+    storage.tell('default');
+    expect(storage.claims).to.have.lengthOf(1);
+  });
+
+  for (const [queuePollIntervalMs, everyMs] of [
+    [0, 200],
+    [70, 70],
+  ] as const) {
+    it(`queuePollIntervalMs = ${queuePollIntervalMs}: it looks each ${everyMs} ms, told or not`, async () => {
+      await start({ queuePollIntervalMs });
+      await eventually(() => storage.claims.length === 3);
+      const [, second, third] = storage.claims;
+      expect((third?.atMs ?? 0) - (second?.atMs ?? 0)).to.be.at.least(everyMs - earlyMs);
+    });
+  }
+
+  it('slidingInvisibilityTimeoutMs: it claims for so long, and renews each fifth of it for as long again', async () => {
+    await start({ slidingInvisibilityTimeoutMs: 1_000 });
+    await new JobClient(storage).enqueue(held, {});
+    storage.tell('default');
+    await eventually(() => storage.renewals.length === 2);
+    const [first, second] = storage.renewals;
+    expect(storage.claims[0]?.leaseMs).to.equal(1_000);
+    expect(first?.leaseMs).to.equal(1_000);
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).to.be.at.least(200 - earlyMs);
+  });
+
+  it('serverTimeoutMs: it counts as dead after so long a silence', async () => {
+    await start({ serverTimeoutMs: 7_000 });
+    expect((await storage.listServers())[0]?.timeoutMs).to.equal(7_000);
+  });
+});
