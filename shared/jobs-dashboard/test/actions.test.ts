@@ -4,7 +4,7 @@ import { newId } from '@longshore/jobs';
 import { actions } from '../src/actions/actions.js';
 import { hasRole, type Role, roles } from '../src/access/viewer.js';
 import type { ActionRecord } from '../src/index.js';
-import { openSite, type Site } from './dashboard-site.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
 
 describe('an action', () => {
@@ -79,7 +79,13 @@ describe('an action', () => {
   it('is told to the application, with who did it', async () => {
     await act(`/jobs/${site.story.failedId}/retry`);
     expect(records).to.deep.equal([
-      { viewer: { name: 'ada', role: 'admin' }, action: 'jobs/retry', target: site.story.failedId, count: 1 },
+      {
+        viewer: { name: 'ada', role: 'admin' },
+        action: 'jobs/retry',
+        target: site.story.failedId,
+        count: 1,
+        filter: null,
+      },
     ]);
   });
 
@@ -131,6 +137,15 @@ describe('an action', () => {
   it('cancels a batch', async () => {
     await act(`/batches/${site.story.batchId}/cancel`);
     expect(await site.story.storage.findBatch(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
+  });
+
+  it('is noted down for good, and told on the audit page', async () => {
+    await act(`/jobs/${site.story.failedId}/retry`);
+    const [entry] = await site.story.storage.audit.list({ limit: 1 });
+    expect(entry).to.include({ who: 'ada', action: 'jobs/retry', target: site.story.failedId, count: 1 });
+    expect(textOf((await site.http.get('/job-dashboard/audit')).text)).to.include(
+      `ada retried the job ${site.story.failedId}`,
+    );
   });
 
   it('that the state does not allow changes nothing, 409', async () => {

@@ -80,6 +80,7 @@ export function pagePaths(story: Story): string[] {
     '/recurring/reindex-sundays',
     '/batches',
     `/batches/${story.batchId}`,
+    '/audit',
     '/servers',
     '/help',
   ];

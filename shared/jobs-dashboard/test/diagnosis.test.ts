@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, attempt, counts, failure, job, nowMs, queue, server } from './situation.js';
+import { ago, attempt, counts, failure, job, nowMs, queue, server, read } from './situation.js';
 
 describe('the sentence about a job', () => {
   const around = (own: Partial<Surroundings> = {}): Surroundings => ({
@@ -98,7 +98,7 @@ describe('the sentence about a job', () => {
     ['that was cancelled', job({ state: 'cancelled' }), around(), 'was cancelled'],
   ] as const) {
     it(`${what} says: ${words}`, () => {
-      expect(explain(subject, surroundings).text).to.include(words);
+      expect(read(explain(subject, surroundings).text)).to.include(words);
     });
   }
 
@@ -158,7 +158,7 @@ describe('the warnings', () => {
     ['clocks that differ', situation({ servers: [server({ heartbeatAt: ago(-9) })] }), 'differ by 9.0 s'],
   ] as const) {
     it(`tell of ${what}`, () => {
-      const texts = findWarnings(given).map(({ text }) => text);
+      const texts = findWarnings(given).map(({ text }) => read(text));
       expect(texts).to.have.lengthOf(1);
       expect(texts[0]).to.include(words);
     });

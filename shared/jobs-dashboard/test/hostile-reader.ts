@@ -72,6 +72,15 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       },
       list: async () => (await reader.recurring.list()).map(hostileRecurring),
     },
+    audit: {
+      list: async (query) =>
+        (await reader.audit.list(query)).map((entry) => ({
+          ...entry,
+          who: text,
+          target: text,
+          filter: { state: text, terms: [{ key: text, value: text }] },
+        })),
+    },
     listServers: async () => (await reader.listServers()).map(hostileServer),
   });
 }

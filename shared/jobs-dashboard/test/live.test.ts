@@ -33,6 +33,22 @@ describe('a live page', () => {
     expect((await region('/', 'flow', headers.etag)).status).to.equal(200);
   });
 
+  it('does not change with mere time, whatever is on the page', async () => {
+    const { story, http } = site;
+    await story.storage.pauseQueue('mail');
+    const paths = ['/', '/jobs', '/queues', '/queues/mail', '/recurring', `/batches/${story.batchId}`];
+    const jobs = [story.processingId, story.scheduledId, story.retryingId, story.failedId, story.unservedId];
+    for (const path of [...paths, ...jobs.map((id) => `/jobs/${id}`)]) {
+      const { text } = await http.get(`/job-dashboard${path}`);
+      const regions = [...text.matchAll(/data-region="([^"]+)" data-every="\d+" data-etag="([^"]+)"/g)];
+      story.storage.manualClock.advance(1_000);
+      for (const [, name = '', etag = ''] of regions) {
+        const { status } = await region(path, name, etag.replaceAll('&#34;', '"'));
+        expect([path, name, status]).to.deep.equal([path, name, 304]);
+      }
+    }
+  });
+
   it('has no region of another name', async () => {
     expect((await region('/jobs', 'flow')).status).to.equal(400);
   });

@@ -1,4 +1,7 @@
 import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+import { formatDuration } from '../src/format/duration.js';
+import type { Sentence } from '../src/format/sentence.js';
+import { timeText } from '../src/format/time.js';
 
 /** A moment, and what there may be at it: each thing as it mostly is, but for what is given. */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -73,3 +76,15 @@ export const queue = (own: Partial<Queue> = {}): Queue => ({
   ...own,
 });
 export const failure = { name: 'TypeError', message: 'x', stack: null };
+
+/** A sentence as it reads at the moment. */
+export function read(sentence: Sentence): string {
+  return sentence
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      return 'since' in part
+        ? formatDuration(nowMs - part.since.getTime())
+        : timeText(part.at, nowMs).relative;
+    })
+    .join('');
+}

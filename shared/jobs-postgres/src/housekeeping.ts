@@ -1,6 +1,7 @@
 import { newId } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { KeySweeper } from './key-sweeper.js';
+import { deleteOldAudit } from './sql/audit.js';
 import { deleteOldBatches } from './sql/batches.js';
 import { deleteOldBulks } from './sql/bulk-operations.js';
 import {
@@ -56,6 +57,7 @@ export class Housekeeping {
     await this.makePartitions();
     await this.#database.query(deleteOldBatches);
     await this.#database.query(deleteOldBulks);
+    await this.#database.query(deleteOldAudit);
     await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
   }
 

@@ -1,5 +1,6 @@
 import type {
   Attempt,
+  AuditLog,
   Batch,
   BatchControlResult,
   BatchListQuery,
@@ -46,6 +47,7 @@ export class PostgresStorage implements JobStorage {
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
+  readonly audit: AuditLog;
   readonly #parts: StorageParts;
 
   constructor(options: PostgresOptions) {
@@ -53,6 +55,7 @@ export class PostgresStorage implements JobStorage {
     this.recurring = this.#parts.recurring;
     this.feed = this.#parts.feed;
     this.bulk = this.#parts.bulk;
+    this.audit = this.#parts.audit;
   }
 
   async open(): Promise<void> {

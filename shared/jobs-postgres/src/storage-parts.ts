@@ -3,6 +3,7 @@ import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
 import { PostgresAdmission } from './postgres-admission.js';
+import { PostgresAuditLog } from './postgres-audit.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { PostgresBulkOperations } from './postgres-bulk.js';
 import { PostgresClaims } from './postgres-claims.js';
@@ -48,6 +49,7 @@ export function assembleStorage(options: PostgresOptions) {
     claims,
     reader,
     batches,
+    audit: new PostgresAuditLog(database),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),

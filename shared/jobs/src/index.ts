@@ -76,6 +76,7 @@ export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/memory/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
+export * from './storage/audit-log.js';
 export type * from './storage/batch-store.js';
 export * from './storage/bulk-operations.js';
 export type * from './storage/job-control.js';

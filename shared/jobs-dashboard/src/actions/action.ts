@@ -1,3 +1,4 @@
+import type { JsonValue } from '@longshore/jobs';
 import type { Role } from '../access/viewer.js';
 import type { Form } from '../http/form.js';
 import type { DashboardControl } from './control.js';
@@ -15,6 +16,8 @@ export interface Deed {
   readonly next: string;
   /** How many things it was done to; 1 unless given. */
   readonly count?: number;
+  /** Which things, if they were not one. */
+  readonly filter?: JsonValue;
 }
 
 /** Something that a form of a page does. */

@@ -1,6 +1,7 @@
 import { type Attempt, isFinished, type Job, type JobState, type Queue, type Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
+import { type Moment, type Sentence, told } from '../format/sentence.js';
 import { timeline, totalMs } from './timeline.js';
 
 /** What surrounds a job and decides what happens to it next. */
@@ -21,7 +22,7 @@ export interface Surroundings {
 
 /** What is happening to a job and why, in plain words. */
 export interface Explanation {
-  readonly text: string;
+  readonly text: Sentence;
   /** `attention`: it will not go on by itself. */
   readonly tone: 'calm' | 'attention';
 }
@@ -37,47 +38,47 @@ export function explain(job: Job, around: Surroundings): Explanation {
     case 'processing':
       return explainProcessing(job, around);
     case 'done':
-      return calm(`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
+      return calm(told`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
     case 'failed':
       return attention(explainFailure(job, around));
     case 'cancelled':
-      return calm('It was cancelled and will not run again.');
+      return calm(told`It was cancelled and will not run again.`);
   }
 }
 
 function explainScheduled(job: Job, around: Surroundings): Explanation {
   const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
-  if (job.attempt === 0) return withServers(`It waits for its time and becomes ready ${due}.`, job, around);
+  if (job.attempt === 0)
+    return withServers(told`It waits for its time and becomes ready ${due}.`, job, around);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
   return withServers(
-    `${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`,
+    told`${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`,
     job,
     around,
   );
 }
 
 function explainAwaiting({ parent = null }: Surroundings): Explanation {
-  if (parent === null) return calm('It waits for another job to finish.');
+  if (parent === null) return calm(told`It waits for another job to finish.`);
   const what = `${parent.kind} “${parent.name}”`;
   return calm(
     isFinished(parent.state)
-      ? `It waits for several jobs. The first of them, ${what}, is ${parent.state}.`
-      : `It waits for ${what} to finish, which is ${parent.state}.`,
+      ? told`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`
+      : told`It waits for ${what} to finish, which is ${parent.state}.`,
   );
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
   const pausedAt = around.queue?.pausedAt ?? null;
   if (pausedAt !== null) {
-    const since = formatDuration(around.nowMs - pausedAt.getTime());
     return attention(
-      `It is ready to run, but queue “${job.queue}” has been paused for ${since}. It starts after somebody resumes the queue.`,
+      told`It is ready to run, but queue “${job.queue}” has been paused for ${{ since: pausedAt }}. It starts after somebody resumes the queue.`,
     );
   }
   const serving = serversOf(job.queue, around.servers);
   if (serving.length === 0) {
     return attention(
-      `It is ready to run, but no running server takes jobs from queue “${job.queue}”. Start one that does.`,
+      told`It is ready to run, but no running server takes jobs from queue “${job.queue}”. Start one that does.`,
     );
   }
   const slots = serving.reduce((sum, server) => sum + server.concurrency, 0);
@@ -86,10 +87,10 @@ function explainEnqueued(job: Job, around: Surroundings): Explanation {
   const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(job, around)}.` : '';
   return busy >= slots
     ? calm(
-        `It is ready and waits for a free slot: ${takers}, and all ${counted(slots, 'slot')} are busy.${retried}`,
+        told`It is ready and waits for a free slot: ${takers}, and all ${counted(slots, 'slot')} are busy.${retried}`,
       )
     : calm(
-        `It is ready: ${takers}, with ${counted(slots - busy, 'slot')} free. It should start soon.${retried}`,
+        told`It is ready: ${takers}, with ${counted(slots - busy, 'slot')} free. It should start soon.${retried}`,
       );
 }
 
@@ -97,31 +98,29 @@ function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanat
   const attempt = `attempt ${job.attempt} of ${job.maxAttempts}`;
   const server = servers.find(({ id }) => id === job.serverId);
   if (server === undefined) {
+    const fate =
+      job.attempt < job.maxAttempts ? 'runs again on another server' : 'fails, as this was its last attempt';
     return attention(
-      `Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ` +
-        (job.attempt < job.maxAttempts
-          ? 'runs again on another server.'
-          : 'fails, as this was its last attempt.'),
+      told`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${fate}.`,
     );
   }
   const silentMs = nowMs - server.heartbeatAt.getTime();
   const where = `${server.host}, process ${server.pid}`;
   if (silentMs > server.timeoutMs / 2) {
     return attention(
-      `It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${formatDuration(silentMs)}. ` +
-        `After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
+      told`It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${{ since: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
     );
   }
-  const since = job.startedAt === null ? '' : ` for ${formatDuration(nowMs - job.startedAt.getTime())}`;
-  return calm(`It has been running on ${where}${since} (${attempt}). The server is alive.`);
+  const since = job.startedAt === null ? '' : told` for ${{ since: job.startedAt }}`;
+  return calm(told`It has been running on ${where}${since} (${attempt}). The server is alive.`);
 }
 
-function explainFailure(job: Job, around: Surroundings): string {
+function explainFailure(job: Job, around: Surroundings): Sentence {
   const tries =
     job.attempt >= job.maxAttempts
       ? `All ${counted(job.maxAttempts, 'attempt')} are used up`
       : `It gave up at attempt ${job.attempt} of ${job.maxAttempts}`;
-  return `It failed and will not run again by itself. ${tries}; the last one ${howItEnded(job, around)}.`;
+  return told`It failed and will not run again by itself. ${tries}; the last one ${howItEnded(job, around)}.`;
 }
 
 function howItEnded(job: Job, { attempts }: Surroundings): string {
@@ -140,19 +139,18 @@ function span(job: Job, { attempts, nowMs }: Surroundings): string {
   return `${formatDuration(totalMs(stretches, 'run', nowMs))} of work after ${formatDuration(totalMs(stretches, 'wait', nowMs))} of waiting`;
 }
 
-function withServers(text: string, job: Job, { servers }: Surroundings): Explanation {
+function withServers(text: Sentence, job: Job, { servers }: Surroundings): Explanation {
   if (serversOf(job.queue, servers).length > 0) return calm(text);
-  return attention(`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
+  return attention(told`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
 }
 
 function serversOf(queue: string, servers: readonly Server[]): readonly Server[] {
   return servers.filter(({ queues }) => queues.includes(queue));
 }
 
-function dueIn(at: Date, nowMs: number): string {
-  const inMs = at.getTime() - nowMs;
-  return inMs <= 0 ? 'any moment now' : `in ${formatDuration(inMs)}`;
+function dueIn(at: Date, nowMs: number): string | Moment {
+  return at.getTime() <= nowMs ? 'any moment now' : { at };
 }
 
-const calm = (text: string): Explanation => ({ text, tone: 'calm' });
-const attention = (text: string): Explanation => ({ text, tone: 'attention' });
+const calm = (text: Sentence): Explanation => ({ text, tone: 'calm' });
+const attention = (text: Sentence): Explanation => ({ text, tone: 'attention' });

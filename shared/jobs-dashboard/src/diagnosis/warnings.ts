@@ -1,10 +1,11 @@
 import type { Job, Orphan, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
+import { type Sentence, told } from '../format/sentence.js';
 
 /** Something that will not mend itself, or may not. */
 export interface Warning {
-  readonly text: string;
+  readonly text: Sentence;
   /** What to do, or where to look. */
   readonly advice: string;
   /** A path inside the dashboard that shows more. */
@@ -45,19 +46,19 @@ function idleHouse({ servers }: Situation): Warning[] {
   if (servers.length > 0) return [];
   return [
     {
-      text: 'No server is running.',
+      text: told`No server is running.`,
       advice: 'Jobs are accepted, but none is run until one starts.',
       link: 'servers',
     },
   ];
 }
 
-function pausedQueues({ queues, nowMs }: Situation): Warning[] {
+function pausedQueues({ queues }: Situation): Warning[] {
   return queues.flatMap(({ name, pausedAt, counts }) => {
     if (pausedAt === null || counts.enqueued === 0) return [];
     return [
       {
-        text: `Queue “${name}” has been paused for ${formatDuration(nowMs - pausedAt.getTime())}.`,
+        text: told`Queue “${name}” has been paused for ${{ since: pausedAt }}.`,
         advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it when they may run.`,
         link: `queues/${encodeURIComponent(name)}`,
       },
@@ -71,7 +72,7 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
   return queues
     .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
     .map((queue) => ({
-      text: `No server takes jobs from queue “${queue.name}”.`,
+      text: told`No server takes jobs from queue “${queue.name}”.`,
       advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
     }));
@@ -90,10 +91,9 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
 
 function silentServers({ servers, nowMs }: Situation): Warning[] {
   return servers
-    .map((server) => ({ server, silentMs: nowMs - server.heartbeatAt.getTime() }))
-    .filter(({ server, silentMs }) => silentMs > server.timeoutMs / 2)
-    .map(({ server, silentMs }) => ({
-      text: `Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${formatDuration(silentMs)}.`,
+    .filter(({ heartbeatAt, timeoutMs }) => nowMs - heartbeatAt.getTime() > timeoutMs / 2)
+    .map((server) => ({
+      text: told`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
       link: 'servers',
     }));
@@ -105,7 +105,7 @@ function ownerlessJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
     .filter((job) => job.serverId !== null && !running.has(job.serverId))
     .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
     .map((job) => ({
-      text: `A job “${job.name}” is processing on a server that is gone.`,
+      text: told`A job “${job.name}” is processing on a server that is gone.`,
       advice: 'Its lease will be taken back; if it stays like this, no server is sweeping.',
       link: `jobs/${job.id}`,
     }));
@@ -118,7 +118,7 @@ function longWaits({ queues, nowMs }: Situation): Warning[] {
     if (waitedMs < LONG_WAIT_MS) return [];
     return [
       {
-        text: `Queue “${queue.name}” lags: its next job has been ready for ${formatDuration(waitedMs)}.`,
+        text: told`Queue “${queue.name}” lags: its next job has been ready for ${{ since: queue.oldestEnqueuedAt }}.`,
         advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. Add servers, or see what keeps them busy.`,
         link: `queues/${encodeURIComponent(queue.name)}`,
       },
@@ -128,10 +128,11 @@ function longWaits({ queues, nowMs }: Situation): Warning[] {
 
 function clockSkew({ servers, nowMs }: Situation): Warning[] {
   const latestMs = Math.max(...servers.map(({ heartbeatAt }) => heartbeatAt.getTime()));
-  if (latestMs - nowMs < CLOCK_SKEW_MS) return [];
+  const aheadMs = latestMs - nowMs;
+  if (aheadMs < CLOCK_SKEW_MS) return [];
   return [
     {
-      text: `The clocks of this dashboard and of the storage differ by ${formatDuration(latestMs - nowMs)}.`,
+      text: told`The clocks of this dashboard and of the storage differ by ${formatDuration(aheadMs)}.`,
       advice: 'Ages on these pages are wrong by as much. Check the time service of both machines.',
       link: 'servers',
     },

@@ -1,4 +1,5 @@
 import { Router } from '@koa/router';
+import type { JsonValue } from '@longshore/jobs';
 import bodyParser from 'koa-bodyparser';
 import { actions } from '../actions/actions.js';
 import type { DashboardControl } from '../actions/control.js';
@@ -15,10 +16,12 @@ export interface ActionRecord {
   readonly viewer: Viewer;
   /** `jobs/retry`, `queues/pause`, and so on: what it is about, and what was done. */
   readonly action: string;
-  /** The id or the name of what it was done to. */
-  readonly target: string;
+  /** The id or the name of what it was done to; `null` if it was done to all jobs that match a filter. */
+  readonly target: string | null;
   /** How many things it was done to. */
   readonly count: number;
+  /** Which jobs, if it was done to all that match. */
+  readonly filter: JsonValue;
 }
 
 export interface ActionContext {
@@ -40,9 +43,11 @@ export function actionRouter(prefix: string, context: ActionContext): Router<{ v
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, gate, viewer);
       const target = ctx.params['target'] ?? '';
-      const { next, count = 1 } = await perform(control, { target, form });
+      const { next, count = 1, filter = null } = await perform(control, { target, form });
       snapshot.clear();
-      onAction({ viewer, action: path.slice(1).replace('/:target', ''), target, count });
+      const record = { action: path.slice(1).replace('/:target', ''), target: target || null, count, filter };
+      await control.audit.record({ who: viewer.name, ...record });
+      onAction({ viewer, ...record });
       ctx.status = 303;
       ctx.set('Location', layout.links(ctx)(next));
     });

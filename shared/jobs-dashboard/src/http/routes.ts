@@ -1,4 +1,5 @@
 import { Router, type RouterContext } from '@koa/router';
+import { auditPage } from '../pages/audit.js';
 import { batchPage } from '../pages/batch.js';
 import { batchesPage } from '../pages/batches.js';
 import { helpPage } from '../pages/help.js';
@@ -28,6 +29,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/batches': batchesPage,
   '/batches/:batch': batchPage,
   '/servers': serversPage,
+  '/audit': auditPage,
   '/help': helpPage,
 };
 

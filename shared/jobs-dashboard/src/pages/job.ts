@@ -47,7 +47,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
   const nowMs = context.now();
   return {
     job: factsOf(job),
-    server: servers.find((server) => server.id === job.serverId) ?? null,
+    server: placeOf(servers.find((server) => server.id === job.serverId)),
     explanation: explain(job, { attempts, servers, queue, parent, nowMs }),
     parent,
     followers: followers.slice(0, FOLLOWERS).map(jobRow),
@@ -82,6 +82,11 @@ function noSuchJob(id: string): Error {
 
 function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job): object {
   return facts;
+}
+
+/** Its heartbeat would be news every few seconds. */
+function placeOf(server: Server | undefined): object | null {
+  return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
 
 /** A stretch as the timeline tells it. */

@@ -39,6 +39,7 @@ export const sections = [
   { name: 'recurring', path: 'recurring', icon: 'repeat', word: 'Recurring' },
   { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
   { name: 'servers', path: 'servers', icon: 'server', word: 'Servers' },
+  { name: 'audit', path: 'audit', icon: 'book', word: 'Audit' },
   { name: 'help', path: 'help', icon: 'question', word: 'Help' },
 ] as const;
 

@@ -1,6 +1,7 @@
-import type { JobReader, RecurringJobs } from '@longshore/jobs';
+import type { AuditLog, JobReader, RecurringJobs } from '@longshore/jobs';
 
 /** What the pages read, of all that a storage can tell. */
 export interface DashboardReader extends JobReader {
   readonly recurring: Pick<RecurringJobs, 'find' | 'list'>;
+  readonly audit: Pick<AuditLog, 'list'>;
 }

@@ -24,6 +24,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       list: () => snapshot.share('recurring', () => reader.recurring.list()),
     },
+    audit: { list: (query) => snapshot.share(key('audit', query), () => reader.audit.list(query)) },
     ping: () => reader.ping(),
   };
 }

@@ -1,4 +1,5 @@
 import { describe } from 'mocha';
+import { auditing } from './auditing.js';
 import { batching } from './batching.js';
 import { bounding } from './bounding.js';
 import { askingServers } from './asking-servers.js';
@@ -68,6 +69,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('filtering', () => filtering(bench));
     describe('feeding', () => feeding(bench));
     describe('reporting', () => reporting(bench));
+    describe('auditing', () => auditing(bench));
     describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
     describe('asking servers', () => askingServers(bench));

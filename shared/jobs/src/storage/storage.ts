@@ -12,6 +12,7 @@ import type {
 } from '../job/job.js';
 import type { BulkOperations } from './bulk-operations.js';
 import type { ServerRequest, ServerState } from '../job/server-state.js';
+import type { AuditLog } from './audit-log.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
@@ -35,6 +36,7 @@ export interface JobStorage
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
+  readonly audit: AuditLog;
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */

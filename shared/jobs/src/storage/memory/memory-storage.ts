@@ -18,6 +18,7 @@ import { type Clock, systemClock } from './clock.js';
 import { endAttempt, holds, type JobRecord, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { keepReport } from './job-log.js';
+import { MemoryAuditLog } from './memory-audit.js';
 import { MemoryControl } from './memory-control.js';
 import { MemoryFeed } from './memory-feed.js';
 import { MemoryJobs } from './memory-jobs.js';
@@ -35,6 +36,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly recurring: MemoryRecurringJobs;
   readonly feed: MemoryFeed;
   readonly bulk: MemoryBulkOperations;
+  readonly audit: MemoryAuditLog;
   readonly #maxFinished: number;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
@@ -43,6 +45,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     this.recurring = new MemoryRecurringJobs(this.jobs, clock);
     this.feed = new MemoryFeed(() => this.jobs.all(), clock);
     this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
+    this.audit = new MemoryAuditLog(clock);
     this.#maxFinished = maxFinished;
   }
 

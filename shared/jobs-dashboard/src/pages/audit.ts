@@ -1,0 +1,69 @@
+import type { AuditEntry } from '@longshore/jobs';
+import { badRequest } from '../http/problem.js';
+import { jobsPath } from '../search/filters.js';
+import { searchText } from '../search/search.js';
+import { storedFilters } from '../search/stored-filters.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+
+const ROWS = 50;
+
+/** What each action is called once it is done; the audit keeps its path. */
+const deeds: Readonly<Record<string, string>> = {
+  'jobs/cancel': 'cancelled the job',
+  'jobs/retry': 'retried the job',
+  'jobs/run': 'made the job ready',
+  'jobs/reschedule': 'rescheduled the job',
+  'jobs/delete': 'deleted the job',
+  'queues/pause': 'paused the queue',
+  'queues/resume': 'resumed the queue',
+  'queues/limit': 'set the limits of the queue',
+  'recurring/trigger': 'enqueued a job of the recurring job',
+  'recurring/pause': 'paused the recurring job',
+  'recurring/resume': 'resumed the recurring job',
+  'batches/cancel': 'cancelled the batch',
+};
+
+export async function auditPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+  const after = query.get('after');
+  if (after !== null && !/^\d{1,18}$/.test(after))
+    throw badRequest('There is no such place in the list', `“${after}” is no number of an entry.`);
+  return {
+    title: 'Audit',
+    section: 'audit',
+    view: 'audit',
+    regions: [
+      {
+        name: 'audit',
+        view: 'audit-list',
+        everyMs: 5_000,
+        load: async () => {
+          const found = await reader.audit.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
+          const entries = found.slice(0, ROWS);
+          const last = found.length > ROWS ? entries.at(-1) : undefined;
+          return {
+            entries: entries.map(auditRow),
+            order: 'newest',
+            first: after === null ? null : 'audit',
+            next: last === undefined ? null : `audit?after=${last.id}`,
+          };
+        },
+      },
+    ],
+  };
+}
+
+function auditRow({ at, who, action, target, filter, count }: AuditEntry): object {
+  const filters = storedFilters(filter);
+  return {
+    at,
+    who,
+    count,
+    deed: deeds[action] ?? action,
+    target,
+    path:
+      target === null || action === 'jobs/delete'
+        ? null
+        : `${action.split('/', 1)[0] ?? ''}/${encodeURIComponent(target)}`,
+    filter: filters === null ? null : { text: searchText(filters) || 'all jobs', path: jobsPath(filters) },
+  };
+}
