@@ -12,6 +12,7 @@ describe('an action', () => {
   let role: Role;
   let name: string;
   let records: ActionRecord[];
+  let operationId: string;
   beforeEach(async () => {
     role = 'admin';
     name = 'ada';
@@ -21,6 +22,10 @@ describe('an action', () => {
       onAction: (record) => records.push(record),
       control: (story) => story.storage,
     });
+  });
+  beforeEach(async () => {
+    const order = { action: 'retry', filter: { state: ['failed'] } } as const;
+    operationId = (await site.story.storage.bulk.start(order)).id;
   });
   afterEach(() => site.close());
 
@@ -43,6 +48,7 @@ describe('an action', () => {
     if (path.startsWith('/queues')) return 'mail';
     if (path.startsWith('/recurring')) return story.recurringId;
     if (path.startsWith('/batches')) return story.batchId;
+    if (path.startsWith('/bulk/')) return operationId;
     return /(run|cancel|reschedule)$/.test(path) ? story.scheduledId : story.failedId;
   };
 

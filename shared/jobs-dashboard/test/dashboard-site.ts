@@ -81,6 +81,10 @@ export function pagePaths(story: Story): string[] {
     '/batches',
     `/batches/${story.batchId}`,
     '/audit',
+    '/bulk',
+    `/bulk/${story.operationId}`,
+    '/bulk/confirm?action=retry&state=failed',
+    `/bulk/confirm?action=delete&id=${story.doneId}&id=${story.failedId}`,
     '/servers',
     '/help',
   ];
@@ -92,7 +96,9 @@ export function pathOf(route: string, story: Story): string {
     .replace(':id', story.doneId)
     .replace(':queue', 'mail')
     .replace(':recurring', story.recurringId)
-    .replace(':batch', story.batchId);
+    .replace(':batch', story.batchId)
+    .replace(':operation', story.operationId)
+    .replace('/confirm', '/confirm?action=retry&state=failed');
 }
 
 /** What a reader sees of a page, without markup. */

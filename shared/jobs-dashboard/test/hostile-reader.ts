@@ -1,4 +1,13 @@
-import type { Attempt, Batch, Job, JsonValue, Queue, RecurringJob, Server } from '@longshore/jobs';
+import type {
+  Attempt,
+  Batch,
+  BulkOperation,
+  Job,
+  JsonValue,
+  Queue,
+  RecurringJob,
+  Server,
+} from '@longshore/jobs';
 import type { DashboardReader } from '../src/index.js';
 import { readerWith } from './reader-with.js';
 
@@ -36,6 +45,13 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
     idempotencyKey: text,
   });
   const hostileBatch = (batch: Batch): Batch => ({ ...batch, name: text });
+  const hostileBulk = (operation: BulkOperation): BulkOperation => ({
+    ...operation,
+    filter: { queue: [text], tag: [text], args: [{ path: [text], values: [text] }] },
+    state: 'failed',
+    error: text,
+    requestedBy: text,
+  });
   const hostileRecurring = (job: RecurringJob): RecurringJob => ({
     ...job,
     id: text,
@@ -71,6 +87,13 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         return job === null ? null : hostileRecurring(job);
       },
       list: async () => (await reader.recurring.list()).map(hostileRecurring),
+    },
+    bulk: {
+      find: async (id) => {
+        const operation = await reader.bulk.find(id);
+        return operation === null ? null : hostileBulk(operation);
+      },
+      list: async (query) => (await reader.bulk.list(query)).map(hostileBulk),
     },
     audit: {
       list: async (query) =>

@@ -18,6 +18,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     listServers: () => reader.listServers(),
     listOrphans: () => reader.listOrphans(),
     recurring: reader.recurring,
+    bulk: reader.bulk,
     audit: reader.audit,
     ping: () => reader.ping(),
     ...own,

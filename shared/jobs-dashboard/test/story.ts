@@ -45,6 +45,8 @@ export interface Story {
   /** Waits for the one that is processing. */
   awaitingId: string;
   batchId: string;
+  /** Many jobs were cancelled. */
+  operationId: string;
   /** A recurring job that has run a few times. */
   recurringId: string;
 }
@@ -214,6 +216,12 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
   for (let index = 0; index < 5; index += 1) await storage.start(first.id, 'images');
   first.report(5);
   const enqueuedId = await storage.add({ name: 'sync-inventory', queue: 'images', args: { warehouse: 3 } });
+  const { id: operationId } = await storage.bulk.start({
+    action: 'run',
+    filter: { queue: ['reports'], name: ['weekly-report'] },
+    requestedBy: 'ada',
+  });
+  while (await storage.bulk.advance());
   at(0);
   return {
     storage,
@@ -227,6 +235,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     unservedId,
     awaitingId,
     batchId,
+    operationId,
     recurringId,
   };
 }

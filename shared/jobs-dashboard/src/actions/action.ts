@@ -1,5 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
-import type { Role } from '../access/viewer.js';
+import type { Role, Viewer } from '../access/viewer.js';
 import type { Form } from '../http/form.js';
 import type { DashboardControl } from './control.js';
 
@@ -8,12 +8,15 @@ export interface Wish {
   /** The part of the path that names what it is about, a job's id for example. */
   readonly target: string;
   readonly form: Form;
+  readonly viewer: Viewer;
 }
 
 /** What was done. */
 export interface Deed {
   /** Where to go on, inside the dashboard. */
   readonly next: string;
+  /** What it was done to, where the path does not say it. */
+  readonly target?: string;
   /** How many things it was done to; 1 unless given. */
   readonly count?: number;
   /** Which things, if they were not one. */

@@ -1,5 +1,6 @@
 import type { Actions } from './action.js';
 import { batchActions } from './batch-actions.js';
+import { bulkActions } from './bulk-actions.js';
 import { jobActions } from './job-actions.js';
 import { queueActions } from './queue-actions.js';
 import { recurringActions } from './recurring-actions.js';
@@ -10,4 +11,5 @@ export const actions: Actions = {
   ...queueActions,
   ...recurringActions,
   ...batchActions,
+  ...bulkActions,
 };

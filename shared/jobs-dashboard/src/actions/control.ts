@@ -1,4 +1,4 @@
-import type { AuditLog, JobStorage, RecurringJobs } from '@longshore/jobs';
+import type { AuditLog, BulkOperations, JobStorage, RecurringJobs } from '@longshore/jobs';
 
 /** What the dashboard’s forms do, of all that a storage can. */
 export interface DashboardControl extends Pick<
@@ -14,6 +14,7 @@ export interface DashboardControl extends Pick<
   | 'cancelBatch'
 > {
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
+  readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
   /** Where every action is noted down. */
   readonly audit: Pick<AuditLog, 'record'>;
 }

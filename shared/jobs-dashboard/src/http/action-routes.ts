@@ -36,20 +36,21 @@ export interface ActionContext {
 export function actionRouter(prefix: string, context: ActionContext): Router<{ visit: ViewerVisit }> {
   const { control, gate, layout, snapshot, onAction } = context;
   const router = new Router<{ visit: ViewerVisit }>({ prefix });
-  const readForm = bodyParser({ enableTypes: ['form'], formLimit: '8kb' });
+  const readForm = bodyParser({ enableTypes: ['form'], formLimit: '64kb' });
   for (const [path, { role, perform }] of Object.entries(actions)) {
     router.post(path, readForm, async (ctx) => {
       const { viewer } = ctx.state.visit;
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, gate, viewer);
-      const target = ctx.params['target'] ?? '';
-      const { next, count = 1, filter = null } = await perform(control, { target, form });
+      const named = ctx.params['target'] ?? '';
+      const deed = await perform(control, { target: named, form, viewer });
+      const { target = named, count = 1, filter = null } = deed;
       snapshot.clear();
       const record = { action: path.slice(1).replace('/:target', ''), target: target || null, count, filter };
       await control.audit.record({ who: viewer.name, ...record });
       onAction({ viewer, ...record });
       ctx.status = 303;
-      ctx.set('Location', layout.links(ctx)(next));
+      ctx.set('Location', layout.links(ctx)(deed.next));
     });
   }
   return router;

@@ -2,6 +2,9 @@ import { Router, type RouterContext } from '@koa/router';
 import { auditPage } from '../pages/audit.js';
 import { batchPage } from '../pages/batch.js';
 import { batchesPage } from '../pages/batches.js';
+import { bulkConfirmPage } from '../pages/bulk-confirm.js';
+import { bulkOperationPage } from '../pages/bulk-operation.js';
+import { bulkPage } from '../pages/bulk.js';
 import { helpPage } from '../pages/help.js';
 import { jobPage } from '../pages/job.js';
 import { jobsPage } from '../pages/jobs.js';
@@ -22,6 +25,9 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/': overviewPage,
   '/jobs': jobsPage,
   '/jobs/:id': jobPage,
+  '/bulk': bulkPage,
+  '/bulk/confirm': bulkConfirmPage,
+  '/bulk/:operation': bulkOperationPage,
   '/queues': queuesPage,
   '/queues/:queue': queuePage,
   '/recurring': recurringPage,

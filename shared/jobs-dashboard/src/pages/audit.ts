@@ -1,6 +1,5 @@
 import type { AuditEntry } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
-import { jobsPath } from '../search/filters.js';
 import { searchText } from '../search/search.js';
 import { storedFilters } from '../search/stored-filters.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -20,6 +19,11 @@ const deeds: Readonly<Record<string, string>> = {
   'recurring/trigger': 'enqueued a job of the recurring job',
   'recurring/pause': 'paused the recurring job',
   'recurring/resume': 'resumed the recurring job',
+  'bulk-cancel': 'cancelled many jobs',
+  'bulk-retry': 'retried many jobs',
+  'bulk-run': 'made many jobs ready',
+  'bulk-delete': 'deleted many jobs',
+  'bulk/stop': 'stopped the action on many jobs',
   'batches/cancel': 'cancelled the batch',
 };
 
@@ -54,16 +58,14 @@ export async function auditPage({ query }: PageRequest, { reader }: PageContext)
 
 function auditRow({ at, who, action, target, filter, count }: AuditEntry): object {
   const filters = storedFilters(filter);
+  const selection = filters === null ? 'those that were marked' : searchText(filters) || 'all that match';
+  const kept = target !== null && action !== 'jobs/delete';
   return {
     at,
     who,
     count,
     deed: deeds[action] ?? action,
-    target,
-    path:
-      target === null || action === 'jobs/delete'
-        ? null
-        : `${action.split('/', 1)[0] ?? ''}/${encodeURIComponent(target)}`,
-    filter: filters === null ? null : { text: searchText(filters) || 'all jobs', path: jobsPath(filters) },
+    what: action.startsWith('bulk-') ? selection : target,
+    path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
   };
 }

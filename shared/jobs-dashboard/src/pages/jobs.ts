@@ -1,4 +1,12 @@
-import { isId, jobStates, type JobCount, type JobListQuery, type JobState } from '@longshore/jobs';
+import {
+  bulkActions,
+  isId,
+  type JobCount,
+  type JobListQuery,
+  type JobState,
+  jobStates,
+  statesOfAction,
+} from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
 import {
   complaintOf,
@@ -9,6 +17,7 @@ import {
   type Filters,
 } from '../search/filters.js';
 import { parseSearch, searchText } from '../search/search.js';
+import { bulkWords } from './bulk-words.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
 
@@ -130,15 +139,29 @@ async function loadList(filters: Filters, position: Position, { reader, now }: P
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
+    offered: offeredFor(filters),
     turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}),
   };
+}
+
+/** What can be done to all jobs that match: to every job of the storage, nothing. */
+function offeredFor(filters: Filters): { verb: string; path: string; admin: boolean }[] {
+  const { state } = filters;
+  if (state === null && !isNarrowed(filters)) return [];
+  const fitting = bulkActions.filter((action) => state === null || statesOfAction[action].includes(state));
+  return fitting.map((action) => ({
+    verb: bulkWords[action].verb,
+    admin: action === 'delete',
+    path: jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm'),
+  }));
 }
 
 function opposite(order: Position['order']): Position['order'] {
   return order === 'newest' ? 'oldest' : 'newest';
 }
 
-function filtersOf(query: URLSearchParams): Filters {
+/** @throws {Problem} if one of them cannot be used */
+export function filtersOf(query: URLSearchParams): Filters {
   const { state, terms } = filtersIn(query);
   if (state !== null && !isJobState(state)) {
     throw badRequest('There is no such state', `“${state}” is none. Jobs are ${jobStates.join(', ')}.`);

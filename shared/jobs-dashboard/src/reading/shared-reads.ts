@@ -24,6 +24,10 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       list: () => snapshot.share('recurring', () => reader.recurring.list()),
     },
+    bulk: {
+      find: (id) => snapshot.share(key('bulk', id), () => reader.bulk.find(id)),
+      list: (query) => snapshot.share(key('bulks', query), () => reader.bulk.list(query)),
+    },
     audit: { list: (query) => snapshot.share(key('audit', query), () => reader.audit.list(query)) },
     ping: () => reader.ping(),
   };

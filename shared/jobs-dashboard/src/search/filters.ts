@@ -77,6 +77,15 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
   };
 }
 
+/** The same jobs however much later: times that are told from now become times on the calendar. */
+export function pinned({ state, terms }: Filters, nowMs: number): Filters {
+  const pin = ({ key, value }: Term): Term => {
+    const moment = key === 'after' || key === 'before' ? momentOf(value, nowMs) : null;
+    return { key, value: moment === null ? value : moment.toISOString() };
+  };
+  return { state, terms: terms.map(pin) };
+}
+
 /** The parameters of a URL or the fields of a form that say which jobs. */
 export function parametersOf({ state, terms }: Filters): [name: string, value: string][] {
   return [

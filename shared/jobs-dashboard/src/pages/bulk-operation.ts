@@ -1,0 +1,32 @@
+import type { BulkOperation } from '@longshore/jobs';
+import { notFound } from '../http/problem.js';
+import { bulkRow } from './bulk.js';
+import { bulkWords } from './bulk-words.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+
+export async function bulkOperationPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const { id, action, state } = await find(params['operation'] ?? '', context);
+  return {
+    title: `${bulkWords[action].verb}: many jobs`,
+    section: 'jobs',
+    view: 'bulk-operation',
+    data: { id },
+    regions: [
+      {
+        name: 'operation',
+        view: 'bulk-state',
+        everyMs: state === 'running' ? 1_000 : 10_000,
+        load: async () => {
+          const [operation, servers] = await Promise.all([find(id, context), context.reader.listServers()]);
+          return { operation: bulkRow(operation), unserved: servers.length === 0 };
+        },
+      },
+    ],
+  };
+}
+
+async function find(id: string, { reader }: PageContext): Promise<BulkOperation> {
+  const operation = await reader.bulk.find(id);
+  if (operation !== null) return operation;
+  throw notFound('There is no such operation', `None has the id “${id}”. Operations are kept for 30 days.`);
+}

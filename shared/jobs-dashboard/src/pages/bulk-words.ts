@@ -1,0 +1,40 @@
+import type { BulkAction } from '@longshore/jobs';
+
+/** How an action on many jobs is told. */
+export interface BulkWords {
+  /** On its button. */
+  readonly verb: string;
+  /** Of a job that it was done to. */
+  readonly done: string;
+  /** What it means for the jobs that it finds. */
+  readonly effect: string;
+}
+
+export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
+  cancel: {
+    verb: 'Cancel',
+    done: 'cancelled',
+    effect:
+      'Those that wait never run. Those that run are told to stop; one whose handler finishes its work all the same is done.',
+  },
+  retry: {
+    verb: 'Retry',
+    done: 'retried',
+    effect:
+      'They go back to their queues, with one more attempt where none is left. Work that had begun is done again.',
+  },
+  run: {
+    verb: 'Run now',
+    done: 'made ready',
+    effect: 'They become ready at once and no longer wait for their time, or for other jobs.',
+  },
+  delete: {
+    verb: 'Delete',
+    done: 'deleted',
+    effect: 'They are gone for good, with their attempts and results.',
+  },
+};
+
+export function isBulkAction(text: string): text is BulkAction {
+  return Object.hasOwn(bulkWords, text);
+}

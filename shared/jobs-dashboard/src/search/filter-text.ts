@@ -1,0 +1,42 @@
+import type { JobFilter } from '@longshore/jobs';
+import { counted } from '../format/count.js';
+import type { Term, TermKey } from './filters.js';
+import { searchText } from './search.js';
+
+const members: readonly [keyof JobFilter, TermKey][] = [
+  ['queue', 'queue'],
+  ['name', 'name'],
+  ['tag', 'tag'],
+  ['recurringJobId', 'recurring'],
+  ['batchId', 'batch'],
+  ['parentId', 'parent'],
+  ['serverId', 'server'],
+  ['createdAfter', 'after'],
+  ['createdBefore', 'before'],
+];
+
+/** A filter of the storage as one would type it; selected ids are only counted. */
+export function filterText(filter: JobFilter): string {
+  const { id, state = [] } = filter;
+  if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
+  const texts = [
+    state.map((each) => `state:${each}`).join(' '),
+    searchText({ state: null, terms: termsOf(filter) }),
+  ];
+  return texts.filter(Boolean).join(' ') || 'all jobs';
+}
+
+function termsOf(filter: JobFilter): Term[] {
+  const terms = members.flatMap(([member, key]) => {
+    const values = filter[member];
+    if (values === undefined) return [];
+    const list: readonly unknown[] = values instanceof Date ? [values.toISOString()] : values;
+    return list.map((value): Term => ({ key, value: String(value) }));
+  });
+  const args = (filter.args ?? []).flatMap(({ path, values }) =>
+    [...new Set(values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))))].map(
+      (value): Term => ({ key: `args.${path.join('.')}`, value }),
+    ),
+  );
+  return [...terms, ...args];
+}
