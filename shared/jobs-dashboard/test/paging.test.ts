@@ -27,7 +27,7 @@ describe('the list of jobs', () => {
       const second = await list(first.next ?? '');
       const back = await list(second.previous ?? '');
       const all = [...first.ids, ...second.ids];
-      expect(all).to.have.lengthOf(95);
+      expect(all).to.have.lengthOf(98);
       expect(all.toSorted()).to.deep.equal(order === 'oldest' ? all : all.toReversed());
       expect([first.previous, second.next]).to.deep.equal([null, null]);
       expect(back.ids).to.deep.equal(first.ids);

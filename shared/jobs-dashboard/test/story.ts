@@ -216,9 +216,12 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
   for (let index = 0; index < 5; index += 1) await storage.start(first.id, 'images');
   first.report(5);
   const enqueuedId = await storage.add({ name: 'sync-inventory', queue: 'images', args: { warehouse: 3 } });
+  for (const week of [7, 8, 9]) {
+    await storage.add({ name: 'weekly-report', queue: 'reports', args: { week }, inMs: 48 * 60 * MINUTE });
+  }
   const { id: operationId } = await storage.bulk.start({
-    action: 'run',
-    filter: { queue: ['reports'], name: ['weekly-report'] },
+    action: 'cancel',
+    filter: { name: ['weekly-report'], state: ['scheduled'] },
     requestedBy: 'ada',
   });
   while (await storage.bulk.advance());

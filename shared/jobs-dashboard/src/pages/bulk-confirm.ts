@@ -24,7 +24,7 @@ export async function bulkConfirmPage({ query }: PageRequest, context: PageConte
   const wanted = wantedIn(query, context.now());
   const { verb } = bulkWords[wanted.action];
   return {
-    title: `${verb}: many jobs`,
+    title: `${verb} these jobs?`,
     section: 'jobs',
     view: 'bulk-confirm',
     data: {
@@ -32,7 +32,6 @@ export async function bulkConfirmPage({ query }: PageRequest, context: PageConte
       action: wanted.action,
       fields: wanted.fields,
       back: wanted.back,
-      text: filterText(wanted.filter),
       states: statesOfAction[wanted.action],
     },
     regions: [
@@ -45,13 +44,14 @@ export async function bulkConfirmPage({ query }: PageRequest, context: PageConte
 async function loadJobs({ action, filter }: Wanted, { reader }: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
-  if (states.length === 0) return { count: { count: 0, exact: true }, jobs: [] };
+  const text = filterText(filter);
+  if (states.length === 0) return { text, count: { count: 0, exact: true }, jobs: [] };
   const narrowed: JobFilter = { ...filter, state: states as readonly JobState[] };
   const [count, jobs] = await Promise.all([
     reader.countJobs(narrowed),
     reader.listJobs({ filter: narrowed, limit: EXAMPLES }),
   ]);
-  return { count, jobs: jobs.map(jobRow) };
+  return { text, count, jobs: jobs.map(jobRow) };
 }
 
 function wantedIn(query: URLSearchParams, nowMs: number): Wanted {

@@ -7,7 +7,7 @@ import type { Page, PageContext, PageRequest } from './page.js';
 export async function bulkOperationPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const { id, action, state } = await find(params['operation'] ?? '', context);
   return {
-    title: `${bulkWords[action].verb}: many jobs`,
+    title: bulkWords[action].title,
     section: 'jobs',
     view: 'bulk-operation',
     data: { id },

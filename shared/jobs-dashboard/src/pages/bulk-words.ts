@@ -2,6 +2,8 @@ import type { BulkAction } from '@longshore/jobs';
 
 /** How an action on many jobs is told. */
 export interface BulkWords {
+  /** Above its pages. */
+  readonly title: string;
   /** On its button. */
   readonly verb: string;
   /** Of a job that it was done to. */
@@ -12,23 +14,27 @@ export interface BulkWords {
 
 export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
   cancel: {
+    title: 'Cancelling jobs',
     verb: 'Cancel',
     done: 'cancelled',
     effect:
       'Those that wait never run. Those that run are told to stop; one whose handler finishes its work all the same is done.',
   },
   retry: {
+    title: 'Retrying jobs',
     verb: 'Retry',
     done: 'retried',
     effect:
       'They go back to their queues, with one more attempt where none is left. Work that had begun is done again.',
   },
   run: {
+    title: 'Running jobs now',
     verb: 'Run now',
     done: 'made ready',
     effect: 'They become ready at once and no longer wait for their time, or for other jobs.',
   },
   delete: {
+    title: 'Deleting jobs',
     verb: 'Delete',
     done: 'deleted',
     effect: 'They are gone for good, with their attempts and results.',
