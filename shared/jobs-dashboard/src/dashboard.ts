@@ -15,6 +15,7 @@ import { Renderer } from './http/renderer.js';
 import { pageRouter, unrouted } from './http/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
 import { signInRouter } from './http/sign-in.js';
+import { streamRouter } from './http/stream-routes.js';
 import { visitOf } from './http/visit.js';
 import type { DashboardOptions } from './options.js';
 import { shareReads } from './reading/shared-reads.js';
@@ -53,6 +54,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
+  const streams = streamRouter(basePath.path, context, layout).routes();
   const acts =
     control === undefined
       ? null
@@ -66,6 +68,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
     if (viewer === null) return refuse(ctx, gate, layout, inside);
     ctx.state['visit'] = visitOf(ctx, gate, viewer, acts === null);
     await pages(ctx, nothing);
+    if (!isAnswered(ctx)) await streams(ctx, nothing);
     if (!isAnswered(ctx)) await acts?.(ctx, nothing);
     if (!isAnswered(ctx)) throw unrouted(ctx);
   };

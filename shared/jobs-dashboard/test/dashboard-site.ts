@@ -81,6 +81,7 @@ export function pagePaths(story: Story): string[] {
     '/batches',
     `/batches/${story.batchId}`,
     '/audit',
+    `/jobs/${story.processingId}/log`,
     '/bulk',
     `/bulk/${story.operationId}`,
     '/bulk/confirm?action=retry&state=failed',

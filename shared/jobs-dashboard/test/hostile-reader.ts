@@ -41,6 +41,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
     result: args,
     error,
     tags: [text],
+    progress: { percent: 50, message: text },
     recurringJobId: text,
     idempotencyKey: text,
   });
@@ -88,6 +89,12 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       },
       list: async () => (await reader.recurring.list()).map(hostileRecurring),
     },
+    listLogs: async (id, query) =>
+      (await reader.listLogs(id, query)).map((line) => ({
+        ...line,
+        message: text,
+        fields: { [text]: text },
+      })),
     bulk: {
       find: async (id) => {
         const operation = await reader.bulk.find(id);

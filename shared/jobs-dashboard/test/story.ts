@@ -2,6 +2,7 @@ import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
 import { seedBatch, startBatch } from './story-batch.js';
+import { reportImport } from './story-log.js';
 import { fireRecurring, seedRecurring } from './story-recurring.js';
 
 const MINUTE = 60_000;
@@ -174,7 +175,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     timeoutMs: NEVER_MS,
   });
   at(7);
-  await storage.start(second.id, 'default');
+  await reportImport(storage, await storage.start(second.id, 'default'));
   second.report(1);
   const awaitingId = await storage.add({
     name: 'publish-catalogue',

@@ -1,3 +1,4 @@
+import { Stream } from './stream.js';
 import { morph } from './morph.js';
 import { duration, showTimes, tellTimes } from './times.js';
 
@@ -12,6 +13,8 @@ export class LivePage {
   #updatedAt = Date.now();
   #failures = 0;
   #paused = false;
+  /** @type {Map<HTMLElement, Stream>} */
+  #streams = new Map();
   /** @type {Map<HTMLElement, number>} */
   #timers = new Map();
 
@@ -30,9 +33,14 @@ export class LivePage {
     part(this.#status, '.again').hidden = true;
     this.#button.hidden = false;
     this.#button.addEventListener('click', () => this.#toggle());
+    for (const region of this.#regions) {
+      if (region.dataset['stream']) this.#streams.set(region, new Stream(region, () => this.#refreshAll()));
+    }
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#refreshAll();
+      this.#follow();
     });
+    this.#follow();
     setInterval(() => this.#say(), 1_000);
     this.#say();
     for (const region of this.#regions) this.#plan(region);
@@ -42,7 +50,12 @@ export class LivePage {
     this.#paused = !this.#paused;
     this.#button.textContent = this.#paused ? 'Resume updates' : 'Pause updates';
     if (!this.#paused) this.#refreshAll();
+    this.#follow();
     this.#say();
+  }
+
+  #follow() {
+    for (const stream of this.#streams.values()) stream.follow(!this.#paused && !document.hidden);
   }
 
   #refreshAll() {
@@ -102,7 +115,7 @@ export class LivePage {
    * @param {HTMLElement} region
    */
   #rests(region) {
-    if (this.#paused || document.hidden) return true;
+    if (this.#paused || document.hidden || region.dataset['stream']) return true;
     const selection = document.getSelection();
     if (selection && !selection.isCollapsed && selection.containsNode(region, true)) return true;
     return region.querySelector('input:checked') !== null;

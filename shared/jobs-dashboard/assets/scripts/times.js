@@ -10,6 +10,8 @@ const zoned = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'long',
 });
 
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+
 let aheadMs = 0;
 
 /**
@@ -29,6 +31,7 @@ export function setClock(now) {
 export function showTimes(root) {
   for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
+    if (time.dataset['clock'] !== undefined) time.textContent = clock.format(new Date(time.dateTime));
     if (time.dataset['exact'] === undefined) time.title = exact;
     else if (!time.closest('.live')) time.textContent = exact;
   }
@@ -39,7 +42,7 @@ export function tellTimes() {
   if (document.hidden) return;
   const now = Date.now() + aheadMs;
   for (const time of timesIn(document)) {
-    if (time.dataset['exact'] !== undefined) continue;
+    if (time.dataset['exact'] !== undefined || time.dataset['clock'] !== undefined) continue;
     const agoMs = now - Date.parse(time.dateTime);
     const text = time.dataset['elapsed'] === undefined ? relative(agoMs) : duration(agoMs);
     if (time.textContent !== text) time.textContent = text;

@@ -35,13 +35,16 @@ export class Layout {
   }
 
   send(ctx: Context, view: string, content: Content): void {
+    ctx.type = 'html';
+    ctx.body = this.render(ctx, view, { section: null, data: {}, ...content });
+  }
+
+  /** A view by itself. */
+  render(ctx: Context, view: string, own: object): string {
     const link = this.links(ctx);
     const nowMs = this.#now();
-    ctx.type = 'html';
-    ctx.body = this.#renderer.render(view, {
-      section: null,
-      data: {},
-      ...content,
+    return this.#renderer.render(view, {
+      ...own,
       link,
       asset: (name: string) => link(this.#assets.path(name)),
       now: new Date(nowMs),

@@ -6,6 +6,7 @@ import { bulkConfirmPage } from '../pages/bulk-confirm.js';
 import { bulkOperationPage } from '../pages/bulk-operation.js';
 import { bulkPage } from '../pages/bulk.js';
 import { helpPage } from '../pages/help.js';
+import { jobLogPage } from '../pages/job-log.js';
 import { jobPage } from '../pages/job.js';
 import { jobsPage } from '../pages/jobs.js';
 import { overviewPage } from '../pages/overview.js';
@@ -25,6 +26,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/': overviewPage,
   '/jobs': jobsPage,
   '/jobs/:id': jobPage,
+  '/jobs/:id/log': jobLogPage,
   '/bulk': bulkPage,
   '/bulk/confirm': bulkConfirmPage,
   '/bulk/:operation': bulkOperationPage,

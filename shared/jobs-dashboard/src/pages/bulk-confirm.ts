@@ -1,4 +1,4 @@
-import { type BulkAction, isId, type JobFilter, type JobState, statesOfAction } from '@longshore/jobs';
+import { type BulkAction, isId, type JobFilter, statesOfAction } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
 import { type Filters, filterQuery, jobsPath, parametersOf, pinned } from '../search/filters.js';
 import { filterText } from '../search/filter-text.js';
@@ -46,7 +46,7 @@ async function loadJobs({ action, filter }: Wanted, { reader }: PageContext): Pr
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
   const text = filterText(filter);
   if (states.length === 0) return { text, count: { count: 0, exact: true }, jobs: [] };
-  const narrowed: JobFilter = { ...filter, state: states as readonly JobState[] };
+  const narrowed: JobFilter = { ...filter, state: states };
   const [count, jobs] = await Promise.all([
     reader.countJobs(narrowed),
     reader.listJobs({ filter: narrowed, limit: EXAMPLES }),

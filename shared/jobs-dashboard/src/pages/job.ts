@@ -5,6 +5,7 @@ import { excerpt } from '../format/excerpt.js';
 import { jsonTokens, type JsonText } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { notFound } from '../http/problem.js';
+import { logRegion } from './job-log.js';
 import { jobRow } from './job-row.js';
 import { findParent } from './parent.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -28,6 +29,7 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
     data: { job: { id: job.id, name: job.name } },
     regions: [
       { name: 'job', view: 'job-life', everyMs, load: () => loadLife(id, context) },
+      logRegion(id, !isFinished(job.state), context),
       { name: 'data', view: 'job-data', everyMs, load: () => loadData(id, context) },
     ],
   };

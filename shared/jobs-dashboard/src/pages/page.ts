@@ -27,6 +27,8 @@ export interface Region {
   readonly view: string;
   /** Milliseconds between two refreshes. */
   readonly everyMs: number;
+  /** Where in the dashboard it goes on by server-sent events instead, for browsers that can. */
+  readonly stream?: string;
   /** Absolute times only: what it gives must stay the same while nothing changes, so that a refresh costs nothing. */
   readonly load: () => Promise<object>;
 }

@@ -1,0 +1,59 @@
+import { isFinished } from '@longshore/jobs';
+import { badRequest, notFound } from '../http/problem.js';
+import { logRow } from './log-row.js';
+import type { Page, PageContext, PageRequest, Region } from './page.js';
+
+/** On the job's own page: the latest ones. */
+const FEW_LINES = 100;
+const LINES = 500;
+
+/** The end of a job's log, which goes on by itself while the job runs. */
+export function logRegion(id: string, running: boolean, context: PageContext): Region {
+  return {
+    name: 'log',
+    view: 'job-log-end',
+    everyMs: running ? 2_000 : 10_000,
+    ...(running ? { stream: `jobs/${id}/stream` } : {}),
+    load: async () => {
+      const count = await context.reader.countLogs(id);
+      const leftOut = Math.max(0, count - FEW_LINES);
+      const lines = await context.reader.listLogs(id, { offset: leftOut, limit: FEW_LINES });
+      return { id, leftOut, running, lines: lines.map((line) => logRow(line, context.redact)) };
+    },
+  };
+}
+
+/** All of it, a page after the other. */
+export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
+  const id = (params['id'] ?? '').toLowerCase();
+  const job = await context.reader.findJob(id);
+  if (job === null) throw notFound('There is no such job', `No job has the id “${id}”.`);
+  const after = query.get('after');
+  if (after !== null && !/^[\w.:-]{1,80}$/.test(after))
+    throw badRequest('There is no such place in the log', `“${after}” is no line.`);
+  return {
+    title: `Log of ${job.name}`,
+    section: 'jobs',
+    view: 'job-log',
+    data: { id },
+    regions: [
+      {
+        name: 'log',
+        view: 'job-log-page',
+        everyMs: isFinished(job.state) ? 30_000 : 5_000,
+        load: async () => {
+          const place = after === null ? {} : { after };
+          const found = await context.reader.listLogs(id, { limit: LINES + 1, ...place });
+          const lines = found.slice(0, LINES).map((line) => logRow(line, context.redact));
+          const last = found.length > LINES ? lines.at(-1) : undefined;
+          return {
+            lines,
+            order: 'oldest',
+            first: after === null ? null : `jobs/${id}/log`,
+            next: last === undefined ? null : `jobs/${id}/log?after=${encodeURIComponent(last.id)}`,
+          };
+        },
+      },
+    ],
+  };
+}

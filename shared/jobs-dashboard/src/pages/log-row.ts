@@ -1,0 +1,34 @@
+import type { LogLevel, LogLine } from '@longshore/jobs';
+import { excerpt } from '../format/excerpt.js';
+import { redact } from '../format/redaction.js';
+import { jsonTokens } from '../format/json-tokens.js';
+
+/** A line of a job's log as pages show it. */
+export interface LogRow {
+  readonly id: string;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: readonly { readonly key: string; readonly value: string }[];
+}
+
+const MAX_VALUE = 500;
+
+/** @param pattern values of fields under keys that match are not shown, however deep */
+export function logRow({ fields, ...line }: LogLine, pattern: RegExp): LogRow {
+  const shown = redact(fields ?? {}, pattern);
+  const members = shown !== null && typeof shown === 'object' ? Object.entries(shown) : [];
+  return {
+    ...line,
+    fields: members.map(([key, value]) => ({
+      key,
+      value: excerpt(
+        jsonTokens(value, MAX_VALUE)
+          .tokens.map(({ text }) => text.replaceAll(/\n\s*/g, ' '))
+          .join(''),
+        MAX_VALUE,
+      ),
+    })),
+  };
+}
