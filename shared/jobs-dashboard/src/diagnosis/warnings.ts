@@ -83,7 +83,7 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')
     .map(({ queue, name, jobs }) => ({
-      text: `No server of queue “${queue}” has a handler for “${name}”.`,
+      text: told`No server of queue “${queue}” has a handler for “${name}”.`,
       advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that knows it, or delete them.`,
       link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
     }));
