@@ -40,7 +40,7 @@ import type {
 } from '@longshore/jobs';
 import { jobStore, migrate } from './migrate.js';
 import type { PostgresOptions } from './postgres-options.js';
-import { assembleStorage, type StorageParts } from './storage-parts.js';
+import { assembleStorage, closeParts, type StorageParts } from './storage-parts.js';
 
 /** Keeps jobs in Postgres 15 to 18. Every method hands over to the part of the storage whose role it is. */
 export class PostgresStorage implements JobStorage {
@@ -66,14 +66,8 @@ export class PostgresStorage implements JobStorage {
     await Promise.all([database.connect(), queues.all()]);
   }
 
-  async close(): Promise<void> {
-    const { intake, limits, registry, wakeUps, searches, database } = this.#parts;
-    await intake.drained();
-    limits.close();
-    await registry.close();
-    await wakeUps.close();
-    await searches.close();
-    await database.close();
+  close(): Promise<void> {
+    return closeParts(this.#parts);
   }
 
   enqueue(job: NewJob): Promise<Holders> {

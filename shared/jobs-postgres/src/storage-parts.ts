@@ -61,3 +61,14 @@ export function assembleStorage(options: PostgresOptions) {
     housekeeping: new Housekeeping(database, retentionDays),
   };
 }
+
+/** Waits for what is under way, then lets go of every connection and timer. */
+export async function closeParts(parts: StorageParts): Promise<void> {
+  const { intake, limits, registry, wakeUps, searches, database } = parts;
+  await intake.drained();
+  limits.close();
+  await registry.close();
+  await wakeUps.close();
+  await searches.close();
+  await database.close();
+}
