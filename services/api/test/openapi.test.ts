@@ -1,15 +1,11 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
-import { createApplicationDatabase } from '@longshore/jobs-postgres';
-import { createLogger, loadApplication } from '@longshore/service';
-import { compileClient, serve, spectralFindings, type TestServer } from '@longshore/test-support';
+import { MemoryStorage } from '@longshore/jobs';
+import { compileClient, spectralFindings } from '@longshore/test-support';
 import { expect } from 'chai';
-import Koa from 'koa';
 import createClient from 'openapi-fetch';
-import { createAccess } from '../src/access/access.js';
-import { readApiConfig } from '../src/config.js';
-import { resourceApi } from '../src/resource-api.js';
+import { adminKey } from './support/running-api.js';
+import { serveResources } from './support/served-resources.js';
 
 /** A client as a caller would write it, of jobs and of the application's resources. */
 const source = `
@@ -27,42 +23,19 @@ const source = `
     return { state: made.data.state, names: (listed.data ?? []).map(({ name }) => name) };
   }`;
 
-const adminKey = 'a-key-that-only-this-test-knows-of';
-
 describe('The OpenAPI document of the api', () => {
   const storage = new MemoryStorage();
-  let server: TestServer;
+  let server: { url: string; close: () => Promise<void> };
   let text: string;
 
   before(async () => {
-    // The database is named but never asked: the document and the jobs in memory need none.
-    const url = 'postgres://nobody@127.0.0.1:1/none';
-    const config = readApiConfig({
-      DATABASE_URL: url,
+    server = await serveResources(storage, {
       BASE_URL: 'https://api.longshore.dev',
       API_AUTH: 'keys,jwt',
-      API_ADMIN_KEY: adminKey,
       JWT_ISSUER: 'https://issuer.longshore.dev',
       JWT_AUDIENCE: 'longshore',
       JWT_JWKS_URL: 'https://issuer.longshore.dev/keys',
     });
-    const logger = createLogger('api', 'silent');
-    const database = createApplicationDatabase({ url });
-    const app = new Koa();
-    app.use(
-      resourceApi({
-        storage,
-        database,
-        client: new JobClient(storage),
-        events: new JobEvents(storage),
-        application: await loadApplication('@longshore/example-shop'),
-        config,
-        access: createAccess(config, database, logger),
-        logger,
-      }),
-    );
-    const handle = app.callback();
-    server = await serve((request, response) => void handle(request, response));
     text = await (await fetch(`${server.url}/api/v1/openapi.json`)).text();
   });
   after(async () => {

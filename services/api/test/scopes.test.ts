@@ -1,17 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
-import { createApplicationDatabase } from '@longshore/jobs-postgres';
-import { createLogger, loadApplication } from '@longshore/service';
-import { httpClient, serve, type TestServer } from '@longshore/test-support';
-import Koa from 'koa';
-import { createAccess } from '../src/access/access.js';
+import { MemoryStorage } from '@longshore/jobs';
+import { httpClient } from '@longshore/test-support';
 import { scopeMeanings } from '../src/access/access-rules.js';
 import { scopes } from '../src/access/api-key.js';
-import { readApiConfig } from '../src/config.js';
-import { resourceApi } from '../src/resource-api.js';
-import { testRoute } from '../src/test-route.js';
 import { adminKey } from './support/running-api.js';
+import { serveResources } from './support/served-resources.js';
 
 interface DocumentedOperation {
   readonly 'x-scope'?: string;
@@ -56,24 +50,12 @@ const expected: Readonly<Record<string, string>> = {
 
 describe('Scopes', () => {
   const storage = new MemoryStorage();
-  // Named but never asked: who is refused is refused before.
-  const database = createApplicationDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
   const tokens = new Map<string, string>();
   const operations = new Map<string, DocumentedOperation>();
-  let server: TestServer;
+  let server: { url: string; close: () => Promise<void> };
 
   before(async () => {
-    const config = readApiConfig({ STORAGE: 'memory', API_AUTH: 'keys', API_ADMIN_KEY: adminKey });
-    const logger = createLogger('api', 'silent');
-    const access = createAccess(config, null, logger);
-    const client = new JobClient(storage);
-    const events = new JobEvents(storage);
-    const application = await loadApplication('@longshore/example-shop');
-    const app = new Koa();
-    app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
-    app.use(testRoute(client, access, config).routes());
-    const handle = app.callback();
-    server = await serve((request, response) => void handle(request, response));
+    server = await serveResources(storage);
     for (const scope of scopes) {
       const headers = { authorization: `Bearer ${adminKey}` };
       const body = { name: scope, scopes: [scope] };
@@ -93,7 +75,6 @@ describe('Scopes', () => {
   });
   after(async () => {
     await server.close();
-    await database.close();
     await storage.close();
   });
 

@@ -14,6 +14,7 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { preflightHeaders } from './request/response-headers.js';
 import { type Catalog, findRoute, type Route, streams } from './request/route.js';
 import { requireScope, scopedCall, type ScopeOf } from './request/scope.js';
+import { whileAllowed } from './request/standing.js';
 import type { CallContext } from './resource/storage.js';
 
 /** What the pipeline serves. */
@@ -50,7 +51,8 @@ export async function answer(
   if (request.method === 'OPTIONS') return optionsResponse(found, request);
 
   const principal = await admit(pipeline.admission, request, known);
-  requireScope(principal, pipeline.scopeOf(scopedCall(found, request.method)));
+  const scope = pipeline.scopeOf(scopedCall(found, request.method));
+  requireScope(principal, scope);
   const route = confine(found, pipeline.confinement, principal);
   requireAcceptable(request, streams(route));
   const takesBody = bodyMethods.has(request.method);
@@ -64,7 +66,17 @@ export async function answer(
     scope: scopeOf(route.parents),
   };
   const preferences = parsePrefer(request.headers['prefer']);
-  const call: Call = { request, route, body, preferences, context, apiUrl: pipeline.apiUrl };
+  const { authenticate, recheckMs } = pipeline.admission;
+  const isListener = streams(route) && authenticate !== undefined;
+  const standing = isListener ? { authenticate, principal, scope, everyMs: recheckMs } : undefined;
+  const call: Call = {
+    request: standing === undefined ? request : { ...request, signal: whileAllowed(request, standing) },
+    route,
+    body,
+    preferences,
+    context,
+    apiUrl: pipeline.apiUrl,
+  };
   const act = prepare(call);
   const perform = performOnce(pipeline.idempotency, call, async () => {
     await requireParents(route.parents, context);

@@ -47,6 +47,8 @@ export interface ResourceApiOptions {
   readonly confinement?: Confinement;
   /** How many requests each caller may send; default any number. */
   readonly rateLimit?: RateLimit;
+  /** How often it is looked whether a listener to events may still listen, in milliseconds; default 30 000. */
+  readonly recheckMs?: number;
   /** The answer to an error of a storage's own kind, e.g. 50301 for a lost connection; undefined for a 500. */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where the answers to requests with an Idempotency-Key are kept; default: in this process. */
@@ -80,7 +82,7 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
     pipeline: {
       catalog,
       apiUrl,
-      admission: { authenticate, rateLimit },
+      admission: { authenticate, rateLimit, recheckMs: options.recheckMs },
       scopeOf,
       confinement: options.confinement ?? {},
       idempotency: options.idempotency ?? memoryIdempotencyStore(),

@@ -9,6 +9,8 @@ export interface Admission {
   readonly authenticate: Authenticate | undefined;
   /** undefined: as often as it likes. */
   readonly rateLimit: RateLimit | undefined;
+  /** How often it is looked whether a listener may still listen, in milliseconds; default 30 000. */
+  readonly recheckMs?: number | undefined;
 }
 
 /** What is known of the caller, whatever becomes of its request. */

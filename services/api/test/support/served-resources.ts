@@ -1,0 +1,43 @@
+import { JobClient, JobEvents, type JobStorage } from '@longshore/jobs';
+import { createApplicationDatabase } from '@longshore/jobs-postgres';
+import { createLogger, loadApplication } from '@longshore/service';
+import { serve } from '@longshore/test-support';
+import Koa from 'koa';
+import { createAccess } from '../../src/access/access.js';
+import { readApiConfig } from '../../src/config.js';
+import { resourceApi } from '../../src/resource-api.js';
+import { testRoute } from '../../src/test-route.js';
+import { adminKey } from './running-api.js';
+
+/**
+ * Serves the resources of the jobs in this storage, and those of the example application, whose database is named but never
+ * asked. API keys are kept in memory, and the admin key is known.
+ */
+export async function serveResources(
+  storage: JobStorage,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const database = createApplicationDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
+  const config = readApiConfig({
+    STORAGE: 'memory',
+    API_AUTH: 'keys',
+    API_ADMIN_KEY: adminKey,
+    ...environment,
+  });
+  const logger = createLogger('api', 'silent');
+  const access = createAccess(config, null, logger);
+  const client = new JobClient(storage);
+  const events = new JobEvents(storage);
+  const application = await loadApplication('@longshore/example-shop');
+  const app = new Koa();
+  app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
+  app.use(testRoute(client, access, config).routes());
+  const handle = app.callback();
+  const server = await serve((request, response) => void handle(request, response));
+  const close = async (): Promise<void> => {
+    await events.close();
+    await server.close();
+    await database.close();
+  };
+  return { url: server.url, close };
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import Type from 'typebox';
+import { apiError, defineResource, type Principal, unauthorized } from '@longshore/resources';
+import { eventually, type EventStreamClient, listenToEvents } from '@longshore/test-support';
+import { serve, type TestApi } from './support/api.js';
+
+/** A stream of one event and then nothing, until the caller is gone. */
+const happenings = defineResource({
+  name: 'happenings',
+  item: Type.Object({ id: Type.String() }),
+  storage: {
+    stream: async (_query, _context, signal) => ({
+      events: (async function* () {
+        yield { id: '1', data: { id: 'first' } };
+        if (!signal.aborted) await once(signal, 'abort');
+      })(),
+    }),
+  },
+});
+
+describe('A listener with credentials', () => {
+  const reader: Principal = { name: 'reader', scopes: ['read'] };
+  let authenticate: () => Principal;
+  let asked: (listener: string | undefined) => void = () => {};
+  let api: TestApi;
+  let stream: EventStreamClient;
+  before(async () => {
+    api = await serve({
+      resources: [happenings],
+      recheckMs: 5,
+      confinement: { happenings: { field: 'id' } },
+      authenticate: ({ headers }) => {
+        asked(headers['x-listener']);
+        return authenticate();
+      },
+    });
+  });
+  beforeEach(async () => {
+    authenticate = () => reader;
+    stream = await listenToEvents(`${api.url}/api/v1/happenings`);
+  });
+  afterEach(() => stream.close());
+  after(() => api.close());
+
+  const untilOver = async (): Promise<string> => {
+    for await (const _ of stream.events);
+    return 'over';
+  };
+  const untilAsked = (times: number): Promise<void> =>
+    new Promise((resolve) => {
+      let left = times;
+      asked = () => {
+        left -= 1;
+        if (left === 0) resolve();
+      };
+    });
+
+  const losses: Readonly<Record<string, () => Principal>> = {
+    'are revoked': () => {
+      throw unauthorized('revoked');
+    },
+    'lose the scope': () => ({ name: 'reader', scopes: ['write'] }),
+    'reach other items than before': () => ({ ...reader, confinedTo: ['a'] }),
+  };
+  for (const [what, become] of Object.entries(losses)) {
+    it(`is not served any longer if they ${what}`, async () => {
+      authenticate = become;
+      expect(await untilOver()).to.equal('over');
+    });
+  }
+
+  it('is served on while nobody can tell whether they hold', async () => {
+    authenticate = () => {
+      throw apiError(50302, 'away');
+    };
+    const ended = untilOver();
+    expect(await Promise.race([untilAsked(3), ended])).to.equal(undefined);
+  });
+
+  it('is not looked at any longer when it has gone', async () => {
+    const url = `${api.url}/api/v1/happenings`;
+    const gone = await listenToEvents(url, { 'x-listener': 'gone' });
+    const other = await listenToEvents(url, { 'x-listener': 'other' });
+    gone.close();
+    /** Who is looked at until the other one has been five times. */
+    const lookedAt = (): Promise<Set<string | undefined>> =>
+      new Promise((resolve) => {
+        const seen: (string | undefined)[] = [];
+        asked = (listener) => {
+          seen.push(listener);
+          if (seen.filter((one) => one === 'other').length === 5) resolve(new Set(seen));
+        };
+      });
+    await eventually(async () => !(await lookedAt()).has('gone'));
+    other.close();
+  });
+});
