@@ -38,6 +38,7 @@ function pagesOf(story: Story): Record<string, string> {
     audit: 'audit',
     'job-awaiting': `jobs/${story.awaitingId}`,
     servers: 'servers',
+    server: `servers/${story.serverId}`,
     help: 'help',
     'not-found': 'jobs/none',
   };

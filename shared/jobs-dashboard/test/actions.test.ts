@@ -48,6 +48,7 @@ describe('an action', () => {
     if (path.startsWith('/queues')) return 'mail';
     if (path.startsWith('/recurring')) return story.recurringId;
     if (path.startsWith('/batches')) return story.batchId;
+    if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
     return /(run|cancel|reschedule)$/.test(path) ? story.scheduledId : story.failedId;
   };
@@ -138,6 +139,12 @@ describe('an action', () => {
     expect((await site.http.get('/job-dashboard/recurring/count-stock')).text).to.include(
       'The next job is due',
     );
+  });
+
+  it('asks a server to take no more jobs', async () => {
+    await act(`/servers/${site.story.serverId}/quiet`);
+    const { text } = await site.http.get(`/job-dashboard/servers/${site.story.serverId}`);
+    expect(textOf(text)).to.include('It has been asked to take no more jobs');
   });
 
   it('cancels a batch', async () => {

@@ -87,6 +87,7 @@ export function pagePaths(story: Story): string[] {
     '/bulk/confirm?action=retry&state=failed',
     `/bulk/confirm?action=delete&id=${story.doneId}&id=${story.failedId}`,
     '/servers',
+    `/servers/${story.serverId}`,
     '/help',
   ];
 }
@@ -98,6 +99,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':queue', 'mail')
     .replace(':recurring', story.recurringId)
     .replace(':batch', story.batchId)
+    .replace(':server', story.serverId)
     .replace(':operation', story.operationId)
     .replace('/confirm', '/confirm?action=retry&state=failed');
 }

@@ -134,10 +134,21 @@ describe('the pages', () => {
       .and.include('1 of 4');
   });
 
+  it('name the queues and the jobs of one server', async () => {
+    expect(await page(`/servers/${site.story.serverId}`))
+      .to.include('newsletter')
+      .and.include('5 of 8')
+      .and.include('resize-image');
+  });
+
   for (const [path, title] of [
     ['/jobs/none', 'There is no such job'],
     [`/jobs/${newId()}`, 'There is no such job'],
     ['/queues/none', 'There is no such queue'],
+    ['/servers/none', 'There is no such server'],
+    ['/recurring/none', 'There is no such recurring job'],
+    ['/batches/none', 'There is no such batch'],
+    ['/bulk/none', 'There is no such operation'],
     ['/nowhere', 'There is no such page'],
     ['/assets/0/dashboard.css', 'There is no such page'],
   ] as const) {

@@ -46,6 +46,8 @@ export interface Story {
   /** Waits for the one that is processing. */
   awaitingId: string;
   batchId: string;
+  /** Runs. */
+  serverId: string;
   /** Many jobs were cancelled. */
   operationId: string;
   /** A recurring job that has run a few times. */
@@ -239,6 +241,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     unservedId,
     awaitingId,
     batchId,
+    serverId: first.id,
     operationId,
     recurringId,
   };

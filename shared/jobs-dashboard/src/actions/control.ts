@@ -12,6 +12,8 @@ export interface DashboardControl extends Pick<
   | 'resumeQueue'
   | 'limitQueue'
   | 'cancelBatch'
+  | 'quietServer'
+  | 'stopServer'
 > {
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;

@@ -95,7 +95,7 @@ function silentServers({ servers, nowMs }: Situation): Warning[] {
     .map((server) => ({
       text: told`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
-      link: 'servers',
+      link: `servers/${server.id}`,
     }));
 }
 

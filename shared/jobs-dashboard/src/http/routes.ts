@@ -15,6 +15,7 @@ import { queuePage } from '../pages/queue.js';
 import { queuesPage } from '../pages/queues.js';
 import { recurringJobPage } from '../pages/recurring-job.js';
 import { recurringPage } from '../pages/recurring.js';
+import { serverPage } from '../pages/server.js';
 import { serversPage } from '../pages/servers.js';
 import { withDeadline } from '../reading/deadline.js';
 import type { PageAnswer } from './page-answer.js';
@@ -37,6 +38,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/batches': batchesPage,
   '/batches/:batch': batchPage,
   '/servers': serversPage,
+  '/servers/:server': serverPage,
   '/audit': auditPage,
   '/help': helpPage,
 };

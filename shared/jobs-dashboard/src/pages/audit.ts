@@ -24,6 +24,8 @@ const deeds: Readonly<Record<string, string>> = {
   'bulk-run': 'made many jobs ready',
   'bulk-delete': 'deleted many jobs',
   'bulk/stop': 'stopped the action on many jobs',
+  'servers/quiet': 'quieted the server',
+  'servers/stop': 'stopped the server',
   'batches/cancel': 'cancelled the batch',
 };
 

@@ -1,0 +1,19 @@
+import type { ServerControlResult } from '@longshore/jobs';
+import { notFound } from '../http/problem.js';
+import type { Actions, Deed } from './action.js';
+
+export const serverActions: Actions = {
+  '/servers/:target/quiet': {
+    role: 'operator',
+    perform: async (control, { target }) => after(await control.quietServer(target)),
+  },
+  '/servers/:target/stop': {
+    role: 'operator',
+    perform: async (control, { target }) => after(await control.stopServer(target)),
+  },
+};
+
+function after(result: ServerControlResult): Deed {
+  if (result.outcome === 'ok') return { next: `servers/${result.server.id}` };
+  throw notFound('There is no such server', 'It may have stopped a moment ago; nothing was done.');
+}
