@@ -5,6 +5,7 @@ import { attemptsResource } from './attempts-resource.js';
 import { continuationsResource } from './continuations-resource.js';
 import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
+import { transitionsResource } from './transitions-resource.js';
 import { logsResource } from './logs-resource.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 import { asked, type JobOrders } from './job-orders.js';
@@ -46,6 +47,7 @@ export function jobsResource({ storage, client, orders, events }: JobsResourcePa
     },
     children: [
       { resource: attemptsResource(storage) },
+      { resource: transitionsResource(storage) },
       { resource: logsResource(storage) },
       { resource: continuationsResource(storage) },
       { resource: jobEventsResource(events) },

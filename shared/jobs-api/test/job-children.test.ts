@@ -65,6 +65,25 @@ describe('What belongs to a job, as resources', () => {
     expect(job.progress).to.deep.equal({ percent: 75, message: 'nearly' });
   });
 
+  it('GET /jobs/{id}/transitions lists the states that it has been in, with the reasons', async () => {
+    const { id } = await client.enqueue(work, {}, { delayMs: 60_000 });
+    await storage.runJob(id);
+    await storage.cancelJob(id);
+    const response = await api.get(`/api/v1/jobs/${id}/transitions`);
+    const steps = response.json() as {
+      number: number;
+      state: string;
+      reason: string;
+      runAt: string | null;
+    }[];
+    expect(steps.map(({ number, state, reason }) => [number, state, reason])).to.deep.equal([
+      [1, 'scheduled', 'created'],
+      [2, 'enqueued', 'run'],
+      [3, 'cancelled', 'cancelled'],
+    ]);
+    expect(steps[0]?.runAt).to.be.a('string');
+  });
+
   it('GET /jobs/{id}/continuations of a job that does not exist is 404', async () => {
     const response = await api.get('/api/v1/jobs/0199a0a0-0000-7000-8000-000000000000/continuations');
     expect(response.status).to.equal(404);

@@ -9,6 +9,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     stateCounts: () => reader.stateCounts(),
     listAttempts: (id) => reader.listAttempts(id),
     listLogs: (id, query) => reader.listLogs(id, query),
+    listTransitions: (id) => reader.listTransitions(id),
     countLogs: (id, query) => reader.countLogs(id, query),
     listContinuations: (id, page) => reader.listContinuations(id, page),
     findBatch: (id) => reader.findBatch(id),

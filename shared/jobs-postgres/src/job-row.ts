@@ -24,6 +24,8 @@ export interface JobRow {
   max_attempts: number;
   created_at: Date;
   run_at: Date | null;
+  /** When it last became ready; `null` while it waits, or if a concurrency key holds it back. */
+  ready_at: Date | null;
   started_at: Date | null;
   finished_at: Date | null;
   progress: Progress | null;
@@ -33,12 +35,15 @@ export interface JobRow {
 }
 
 /** An attempt that did not end the job, as it is kept with the job. */
-interface PastAttempt {
+export interface PastAttempt {
   attempt: number;
   outcome: AttemptOutcome;
   serverId: string;
   startedAt: string;
   finishedAt: string;
+  /** Of the row at the time; attempts of old may lack them. */
+  runAt?: string | null;
+  readyAt?: string | null;
   error: JobError | null;
 }
 
@@ -72,9 +77,12 @@ type AttemptColumns = Pick<
 /** Oldest first: the past ones, then the one that runs or that ended the job. */
 export function toAttempts(row: AttemptColumns): Attempt[] {
   const attempts: Attempt[] = (row.past_attempts ?? []).map((past) => ({
-    ...past,
+    attempt: past.attempt,
+    outcome: past.outcome,
+    serverId: past.serverId,
     startedAt: new Date(past.startedAt),
     finishedAt: new Date(past.finishedAt),
+    error: past.error,
   }));
   const { state, attempt, server_id: serverId, started_at: startedAt, finished_at: finishedAt, error } = row;
   if (serverId === null || startedAt === null) return attempts;

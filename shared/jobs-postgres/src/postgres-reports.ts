@@ -6,12 +6,15 @@ import type {
   LogLine,
   LogQuery,
   TransactionClient,
+  Transition,
 } from '@longshore/jobs';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database } from './database.js';
+import { transitionsOf } from './job-transitions.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { type MoveRow, selectMoves } from './sql/job-moves.js';
 import { countLines, insertReports, type LogRow, selectLines } from './sql/job-reports.js';
 
 /** One row of the table: progress, or a line. */
@@ -26,7 +29,7 @@ interface Entry {
   readonly fields?: string | null;
 }
 
-/** What attempts say of themselves: progress and logs. */
+/** What attempts say of themselves, progress and logs, and what else becomes of jobs. */
 export class PostgresReports implements JobReports, JobLogReader {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
@@ -71,6 +74,13 @@ export class PostgresReports implements JobReports, JobLogReader {
     const [start = '0', line = '0'] = (after ?? '').split('.').filter((part) => /^\d{1,16}$/.test(part));
     const values = [job.queue_id, job.id, job.created_at, attempt ?? null, start, line, limit, offset];
     return this.#database.query<LogRow>(selectLines, values);
+  }
+
+  async listTransitions(jobId: string): Promise<Transition[]> {
+    const job = await this.#reader.findRow(jobId);
+    if (job === undefined) return [];
+    const values = [job.queue_id, job.id, job.created_at];
+    return transitionsOf(job, await this.#database.query<MoveRow>(selectMoves, values));
   }
 
   async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {

@@ -1,65 +1,51 @@
 import type {
-  Attempt,
   AuditLog,
-  Batch,
   BatchControlResult,
-  BatchListQuery,
   BulkOperations,
   Claim,
   ClaimedJob,
   ClaimRequest,
   Completion,
-  ContinuationPage,
   ControlResult,
   Holders,
-  Job,
-  JobCount,
   JobFeed,
-  JobFilter,
-  JobListQuery,
   JobReport,
   JobStorage,
   JsonText,
-  LogLine,
-  LogQuery,
   NewBatch,
   NewJob,
-  Orphan,
   PromotionReport,
-  Queue,
   QueueLimits,
   RecurringJobs,
   RescueReport,
-  Server,
   ServerControlResult,
   ServerDescription,
   ServerRegistration,
   ServerRequest,
-  StateCounts,
   TransactionClient,
 } from '@longshore/jobs';
 import { jobStore, migrate } from './migrate.js';
 import type { PostgresOptions } from './postgres-options.js';
-import { assembleStorage, closeParts, type StorageParts } from './storage-parts.js';
+import { PostgresReads } from './postgres-reads.js';
+import { assembleStorage, closeParts } from './storage-parts.js';
 
 /** Keeps jobs in Postgres 15 to 18. Every method hands over to the part of the storage whose role it is. */
-export class PostgresStorage implements JobStorage {
+export class PostgresStorage extends PostgresReads implements JobStorage {
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
   readonly audit: AuditLog;
-  readonly #parts: StorageParts;
 
   constructor(options: PostgresOptions) {
-    this.#parts = assembleStorage(options);
-    this.recurring = this.#parts.recurring;
-    this.feed = this.#parts.feed;
-    this.bulk = this.#parts.bulk;
-    this.audit = this.#parts.audit;
+    super(assembleStorage(options));
+    this.recurring = this.parts.recurring;
+    this.feed = this.parts.feed;
+    this.bulk = this.parts.bulk;
+    this.audit = this.parts.audit;
   }
 
   async open(): Promise<void> {
-    const { database, housekeeping, queues } = this.#parts;
+    const { database, housekeeping, queues } = this.parts;
     await migrate(database.options, jobStore);
     await housekeeping.makePartitions();
     // The first caller should not have to wait for what can be done now.
@@ -67,181 +53,121 @@ export class PostgresStorage implements JobStorage {
   }
 
   close(): Promise<void> {
-    return closeParts(this.#parts);
+    return closeParts(this.parts);
   }
 
   enqueue(job: NewJob): Promise<Holders> {
-    return this.#parts.intake.enqueue(job);
+    return this.parts.intake.enqueue(job);
   }
 
   enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
-    return this.#parts.intake.enqueueMany(jobs, transaction);
+    return this.parts.intake.enqueueMany(jobs, transaction);
   }
 
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
-    return this.#parts.intake.enqueueBatch(batch, transaction);
+    return this.parts.intake.enqueueBatch(batch, transaction);
   }
 
   claim(request: ClaimRequest): Promise<ClaimedJob[]> {
-    return this.#parts.claims.claim(request);
+    return this.parts.claims.claim(request);
   }
 
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
-    return this.#parts.claims.renew(claims, leaseMs);
+    return this.parts.claims.renew(claims, leaseMs);
   }
 
   complete(completions: readonly Completion[]): Promise<Claim[]> {
-    return this.#parts.completions.complete(completions);
+    return this.parts.completions.complete(completions);
   }
 
   report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]> {
-    return this.#parts.reports.report(reports, transaction);
+    return this.parts.reports.report(reports, transaction);
   }
 
   completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
-    return this.#parts.completions.completeWithin(claim, work);
+    return this.parts.completions.completeWithin(claim, work);
   }
 
   claimsOf(serverId: string, queue: string): Promise<Claim[]> {
-    return this.#parts.claims.claimsOf(serverId, queue);
+    return this.parts.claims.claimsOf(serverId, queue);
   }
 
   release(claims: readonly Claim[]): Promise<Claim[]> {
-    return this.#parts.claims.release(claims);
+    return this.parts.claims.release(claims);
   }
 
   promoteDue(limit: number): Promise<PromotionReport> {
-    return this.#parts.claims.promoteDue(limit);
+    return this.parts.claims.promoteDue(limit);
   }
 
   settle(limit: number): Promise<number> {
-    return this.#parts.outbox.settle(limit);
+    return this.parts.outbox.settle(limit);
   }
 
   rescue(): Promise<RescueReport> {
-    return this.#parts.claims.rescue();
+    return this.parts.claims.rescue();
   }
 
   maintain(): Promise<void> {
-    return this.#parts.housekeeping.runOnce();
+    return this.parts.housekeeping.runOnce();
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {
-    return this.#parts.wakeUps.listen(listener);
+    return this.parts.wakeUps.listen(listener);
   }
 
   registerServer(
     description: ServerDescription,
     onRequest?: (request: ServerRequest) => void,
   ): Promise<ServerRegistration> {
-    return this.#parts.registry.registerServer(description, onRequest);
+    return this.parts.registry.registerServer(description, onRequest);
   }
 
   quietServer(id: string): Promise<ServerControlResult> {
-    return this.#parts.registry.quietServer(id);
+    return this.parts.registry.quietServer(id);
   }
 
   stopServer(id: string): Promise<ServerControlResult> {
-    return this.#parts.registry.stopServer(id);
+    return this.parts.registry.stopServer(id);
   }
 
   cancelJob(id: string): Promise<ControlResult> {
-    return this.#parts.control.cancelJob(id);
+    return this.parts.control.cancelJob(id);
   }
 
   retryJob(id: string): Promise<ControlResult> {
-    return this.#parts.control.retryJob(id);
+    return this.parts.control.retryJob(id);
   }
 
   runJob(id: string): Promise<ControlResult> {
-    return this.#parts.control.runJob(id);
+    return this.parts.control.runJob(id);
   }
 
   rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
-    return this.#parts.control.rescheduleJob(id, runAt);
+    return this.parts.control.rescheduleJob(id, runAt);
   }
 
   deleteJob(id: string): Promise<ControlResult> {
-    return this.#parts.control.deleteJob(id);
+    return this.parts.control.deleteJob(id);
   }
 
   cancelBatch(id: string): Promise<BatchControlResult> {
-    return this.#parts.batches.cancelBatch(id);
+    return this.parts.batches.cancelBatch(id);
   }
 
   pauseQueue(name: string): Promise<void> {
-    return this.#parts.control.pauseQueue(name);
+    return this.parts.control.pauseQueue(name);
   }
 
   resumeQueue(name: string): Promise<void> {
-    return this.#parts.control.resumeQueue(name);
+    return this.parts.control.resumeQueue(name);
   }
 
   limitQueue(name: string, limits: QueueLimits): Promise<void> {
-    return this.#parts.control.limitQueue(name, limits);
+    return this.parts.control.limitQueue(name, limits);
   }
 
   cancellations(claims: readonly Claim[]): Promise<Claim[]> {
-    return this.#parts.control.cancellations(claims);
-  }
-
-  findJob(id: string): Promise<Job | null> {
-    return this.#parts.reader.findJob(id);
-  }
-
-  listJobs(query: JobListQuery): Promise<Job[]> {
-    return this.#parts.reader.listJobs(query);
-  }
-
-  countJobs(filter?: JobFilter): Promise<JobCount> {
-    return this.#parts.reader.countJobs(filter);
-  }
-
-  stateCounts(): Promise<StateCounts> {
-    return this.#parts.reader.stateCounts();
-  }
-
-  listAttempts(jobId: string): Promise<Attempt[]> {
-    return this.#parts.reader.listAttempts(jobId);
-  }
-
-  listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]> {
-    return this.#parts.reports.listLogs(jobId, query);
-  }
-
-  countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number> {
-    return this.#parts.reports.countLogs(jobId, query);
-  }
-
-  listContinuations(id: string, page?: ContinuationPage): Promise<Job[]> {
-    return this.#parts.reader.listContinuations(id, page);
-  }
-
-  findBatch(id: string): Promise<Batch | null> {
-    return this.#parts.batches.findBatch(id);
-  }
-
-  listBatches(query: BatchListQuery): Promise<Batch[]> {
-    return this.#parts.batches.listBatches(query);
-  }
-
-  countBatches(): Promise<JobCount> {
-    return this.#parts.batches.countBatches();
-  }
-
-  listQueues(): Promise<Queue[]> {
-    return this.#parts.reader.listQueues();
-  }
-
-  listServers(): Promise<Server[]> {
-    return this.#parts.reader.listServers();
-  }
-
-  listOrphans(): Promise<Orphan[]> {
-    return this.#parts.reader.listOrphans();
-  }
-
-  ping(): Promise<void> {
-    return this.#parts.reader.ping();
+    return this.parts.control.cancellations(claims);
   }
 }

@@ -40,6 +40,7 @@ export {
 export type { Middleware } from './job/middleware.js';
 export * from './job/server-state.js';
 export * from './job/state.js';
+export type * from './job/transition.js';
 export {
   type JobLog,
   type LogLevel,

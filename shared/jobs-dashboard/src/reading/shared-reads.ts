@@ -11,6 +11,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     stateCounts: () => snapshot.share('states', () => reader.stateCounts()),
     listAttempts: (id) => snapshot.share(key('attempts', id), () => reader.listAttempts(id)),
     listLogs: (id, query) => snapshot.share(key('logs', id, query), () => reader.listLogs(id, query)),
+    listTransitions: (id) => snapshot.share(key('transitions', id), () => reader.listTransitions(id)),
     countLogs: (id, query) => snapshot.share(key('log count', id, query), () => reader.countLogs(id, query)),
     listContinuations: (id, page) =>
       snapshot.share(key('continuations', id, page), () => reader.listContinuations(id, page)),

@@ -1,5 +1,6 @@
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
+import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
 
 /** Jobs that wait for others. $1 is their queue in every statement. */
@@ -104,7 +105,7 @@ export const releaseAwaiting: Statement = {
       where queue_id = $1 and id = any($2::uuid[])
         and (select true from longshore.job_link where child_id = job_awaiting.id and ${open} limit 1) is null
       returning *, coalesce(run_at, now() + delay_ms * interval '1 millisecond') as due
-    ), ${released}
+    ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
     select ready::integer, waiting::integer, exists (
       select from arriving where meta ? 'concurrencyKey'
     ) as held
@@ -117,6 +118,6 @@ export const runAwaiting: Statement = {
   text: `
     with removed as (
       delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
-    ), ${unlinked}, ${released}
+    ), ${unlinked}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${released}
     select true as changed from removed`,
 };

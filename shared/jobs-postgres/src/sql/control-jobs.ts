@@ -6,6 +6,7 @@ import {
   becomeReadyNow,
   keptOfJob,
 } from './control-moves.js';
+import { moveNoted } from './job-moves.js';
 
 /**
  * What operators do to one job: $1 queue, $2 id. Each statement is for jobs at one stage of their life and answers with a
@@ -63,7 +64,11 @@ export const runWaiting: Statement = {
 /** $3 time. */
 export const rescheduleWaiting: Statement = {
   name: 'longshore-reschedule-waiting',
-  text: `update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = $2 returning true as changed`,
+  text: `
+    with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
+    ${moveNoted('removed', 'rescheduled', { runAt: 'run_at' })}
+    update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = (select id from removed)
+    returning true as changed`,
 };
 
 export const deleteFinished: Statement = {

@@ -1,4 +1,5 @@
 import { becomeReady } from './hold-back.js';
+import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
 
 /**
@@ -44,6 +45,15 @@ export const becomeReadyAgain = `
       from removed
     ),
     ${becomeReady('revived', 'id')},
+    ${moveNoted('removed', 'retried', {
+      state: 'state',
+      runAt: 'run_at',
+      readyAt: 'ready_at',
+      startedAt: 'started_at',
+      serverId: 'server_id',
+      finishedAt: 'finished_at',
+      error: 'case when server_id is null then error end',
+    })},
     request as (
       delete from longshore.job_cancellation using removed
       where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
@@ -52,7 +62,7 @@ export const becomeReadyAgain = `
 
 /** Jobs that waited for a time or for others. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
-  return `${becomeReady('removed', 'id')}, ${counted(literal(from), literal('enqueued'))}`;
+  return `${becomeReady('removed', 'id')}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
 /** Finished jobs, of which nothing is kept. An attempt that reported began in the job's time: other days need no look. */

@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { type BeforeMove, moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
 
 /** A job on which others depend, or that carries more than a plain one, is `linked`: its moves are noted in the outbox. */
@@ -74,6 +75,13 @@ export const finishCancelled = finisher(
     select id, attempt from removed`,
 );
 
+const runOf: BeforeMove = {
+  runAt: 'run_at',
+  readyAt: 'ready_at',
+  startedAt: 'started_at',
+  serverId: 'server_id',
+};
+
 /** $5 milliseconds to wait. The attempt does not count. */
 export const finishSnooze = finisher(
   'snooze',
@@ -84,7 +92,7 @@ export const finishSnooze = finisher(
       select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
       from removed
-    ), ${counted(linkage, 'scheduled')}
+    ), ${moveNoted('removed', 'snoozed', runOf)}, ${counted(linkage, 'scheduled')}
     select id, attempt from removed`,
 );
 
@@ -97,7 +105,8 @@ export const finishRetry = finisher(
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt, max_attempts, name, args,
         meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
-          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error)
+          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
+          'runAt', run_at, 'readyAt', ready_at)
       from removed
     ), ${counted(linkage, 'scheduled')}
     select id, attempt from removed`,

@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { moveNoted } from './job-moves.js';
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that somebody has locked are not renewed, for waiting for
@@ -45,14 +46,26 @@ export const selectClaims: Statement = {
 export const releaseClaims: Statement = {
   name: 'longshore-release-claims',
   text: `
-    with released as (
+    with held as materialized (
+      select job.queue_id, job.id, job.server_id, job.attempt, job.run_at, job.ready_at, job.started_at
+      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
+      join longshore.job on job.queue_id = $1 and job.id = claim.id
+        and job.server_id = claim.server_id and job.attempt = claim.attempt
+    ),
+    released as (
       update longshore.job
       set server_id = null, attempt = job.attempt - 1, started_at = null, lease_until = null
-      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as held (id, server_id, attempt)
+      from held
       where job.queue_id = $1 and job.id = held.id
         and job.server_id = held.server_id and job.attempt = held.attempt
-      returning job.id, held.attempt
+      returning held.*
     ),
+    ${moveNoted('released', 'released', {
+      runAt: 'run_at',
+      readyAt: 'ready_at',
+      startedAt: 'started_at',
+      serverId: 'server_id',
+    })},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs

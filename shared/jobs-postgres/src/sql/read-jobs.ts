@@ -12,21 +12,21 @@ export interface Query {
 const waiting = (
   state: 'scheduled' | 'awaiting',
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name, priority, args, null::jsonb as result,
-  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as started_at,
-  null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
 
 const ready = (
   state: 'enqueued' | 'processing',
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name,
   priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
-  started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
+  ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
 
 const held = `id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
-  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as started_at,
-  null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
 
 const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-  started_at, finished_at, server_id, meta, past_attempts`;
+  ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /** The job with one id, wherever it is in its life. $1 id. Prepared: to plan it for every partition takes longer than to run it. */
 export const findJob: Statement = {

@@ -58,7 +58,8 @@ export const rescueJobs: Statement = {
       update longshore.job
       set server_id = null, started_at = null, lease_until = null, ready_at = now(),
         past_attempts = coalesce(past_attempts, '[]') || jsonb_build_object(
-          'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', lost.error)
+          'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', lost.error,
+          'runAt', run_at, 'readyAt', ready_at)
       from lost
       where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
       returning job.id

@@ -26,6 +26,7 @@ import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
 import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
+import { transitions } from './transitions.js';
 import { serving } from './serving.js';
 import { synchronizing } from './synchronizing.js';
 import { identifying } from './idempotency.js';
@@ -68,6 +69,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('finding orphans', () => orphaning(bench));
     describe('filtering', () => filtering(bench));
     describe('feeding', () => feeding(bench));
+    describe('transitions of a job', () => transitions(bench));
     describe('reporting', () => reporting(bench));
     describe('auditing', () => auditing(bench));
     describe('beside a model', () => modelling(bench));

@@ -67,15 +67,7 @@ export class JobServer {
     this.#completer = new Completer(storage, logger, () => this.#settling.wake());
     this.#events = new ServerEvents(logger);
     this.#runner = new Runner({
-      handlers: resolved.handlers,
-      store: storage,
-      concurrency,
-      logger,
-      maxResultBytes: resolved.maxResultBytes,
-      timeoutGraceMs: resolved.timeoutGraceMs,
-      logBounds: { maxLines: resolved.maxLogLines, maxLineBytes: resolved.maxLogLineBytes },
-      threads: resolved.threads,
-      middleware: resolved.middleware,
+      ...resolved,
       onStart: (job) => this.#events.started(job),
       onOutcome: (job, outcome) => this.#finish(job, outcome),
     });

@@ -2,25 +2,19 @@ import { JobCancelledError, JobTimeoutError, UnknownJobError } from '../job/erro
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
-import type { JobHandler, RunJob, RunMiddleware } from './handler.js';
-import type { Logger } from './logger.js';
-import type { LogBounds } from './attempt-report.js';
+import type { JobHandler, RunJob } from './handler.js';
 import { failure, toResult } from './outcome.js';
 import { Reporter } from './reporter.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
+import type { ResolvedServerOptions } from './server-options.js';
 import { ThreadPool } from './threads/thread-pool.js';
 import { TimeLimit } from './time-limit.js';
 
-export interface RunnerOptions {
-  readonly handlers: readonly JobHandler[];
-  readonly store: ClaimStore;
-  readonly concurrency: number;
-  readonly logger: Logger;
-  readonly maxResultBytes: number;
-  readonly timeoutGraceMs: number;
-  readonly logBounds: LogBounds;
-  readonly threads: number;
-  readonly middleware: readonly RunMiddleware[];
+type RunningOption = 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'threads' | 'timeoutGraceMs';
+type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
+
+export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
+  readonly storage: ClaimStore;
   readonly onStart: (job: ClaimedJob) => void;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
@@ -43,9 +37,11 @@ export class Runner {
   /** @throws {RangeError} if two handlers bear one name */
   constructor(options: RunnerOptions) {
     this.#options = options;
-    const { store, maxResultBytes, threads, timeoutGraceMs: graceMs } = options;
-    this.#threads = new ThreadPool({ threads, graceMs, maxLogLines: options.logBounds.maxLines });
-    const reporter = new Reporter(store, options.logBounds, options.logger);
+    const { storage: store, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
+    const { threads, timeoutGraceMs: graceMs } = options;
+    this.#threads = new ThreadPool({ threads, graceMs, maxLogLines });
+    const logBounds = { maxLines: maxLogLines, maxLineBytes: maxLogLineBytes };
+    const reporter = new Reporter(store, logBounds, options.logger);
     this.#attemptOptions = { store, reporter, toResult: (value) => toResult(value, maxResultBytes) };
     for (const handler of options.handlers) {
       const { name } = handler.definition;

@@ -1,5 +1,6 @@
 import type { Claim } from '../job/job.js';
 import type { LogLine, NewLogLine, Progress } from '../job/job-log.js';
+import type { Transition } from '../job/transition.js';
 import type { TransactionClient } from './transaction.js';
 
 /** What one attempt has said of itself since its last report. */
@@ -36,6 +37,11 @@ export interface LogQuery {
 export interface JobLogReader {
   /** The lines of a job's log in the order of writing; empty for a job that is unknown. Kept as long as the longest history. */
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
+  /**
+   * Every state that a job has been in, with time and reason, oldest first; empty for a job that is unknown. Derived from what is
+   * stored about the job and its attempts, so that the plain job pays nothing for it.
+   */
+  listTransitions(jobId: string): Promise<Transition[]>;
   /** How many lines there are. */
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
 }

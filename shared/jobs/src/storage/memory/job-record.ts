@@ -10,6 +10,7 @@ import type {
 } from '../../job/job.js';
 import type { LogLine, Progress } from '../../job/job-log.js';
 import { type JobLinks, type JobMeta, readMeta } from '../../job/meta.js';
+import type { Transition } from '../../job/transition.js';
 import { isFinished } from '../../job/state.js';
 import { replacedMeta } from '../key-resolution.js';
 
@@ -31,6 +32,7 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | ke
   /** What the latest attempt last said. */
   progress: (Progress & { readonly at: Date }) | null;
   readonly log: LogLine[];
+  readonly transitions: Transition[];
   /** How often it has been claimed, also by attempts that did not count. */
   runs: number;
 }
@@ -63,6 +65,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     pastAttempts: [],
     progress: null,
     log: [],
+    transitions: [],
     runs: 0,
   };
 }

@@ -56,7 +56,7 @@ export class MemoryControl extends MemoryReader implements JobControl, ServerCon
       record.finishedAt = null;
       record.serverId = null;
       record.startedAt = null;
-      this.jobs.makeReady(record);
+      this.jobs.makeReady(record, 'retried');
       return 'changed';
     });
   }
@@ -65,7 +65,7 @@ export class MemoryControl extends MemoryReader implements JobControl, ServerCon
     return this.#control(id, (record) => {
       if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
       if (record.state !== 'scheduled' && record.state !== 'awaiting') return 'illegal';
-      this.jobs.makeReady(record);
+      this.jobs.makeReady(record, 'run');
       return 'changed';
     });
   }
@@ -73,7 +73,7 @@ export class MemoryControl extends MemoryReader implements JobControl, ServerCon
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
     return this.#control(id, (record) => {
       if (record.state !== 'scheduled') return 'illegal';
-      this.jobs.schedule(record, runAt);
+      this.jobs.schedule(record, runAt, 'rescheduled');
       return 'changed';
     });
   }

@@ -3,9 +3,11 @@ import type { ParentEnd } from '../../job/continuation.js';
 import type { JobError, NewJob } from '../../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../../job/state.js';
 import { bringsKeys, createdOf, type Holders, noHolders, resolveKeys } from '../key-resolution.js';
+import type { TransitionReason } from '../../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, newRecord, takeOver } from './job-record.js';
+import { enter } from './job-transitions.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryKeys } from './memory-keys.js';
 import { MemoryLinks } from './memory-links.js';
@@ -70,9 +72,9 @@ export class MemoryJobs {
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, this.#clock.now());
       this.#records.set(record.id, record);
-      if (record.state === 'enqueued') this.makeReady(record);
+      if (record.state === 'enqueued') this.makeReady(record, 'created');
       else if (record.state === 'scheduled')
-        this.schedule(record, record.runAt ?? new Date(this.#clock.now()));
+        this.schedule(record, record.runAt ?? new Date(this.#clock.now()), 'created');
       else this.#await(record, job);
     }
   }
@@ -88,8 +90,8 @@ export class MemoryJobs {
     }
     takeOver(record, job, this.#clock.now());
     if (state === 'awaiting') return;
-    if (record.runAt === null) this.makeReady(record);
-    else this.schedule(record, record.runAt);
+    if (record.runAt === null) this.makeReady(record, null);
+    else this.schedule(record, record.runAt, null);
   }
 
   addBatch(batch: NewBatch): Holders {
@@ -102,12 +104,12 @@ export class MemoryJobs {
   }
 
   start(record: JobRecord): void {
-    record.state = 'processing';
+    enter(record, 'processing', 'claimed', record.startedAt?.getTime() ?? 0);
     this.queue(record.queue).running++;
   }
 
   /** What makes it ready, or schedules it, does not bring back a job that somebody cancelled while it ran. */
-  makeReady(record: JobRecord): void {
+  makeReady(record: JobRecord, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
       return;
@@ -116,7 +118,7 @@ export class MemoryJobs {
     const { batchId } = record.meta ?? {};
     if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
     if (record.state === 'awaiting') this.links.drop(record.id);
-    record.state = 'enqueued';
+    enter(record, 'enqueued', reason, this.#clock.now());
     record.readyAt = this.#clock.now();
     this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
   }
@@ -127,15 +129,15 @@ export class MemoryJobs {
     if (!keys.forget(record)) line.remove(record);
   }
 
-  schedule(record: JobRecord, runAt: Date): void {
+  schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
       return;
     }
     this.#stop(record);
     this.#leave(record);
-    record.state = 'scheduled';
     record.runAt = runAt;
+    enter(record, 'scheduled', reason, this.#clock.now());
     this.queue(record.queue);
     this.wake(null);
   }
@@ -143,8 +145,8 @@ export class MemoryJobs {
   finish(record: JobRecord, state: FinishedState): void {
     this.#stop(record);
     this.#leave(record);
-    record.state = state;
     record.finishedAt = new Date(this.#clock.now());
+    enter(record, state, state, record.finishedAt.getTime());
     record.cancelRequested = false;
     this.#finished.push(record.id);
     this.links.drop(record.id);
@@ -205,6 +207,7 @@ export class MemoryJobs {
   /** A parent may have ended already. */
   #await(record: JobRecord, { after, due }: NewJob): void {
     this.queue(record.queue);
+    enter(record, 'awaiting', 'created', this.#clock.now());
     if (after === undefined || after === null) return;
     record.delayMs = due !== null && 'inMs' in due ? due.inMs : null;
     this.links.add(record.id, after);
@@ -234,8 +237,8 @@ export class MemoryJobs {
     const now = this.#clock.now();
     const { delayMs, runAt } = record;
     const due = delayMs === null ? runAt : new Date(now + delayMs);
-    if (due === null || due.getTime() <= now) this.makeReady(record);
-    else this.schedule(record, due);
+    if (due === null || due.getTime() <= now) this.makeReady(record, 'parents-ended');
+    else this.schedule(record, due, 'parents-ended');
   }
 
   #cancel(id: string, error: JobError): void {

@@ -4,6 +4,7 @@ import { jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
 import type { JobFilter } from '../job-filter.js';
 import type { LogLine } from '../../job/job-log.js';
+import type { Transition } from '../../job/transition.js';
 import type { LogQuery } from '../job-reports.js';
 import { type Orphan, orphansAmong } from '../orphan.js';
 import type { ContinuationPage, JobCount, JobListQuery, JobReader } from '../storage.js';
@@ -55,6 +56,10 @@ export class MemoryReader implements JobReader {
 
   async listLogs(jobId: string, query: LogQuery = {}): Promise<LogLine[]> {
     return linesOf(this.jobs.find(jobId), query);
+  }
+
+  async listTransitions(jobId: string): Promise<Transition[]> {
+    return [...(this.jobs.find(jobId)?.transitions ?? [])];
   }
 
   async countLogs(jobId: string, query: Pick<LogQuery, 'attempt'> = {}): Promise<number> {

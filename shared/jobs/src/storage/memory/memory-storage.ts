@@ -78,13 +78,13 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     if (pausedAt !== null) return [];
     const now = this.clock.now();
     return line.take(this.#room(queue, limit)).map((record) => {
-      this.jobs.start(record);
       record.serverId = serverId;
       record.attempt++;
       record.startedAt = new Date(now);
       record.progress = null;
       record.runs++;
       record.leaseUntil = now + leaseMs;
+      this.jobs.start(record);
       return toClaimedJob(record, serverId);
     });
   }
@@ -107,7 +107,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     return this.#eachHeld(claims, (record) => {
       letGo(record);
-      this.jobs.makeReady(record);
+      this.jobs.makeReady(record, 'released');
     });
   }
 
@@ -137,7 +137,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       .filter((record) => record.state === 'scheduled')
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
-    for (const record of due) this.jobs.makeReady(record);
+    for (const record of due) this.jobs.makeReady(record, 'due');
     const next = waiting[due.length];
     return { promoted: due.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
   }
@@ -159,7 +159,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
         report.failed++;
       } else {
         endAttempt(record, 'lost', lostError(record), now);
-        this.jobs.makeReady(record);
+        this.jobs.makeReady(record, 'lost');
         report.released++;
       }
     }
@@ -211,11 +211,11 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
         break;
       case 'retry':
         endAttempt(record, 'failed', outcome.error, now);
-        this.jobs.schedule(record, new Date(now + outcome.delayMs));
+        this.jobs.schedule(record, new Date(now + outcome.delayMs), 'failed');
         break;
       case 'snooze':
         letGo(record);
-        this.jobs.schedule(record, new Date(now + outcome.delayMs));
+        this.jobs.schedule(record, new Date(now + outcome.delayMs), 'snoozed');
         break;
     }
   }

@@ -1,0 +1,92 @@
+import type {
+  Attempt,
+  Batch,
+  BatchListQuery,
+  ContinuationPage,
+  Job,
+  JobCount,
+  JobFilter,
+  JobListQuery,
+  JobReader,
+  LogLine,
+  LogQuery,
+  Orphan,
+  Queue,
+  Server,
+  StateCounts,
+  Transition,
+} from '@longshore/jobs';
+import type { StorageParts } from './storage-parts.js';
+
+/** What people look at: every method hands over to the part of the storage whose role it is. */
+export class PostgresReads implements JobReader {
+  protected readonly parts: StorageParts;
+
+  constructor(parts: StorageParts) {
+    this.parts = parts;
+  }
+
+  findJob(id: string): Promise<Job | null> {
+    return this.parts.reader.findJob(id);
+  }
+
+  listJobs(query: JobListQuery): Promise<Job[]> {
+    return this.parts.reader.listJobs(query);
+  }
+
+  countJobs(filter?: JobFilter): Promise<JobCount> {
+    return this.parts.reader.countJobs(filter);
+  }
+
+  stateCounts(): Promise<StateCounts> {
+    return this.parts.reader.stateCounts();
+  }
+
+  listAttempts(jobId: string): Promise<Attempt[]> {
+    return this.parts.reader.listAttempts(jobId);
+  }
+
+  listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]> {
+    return this.parts.reports.listLogs(jobId, query);
+  }
+
+  listTransitions(jobId: string): Promise<Transition[]> {
+    return this.parts.reports.listTransitions(jobId);
+  }
+
+  countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number> {
+    return this.parts.reports.countLogs(jobId, query);
+  }
+
+  listContinuations(id: string, page?: ContinuationPage): Promise<Job[]> {
+    return this.parts.reader.listContinuations(id, page);
+  }
+
+  findBatch(id: string): Promise<Batch | null> {
+    return this.parts.batches.findBatch(id);
+  }
+
+  listBatches(query: BatchListQuery): Promise<Batch[]> {
+    return this.parts.batches.listBatches(query);
+  }
+
+  countBatches(): Promise<JobCount> {
+    return this.parts.batches.countBatches();
+  }
+
+  listQueues(): Promise<Queue[]> {
+    return this.parts.reader.listQueues();
+  }
+
+  listServers(): Promise<Server[]> {
+    return this.parts.reader.listServers();
+  }
+
+  listOrphans(): Promise<Orphan[]> {
+    return this.parts.reader.listOrphans();
+  }
+
+  ping(): Promise<void> {
+    return this.parts.reader.ping();
+  }
+}
