@@ -1,5 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
+import { arrayOf } from './array-literal.js';
 import {
   indexPlans,
   localSettings,
@@ -8,6 +9,7 @@ import {
   startupOptions,
   transactionTimeout,
 } from './settings.js';
+import { lockQueues } from './sql/lock-queues.js';
 import { UnnamedClient } from './unnamed-client.js';
 
 /**
@@ -23,6 +25,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** READ COMMITTED set on every transaction; `false` leaves the server's default. */
   readonly useRecommendedIsolationLevel: boolean;
+  /** `false`: those who change jobs of a queue do so one after the other. */
+  readonly disableGlobalLocks: boolean;
   /** The longest an ordinary statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
   /** Shown in `pg_stat_activity`. */
@@ -83,6 +87,24 @@ export class Database {
         throw translate(error);
       }
     }
+  }
+
+  /** Runs one statement that changes jobs of the queue that is its first value, as a transaction of its own. */
+  async write<Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: [queueId: number, ...rest: unknown[]],
+  ): Promise<Row[]> {
+    if (this.options.disableGlobalLocks) return this.query<Row>(statement, values);
+    return this.transaction(async (client) => {
+      await this.lockQueues(client, [values[0]]);
+      return (await client.query<Row>({ ...statement, values })).rows;
+    });
+  }
+
+  /** Keeps others who change jobs of these queues out until the transaction ends, unless global locks are disabled. */
+  async lockQueues(client: pg.ClientBase, queueIds: readonly number[]): Promise<void> {
+    if (this.options.disableGlobalLocks) return;
+    await client.query({ ...lockQueues, values: [arrayOf(queueIds)] });
   }
 
   /**

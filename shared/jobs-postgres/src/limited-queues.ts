@@ -64,10 +64,11 @@ export class LimitedQueues {
   async claim(
     { queue, serverId }: ClaimRequest,
     look: Look,
-    values: readonly unknown[],
+    values: readonly [queueId: number, ...rest: unknown[]],
   ): Promise<LimitedClaimedRow[]> {
     const rows = await this.#database.transaction(
       async (client) => {
+        await this.#database.lockQueues(client, [values[0]]);
         await client.query({ ...lockBucket, values: [values[0]] });
         const claimed = await client.query<LimitedClaimedRow>({
           ...limitedClaims[look],

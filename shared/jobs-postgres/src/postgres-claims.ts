@@ -38,7 +38,7 @@ export class PostgresClaims {
     const queueId = await this.#queues.idOf(request.queue);
     let cursor = this.#cursors.get(queueId);
     if (cursor === undefined) this.#cursors.set(queueId, (cursor = new LineCursor()));
-    const values = [queueId, request.serverId, request.limit, request.leaseMs];
+    const values: [number, ...unknown[]] = [queueId, request.serverId, request.limit, request.leaseMs];
     if (!cursor.headIsDue(performance.now())) {
       const { priorities, seqs } = cursor.positions();
       const jobs = await this.#claim('behindCursor', [...values, priorities, seqs], request, cursor);
@@ -73,7 +73,7 @@ export class PostgresClaims {
     const waiting = await this.#database.query<{ id: number; due_in: number }>(nextDue);
     let promoted = 0;
     for (const { id } of waiting.filter(({ due_in: dueIn }) => dueIn <= 0)) {
-      const [row] = await this.#database.query<{ promoted: number; held: boolean }>(promoteDue, [id, limit]);
+      const [row] = await this.#database.write<{ promoted: number; held: boolean }>(promoteDue, [id, limit]);
       if (row === undefined || row.promoted === 0) continue;
       promoted += row.promoted;
       this.#wakeUps.announce(await this.#queues.nameOf(id));
@@ -93,7 +93,7 @@ export class PostgresClaims {
     const busy = await this.#database.query<{ id: number }>(busyQueues);
     const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
     for (const { id } of busy) {
-      const [row] = await this.#database.query<{ released: number; failed: number }>(rescueJobs, [id]);
+      const [row] = await this.#database.write<{ released: number; failed: number }>(rescueJobs, [id]);
       report.released += row?.released ?? 0;
       report.failed += row?.failed ?? 0;
       if (row !== undefined && row.released > 0) await this.#cameBack(id);
@@ -110,7 +110,7 @@ export class PostgresClaims {
   /** Resolves to `null` if the queue turns out to have limits, unknown until now. */
   async #claim(
     look: Look,
-    values: unknown[],
+    values: [queueId: number, ...rest: unknown[]],
     request: ClaimRequest,
     cursor: LineCursor,
   ): Promise<ClaimedJob[] | null> {
@@ -118,7 +118,7 @@ export class PostgresClaims {
     const limited = this.#limits.has(queue);
     const rows = limited
       ? await this.#limits.claim(request, look, values)
-      : await this.#database.query<ClaimedRow>(claimStatements[look], values);
+      : await this.#database.write<ClaimedRow>(claimStatements[look], values);
     const [first] = rows;
     if (first?.alive !== true) throw new ServerLostError(serverId);
     if (first.limited !== limited) this.#limits.note(queue, first.limited);
@@ -148,7 +148,7 @@ export class PostgresClaims {
   ): Promise<Claim[]> {
     const stale: Claim[] = [];
     for (const [queue, group] of byQueue(claims)) {
-      const rows = await this.#database.query<TouchedRow>(statement, [
+      const rows = await this.#database.write<TouchedRow>(statement, [
         await this.#queues.idOf(queue),
         ...claimArrays(group),
         ...rest(group),

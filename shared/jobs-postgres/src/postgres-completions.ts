@@ -108,7 +108,7 @@ export class PostgresCompletions {
     const { statements, columns } = finishers[first.outcome.kind];
     const claims = group.map(({ claim }) => claim);
     const outcomes = group.map(({ outcome }) => outcome);
-    const rows = await this.#database.query<TouchedRow & { jobs?: number }>(statements[linkage], [
+    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statements[linkage], [
       await this.#queues.idOf(first.claim.queue),
       ...fences(claims),
       ...columns.map((column) => column(outcomes)),

@@ -90,7 +90,7 @@ export class PostgresIntake implements JobIntake {
       for (const { statement, values } of inserts) await run(statement, values);
       return; // whether it commits, and when, is the caller's affair
     }
-    await this.#insert(inserts);
+    await this.#insert(inserts, jobs);
     this.#announce(jobs);
   }
 
@@ -102,17 +102,18 @@ export class PostgresIntake implements JobIntake {
     settings: Settings = {},
   ): Promise<Holders> {
     for (const queue of byQueue(jobs).keys()) await this.#queues.idOf(queue); // known before a connection is held
-    const write = async (run: Run): Promise<KeyResolution> => {
+    const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
       if (resolution.created.some(waitsForParents)) await checkParents(resolution.created, created, run);
+      if (client !== undefined) await this.#lockQueues(client, resolution.created);
       for (const { statement, values } of await this.#inserts(resolution.created, created))
         await run(statement, values);
       return resolution;
     };
     if (transaction !== undefined) return (await atOnce(transaction, write)).holders;
     const { created, replacements, holders } = await this.#database.transaction(
-      (client) => write(runOn(client)),
+      (client) => write(runOn(client), client),
       settings,
     );
     this.#announce([...created, ...replacements.values()]);
@@ -122,6 +123,13 @@ export class PostgresIntake implements JobIntake {
   /** Gives up if it has to wait for one of the keys. */
   #enqueueSoon(jobs: readonly NewJob[]): Promise<Holders> {
     return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
+  }
+
+  async #lockQueues(client: pg.ClientBase, jobs: readonly NewJob[]): Promise<void> {
+    if (this.#database.options.disableGlobalLocks) return;
+    const ids: number[] = [];
+    for (const queue of byQueue(jobs).keys()) ids.push(await this.#queues.idOf(queue)); // known already
+    await this.#database.lockQueues(client, ids);
   }
 
   #announce(jobs: readonly NewJob[]): void {
@@ -158,15 +166,16 @@ export class PostgresIntake implements JobIntake {
     })();
   }
 
-  async #insert(inserts: Generator<Insert, void>): Promise<void> {
+  async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<void> {
     const first = inserts.next();
     if (first.done === true) return;
     const second = inserts.next();
-    if (second.done === true) {
+    if (second.done === true && this.#database.options.disableGlobalLocks) {
       await this.#database.query(first.value.statement, first.value.values);
       return;
     }
     await this.#database.transaction(async (client) => {
+      await this.#lockQueues(client, jobs);
       let writing = write(client, first.value);
       for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
         await writing;

@@ -10,6 +10,13 @@ export interface PostgresOptions {
   /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
   useRecommendedIsolationLevel?: boolean;
   /**
+   * `true`, the default: writers of one queue keep out of each other's way by the locks of rows alone. `false` lets them write
+   * one after the other, over all processes that are given the same: clients that enqueue, servers that claim, complete, renew,
+   * give back and promote. Slower; for a database that shows trouble with concurrent writers. Transactions of callers and of handlers
+   * are left alone, for they would hold a queue for as long as they like.
+   */
+  disableGlobalLocks?: boolean;
+  /**
    * State changes go to the database in one batch per round trip; this is the longest, in milliseconds, that a batch may
    * take before it is cancelled and tried again; 1000 to 3 600 000, 300 000 by default.
    */
@@ -46,6 +53,7 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
     url: options.url,
     poolSize: bounded('poolSize', options.poolSize ?? 10, 1, 500),
     useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
+    disableGlobalLocks: options.disableGlobalLocks ?? true,
     statementTimeoutMs: bounded(
       'commandBatchMaxTimeoutMs',
       options.commandBatchMaxTimeoutMs ?? 300_000,

@@ -13,6 +13,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     poolSize: config.DATABASE_POOL_SIZE,
     commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,
     useRecommendedIsolationLevel: config.USE_RECOMMENDED_ISOLATION_LEVEL,
+    disableGlobalLocks: config.DISABLE_GLOBAL_LOCKS,
     retentionDays: {
       done: config.RETENTION_DONE_DAYS,
       failed: config.RETENTION_FAILED_DAYS,

@@ -21,6 +21,8 @@ export const databaseVariables = {
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 300_000 }),
   USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
+  /** `false`: those who change jobs of one queue do so one after the other. */
+  DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
   /** How long finished jobs are kept. */
   RETENTION_DONE_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
   RETENTION_FAILED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),

@@ -39,7 +39,7 @@ export class JobClient {
   readonly #intake: JobIntake;
   readonly #maxArgsBytes: number;
   readonly #idempotencyPeriodMs: number;
-  readonly #around: ((context: EnqueueContext) => Promise<EnqueuedJob[]>) | null;
+  readonly #middleware: readonly EnqueueMiddleware[];
 
   constructor(
     storage: JobIntake & Pick<JobStorage, 'recurring'>,
@@ -49,9 +49,7 @@ export class JobClient {
     this.#intake = storage;
     this.#maxArgsBytes = maxArgsBytes;
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
-    const core = async ({ orders, transaction }: EnqueueContext): Promise<EnqueuedJob[]> =>
-      this.#enqueueMany(orders, transaction);
-    this.#around = middleware.length === 0 ? null : compose(middleware, core);
+    this.#middleware = middleware;
   }
 
   /**
@@ -69,11 +67,11 @@ export class JobClient {
     args: Args,
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
-    if (this.#around !== null) {
+    if (this.#middleware.length > 0) {
       const { transaction, ...rest } = options;
       // A definition of certain arguments, together with these, is a definition of some arguments.
       const order = { definition, args, options: rest } as JobOrder;
-      const [enqueued] = await this.#around({ orders: [order], transaction });
+      const [enqueued] = await this.enqueueMany([order], transaction);
       if (enqueued === undefined)
         throw new Error('A middleware left no job to enqueue; to refuse one it throws');
       return enqueued;
@@ -93,8 +91,11 @@ export class JobClient {
    * @param transaction as in {@link EnqueueOptions}
    */
   async enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
-    if (this.#around !== null) return this.#around({ orders, transaction });
-    return this.#enqueueMany(orders, transaction);
+    if (this.#middleware.length === 0) return this.#enqueueMany(orders, transaction);
+    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
+      this.#enqueueMany(context.orders, transaction),
+    );
+    return enqueue({ orders, followUp: null, transaction });
   }
 
   async #enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
@@ -119,6 +120,21 @@ export class JobClient {
    * @param transaction as in {@link EnqueueOptions}
    */
   async enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
+    if (this.#middleware.length === 0) return this.#enqueueBatch(order, transaction);
+    let batch: EnqueuedBatch | null = null;
+    const { followUp: last = null, ...rest } = order;
+    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async ({ orders, followUp }) => {
+      const jobs = { ...rest, jobs: orders, ...(followUp !== null && { followUp }) };
+      const enqueued = await this.#enqueueBatch(jobs, transaction);
+      batch = enqueued;
+      return enqueued.followUp === null ? [...enqueued.jobs] : [...enqueued.jobs, enqueued.followUp];
+    });
+    await enqueue({ orders: order.jobs, followUp: last, transaction });
+    if (batch === null) throw new Error('A middleware left no batch to enqueue; to refuse one it throws');
+    return batch;
+  }
+
+  async #enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
     const { name = null, followUp: last, followUpWhen: when = 'onDone' } = order;
     if (name !== null && (name.length === 0 || name.length > 200))
       throw new RangeError('The name of a batch has 1 to 200 characters');

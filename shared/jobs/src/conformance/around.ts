@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { JobClient } from '../client/job-client.js';
+import { JobClient, type JobOrder } from '../client/job-client.js';
 import { defineJob } from '../job/definition.js';
 import { CancelJob, SnoozeJob } from '../job/errors.js';
 import { handleJob } from '../server/handler.js';
@@ -30,6 +30,28 @@ export function around(bench: Bench): void {
     const [other] = await client.enqueueMany([{ definition, args: {} }]);
     expect([one.queue, other?.queue]).to.deep.equal([queue, queue]);
     expect(await bench.storage.findJob(one.id)).to.include({ queue });
+  });
+
+  it('puts middleware around the jobs of a batch and its follow-up', async () => {
+    const definition = defineJob({ name: 'batched', queue: bench.newQueue() });
+    const tagged = (order: JobOrder): JobOrder => ({
+      ...order,
+      options: { ...order.options, tags: ['seen'] },
+    });
+    const client = new JobClient(bench.storage, {
+      middleware: [
+        async (context, next) => {
+          context.orders = context.orders.map(tagged);
+          context.followUp = context.followUp && tagged(context.followUp);
+          return next();
+        },
+      ],
+    });
+    const order = { definition, args: {} };
+    const { jobs, followUp } = await client.enqueueBatch({ jobs: [order, order], followUp: order });
+    const stored = await Promise.all([...jobs, followUp].map((job) => bench.storage.findJob(job?.id ?? '')));
+    expect(stored.map((job) => job?.tags)).to.deep.equal([['seen'], ['seen'], ['seen']]);
+    expect(jobs).to.have.length(2);
   });
 
   it('enqueues nothing if a middleware throws', async () => {

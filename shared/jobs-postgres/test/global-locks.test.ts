@@ -1,0 +1,113 @@
+import { defineJob, JobClient, type ServerRegistration } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+import { lockQueues } from '../src/sql/lock-queues.js';
+
+const work = defineJob({ name: 'work', queue: 'busy' });
+
+describe('Global locks', () => {
+  let database: TestDatabase;
+  let locking: PostgresStorage;
+  let ordinary: PostgresStorage;
+  let writer: pg.Client;
+  let server: ServerRegistration;
+
+  before(async () => {
+    database = await createTestDatabase();
+    locking = new PostgresStorage({ url: database.url, disableGlobalLocks: false });
+    ordinary = new PostgresStorage({ url: database.url });
+    await locking.open();
+    const description = { host: 'x', pid: 1, queues: ['busy', 'other'], concurrency: 1, timeoutMs: 60_000 };
+    server = await locking.registerServer(description);
+    writer = new pg.Client(database.url);
+    await writer.connect();
+  });
+
+  after(async () => {
+    await writer.end();
+    await server.unregister();
+    await locking.close();
+    await ordinary.close();
+    await database.drop();
+  });
+
+  /** While somebody writes into the queue `busy`. */
+  async function duringWrite<Result>(
+    act: () => Promise<Result>,
+    then: (acting: Promise<Result>) => Promise<unknown>,
+  ): Promise<Result> {
+    await writer.query('begin');
+    await writer.query(
+      lockQueues.text.replace('$1', `(select array[id] from longshore.queue where name = 'busy')`),
+    );
+    const acting = act();
+    await then(acting);
+    await writer.query('commit');
+    return acting;
+  }
+
+  const waits = async (): Promise<void> => {
+    await eventually(async () => {
+      const rows = await database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+      );
+      return rows.length === 1;
+    });
+  };
+
+  const enqueue = (storage: PostgresStorage, queue = 'busy', key?: string): Promise<unknown> =>
+    new JobClient(storage).enqueue(work, {}, { queue, ...(key !== undefined && { unique: { key } }) });
+
+  const claim = (queue: string): Promise<unknown[]> =>
+    locking.claim({ serverId: server.id, queue, limit: 10, leaseMs: 60_000 });
+
+  it('let those who enqueue into one queue write one after the other', async () => {
+    await duringWrite(() => enqueue(locking), waits);
+  });
+
+  it('let those who enqueue with a unique key write one after the other', async () => {
+    await duringWrite(() => enqueue(locking, 'busy', 'a'), waits);
+  });
+
+  it('let those who claim and those who complete write one after the other', async () => {
+    await enqueue(locking);
+    const claimed = await duringWrite(() => claim('busy'), waits);
+    expect(claimed.length).to.be.greaterThan(0);
+    const [job] = claimed as { claim: Parameters<typeof locking.release>[0][number] }[];
+    const completions =
+      job === undefined ? [] : [{ claim: job.claim, outcome: { kind: 'done', result: 'null' } as const }];
+    expect(await duringWrite(() => locking.complete(completions), waits)).to.deep.equal([]);
+  });
+
+  it('let writers of two queues write at the same time', async () => {
+    await duringWrite(
+      () => enqueue(locking, 'other'),
+      (enqueued) => enqueued,
+    );
+    await duringWrite(
+      () => claim('other'),
+      (claimed) => claimed,
+    );
+  });
+
+  it('are left alone by a storage that has them disabled, as they are by default', async () => {
+    await duringWrite(
+      () => enqueue(ordinary),
+      (enqueued) => enqueued,
+    );
+  });
+
+  it('lose no job of many writers', async () => {
+    const enqueued = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        new JobClient(locking).enqueueMany(
+          [1, 2, 3].map(() => ({ definition: { ...work, queue: 'many' }, args: {} })),
+        ),
+      ),
+    );
+    expect(enqueued.flat()).to.have.length(15);
+    expect((await locking.countJobs({ queue: ['many'] })).count).to.equal(15);
+  });
+});
