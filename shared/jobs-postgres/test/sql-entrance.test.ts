@@ -1,0 +1,70 @@
+import { defineJob, JobClient } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+
+describe('longshore.enqueue()', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const enqueue = async (call: string): Promise<string> =>
+    (await database.query<{ id: string }>(`select longshore.enqueue(${call}) as id`))[0]?.id ?? '';
+
+  it('gives the job that holds a unique key, until it has finished', async () => {
+    const call = `'work', queue => 'unique', unique_key => 'a'`;
+    const first = await enqueue(call);
+    expect(await enqueue(call)).to.equal(first);
+    await storage.cancelJob(first);
+    const second = await enqueue(call);
+    expect(second).not.to.equal(first);
+    expect(await enqueue(call)).to.equal(second);
+  });
+
+  it('shares unique keys with clients', async () => {
+    const id = await enqueue(`'work', queue => 'shared', unique_key => 'a'`);
+    const work = defineJob({ name: 'work', queue: 'shared' });
+    const enqueued = await new JobClient(storage).enqueue(work, {}, { unique: { key: 'a' } });
+    expect(enqueued).to.deep.equal({ id, queue: 'shared', created: false });
+  });
+
+  it('creates one job for 20 callers with a unique key at the same time', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => enqueue(`'work', queue => 'crowd', unique_key => 'a'`)),
+    );
+    expect(new Set(ids).size).to.equal(1);
+    expect((await storage.countJobs({ queue: ['crowd'] })).count).to.equal(1);
+  });
+
+  it('holds back a job whose concurrency key has no room', async () => {
+    for (let n = 0; n < 3; n++)
+      await enqueue(`'work', queue => 'keyed', concurrency_key => 'tenant', concurrency_limit => 2`);
+    const description = { host: 'x', pid: 1, queues: ['keyed'], concurrency: 1, timeoutMs: 60_000 };
+    const server = await storage.registerServer(description);
+    while ((await storage.settle(100)) > 0);
+    const claimed = await storage.claim({ serverId: server.id, queue: 'keyed', limit: 10, leaseMs: 60_000 });
+    await server.unregister();
+    expect(claimed).to.have.length(2);
+  });
+
+  for (const [title, call] of [
+    ['an empty key', `'work', unique_key => ''`],
+    ['a concurrency key without a limit', `'work', concurrency_key => 'a'`],
+    ['a concurrency limit out of bounds', `'work', concurrency_key => 'a', concurrency_limit => 0`],
+  ] as const) {
+    it(`refuses ${title}`, async () => {
+      const problem = await enqueue(call).catch((error: unknown) => error);
+      expect(problem).to.be.instanceOf(Error).with.property('code', '22023');
+    });
+  }
+});
