@@ -16,6 +16,8 @@ export interface Sizes {
   readonly singleCallers: number;
   readonly httpSeconds: number;
   readonly httpConnections: number;
+  readonly listeners: number;
+  readonly listenSeconds: number;
 }
 
 export const fullSizes: Sizes = {
@@ -31,6 +33,8 @@ export const fullSizes: Sizes = {
   singleCallers: 10,
   httpSeconds: 8,
   httpConnections: 64,
+  listeners: 10_000,
+  listenSeconds: 10,
 };
 
 /** Enough to see that every scenario works. Its numbers mean nothing. */
@@ -47,4 +51,6 @@ export const smokeSizes: Sizes = {
   singleCallers: 10,
   httpSeconds: 1,
   httpConnections: 8,
+  listeners: 20,
+  listenSeconds: 1,
 };

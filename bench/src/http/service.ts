@@ -10,6 +10,7 @@ const startDeadlineMs = 30_000;
 
 export interface Service {
   readonly url: string;
+  readonly pid: number | undefined;
   stop(): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ export async function startService(program: string, env: Record<string, string>)
     }
     await pause(50);
   }
-  return { url, stop };
+  return { url, pid: child.pid, stop };
 }
 
 async function isReady(url: string): Promise<boolean> {

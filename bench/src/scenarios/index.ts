@@ -5,6 +5,7 @@ import { drainFullStore } from './drain-full-store.js';
 import { drainPinned } from './drain-pinned.js';
 import { http } from './http.js';
 import { latency } from './latency.js';
+import { listeners } from './listeners.js';
 import { singleEnqueue } from './single-enqueue.js';
 
 export const scenarios: readonly Scenario[] = [
@@ -15,4 +16,5 @@ export const scenarios: readonly Scenario[] = [
   latency,
   singleEnqueue,
   http,
+  listeners,
 ];

@@ -49,12 +49,14 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
   ctx.body = encoded.body;
 }
 
+const goneAway = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+
 /** Koa would take a caller that goes away for an error; of a stream it is the usual end. */
 function stream(ctx: Koa.Context, body: Readable): void {
   ctx.respond = false;
   ctx.res.flushHeaders();
   pipeline(body, ctx.res, (error) => {
-    if (error !== undefined && error !== null && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
+    if (error !== undefined && error !== null && !goneAway.has(error.code ?? ''))
       ctx.app.emit('error', error, ctx);
   });
 }

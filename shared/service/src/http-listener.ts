@@ -6,6 +6,9 @@ import type { Logger } from './logger.js';
 /** Idle connections are closed at once when a listener closes; busy ones get this long for their answer. */
 const drainMs = 5_000;
 
+/** A connection whose answer has gone out is kept for the next request: when a listener closes, no longer than this. */
+const idleLookMs = 50;
+
 /** A listening HTTP server. */
 export interface HttpListener {
   readonly server: Server;
@@ -23,7 +26,9 @@ export interface Address {
 
 /** @throws if the port is taken or may not be used */
 export async function listen(app: Koa, { HOST, PORT }: Address, logger: Logger): Promise<HttpListener> {
-  app.on('error', (error: unknown) => logger.error({ err: error }, 'a request failed'));
+  app.on('error', (error: unknown) => {
+    if (!isGoneAway(error)) logger.error({ err: error }, 'a request failed');
+  });
   const handle = app.callback();
   // Longer than the usual 60 s of a load balancer, so that it is never us who close a connection it is about to use.
   const server = createServer(
@@ -39,11 +44,18 @@ export async function listen(app: Koa, { HOST, PORT }: Address, logger: Logger):
   return { server, port, close: () => close(server) };
 }
 
+/** The caller has closed the connection; who listens to a stream always ends it so. */
+function isGoneAway(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
+}
+
 async function close(server: Server): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+  const last = setTimeout(() => server.closeAllConnections(), drainMs);
+  const idle = setInterval(() => server.closeIdleConnections(), idleLookMs);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
   });
-  clearTimeout(timer);
+  clearInterval(idle);
+  clearTimeout(last);
 }

@@ -6,6 +6,7 @@ import type { JobStorage } from '../storage/storage.js';
 import { admits, type EventFilter, statesWanted } from './event-filter.js';
 import { FeedFollower } from './feed-follower.js';
 import { type HeardEvent, JobListener } from './job-listener.js';
+import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
 import { keyOf } from './recent-events.js';
 
@@ -31,6 +32,7 @@ type Source = Pick<JobStorage, 'feed' | 'findJob' | 'listAttempts'>;
  */
 export class JobEvents {
   readonly #storage: Source;
+  readonly #jobs: JobLookups;
   readonly #listeners = new ListenerSet();
   readonly #follower: FeedFollower;
   #closed = false;
@@ -39,6 +41,7 @@ export class JobEvents {
   constructor(storage: Source, { logger = silentLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
     if (!(pollIntervalMs >= 1)) throw new RangeError(`pollIntervalMs is 1 or more, not ${pollIntervalMs}`);
     this.#storage = storage;
+    this.#jobs = new JobLookups(storage);
     this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
   }
 
@@ -59,17 +62,17 @@ export class JobEvents {
    * process stops. `null`: there is no such job.
    */
   async waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null> {
-    const job = await this.#storage.findJob(id);
+    const job = await this.#jobs.find(id);
     if (job === null || isFinished(job.state)) return job;
     const listener = this.#listen({ jobId: job.id, state: finishedStates }, null, signal);
     const timer = setTimeout(() => listener.end(), timeoutMs);
     try {
       const news = listener.news();
       await Promise.race([this.#cover(listener, null), news]);
-      const meanwhile = await this.#storage.findJob(id);
+      const meanwhile = await this.#jobs.find(id);
       if (meanwhile === null || isFinished(meanwhile.state) || listener.isEnded) return meanwhile;
       await news;
-      return await this.#storage.findJob(id);
+      return await this.#jobs.find(id);
     } finally {
       clearTimeout(timer);
       this.#listeners.delete(listener);
@@ -80,7 +83,7 @@ export class JobEvents {
    * The events of one job from its creation on, or from where a listener was, up to its end. `null`: there is no such job.
    */
   async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
-    const job = await this.#storage.findJob(id);
+    const job = await this.#jobs.find(id);
     if (job === null) return null;
     const from = since ?? job.createdAt;
     const listener = this.#listen({ jobId: job.id }, from, signal);
@@ -124,10 +127,7 @@ export class JobEvents {
     try {
       await this.#cover(listener, null);
       const { jobId = '' } = listener.filter;
-      const [job, attempts] = await Promise.all([
-        this.#storage.findJob(jobId),
-        this.#storage.listAttempts(jobId),
-      ]);
+      const [job, attempts] = await Promise.all([this.#jobs.find(jobId), this.#storage.listAttempts(jobId)]);
       if (job === null) return;
       const told = new Set<string>();
       const course = stateEventsOf(job, attempts);

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { eventually } from './system/eventually.js';
+import { listen, type Listener } from './system/listener.js';
+import { postTest } from './system/jobs.js';
+import type { Service } from './system/service.js';
+import { useSystem } from './system/system.js';
+
+describe('a listener to events', function () {
+  this.timeout(90_000);
+  const system = useSystem({ TEST_JOB_MS: '20' });
+  let other: Service;
+  let listener: Listener | undefined;
+
+  before(async () => {
+    other = await system().start('api');
+    await system().start('worker');
+  });
+  afterEach(() => listener?.stop());
+
+  /** Registers jobs, one after the other, by an api that stays. */
+  async function enqueue(count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let number = 0; number < count; number++) {
+      const { location } = await postTest(other.url);
+      ids.push(location.slice(location.lastIndexOf('/') + 1));
+    }
+    return ids;
+  }
+
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    it(`misses no end while its api ends by ${signal} and another one takes its place`, async () => {
+      const first = await system().start('api');
+      const listening = listen(`${first.url}/api/v1/events?state=done`);
+      listener = listening;
+      await eventually(async () => listening.isConnected());
+
+      const ids = await enqueue(30);
+      await eventually(async () => listening.jobs.size >= 5);
+      const enqueuing = enqueue(60);
+      await first.end(signal);
+      ids.push(...(await enqueuing));
+      const heardBefore = listening.jobs.size;
+      expect(heardBefore).to.be.lessThan(ids.length);
+
+      const next = await system().start('api');
+      listening.moveTo(`${next.url}/api/v1/events?state=done`);
+      ids.push(...(await enqueue(10)));
+      await eventually(async () => ids.every((id) => listening.jobs.has(id)), 30_000);
+    });
+  }
+
+  it('does not keep an api from stopping', async () => {
+    const api = await system().start('api');
+    const listening = listen(`${api.url}/api/v1/events`);
+    listener = listening;
+    await eventually(async () => listening.isConnected());
+    const startedMs = performance.now();
+    expect(await api.end('SIGTERM')).to.equal('exit 0');
+    expect(performance.now() - startedMs).to.be.lessThan(4_000);
+  });
+});

@@ -1,0 +1,60 @@
+/** Listens to server-sent events as a browser does: when a connection ends it asks again from where it was. */
+export interface Listener {
+  /** Ids of the jobs that it has heard of. */
+  readonly jobs: ReadonlySet<string>;
+  isConnected(): boolean;
+  /** Where to ask from now on. */
+  moveTo(url: string): void;
+  stop(): void;
+}
+
+const pauseMs = 100;
+
+export function listen(startUrl: string): Listener {
+  const jobs = new Set<string>();
+  const stopped = new AbortController();
+  let url = startUrl;
+  let lastEventId = '';
+  let connected = false;
+
+  const receive = (block: string): void => {
+    for (const line of block.split('\n')) {
+      if (line.startsWith('id: ')) lastEventId = line.slice(4);
+      if (line.startsWith('data: ')) jobs.add((JSON.parse(line.slice(6)) as { jobId: string }).jobId);
+    }
+  };
+
+  const connect = async (): Promise<void> => {
+    const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) };
+    const response = await fetch(url, { headers, signal: stopped.signal });
+    connected = response.ok;
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const blocks = (text + chunk).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) receive(block);
+    }
+  };
+
+  const listenOn = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      try {
+        await connect();
+      } catch {
+        // The connection broke, or nobody is there yet.
+      }
+      connected = false;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  void listenOn();
+
+  return {
+    jobs,
+    isConnected: () => connected,
+    moveTo: (next) => {
+      url = next;
+    },
+    stop: () => stopped.abort(),
+  };
+}

@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { EventBody } from '../src/events/event-body.js';
+import type { ServerSentEvent } from '../src/events/event-source.js';
+
+/** A stream that sends these and then stays silent until it is left. */
+function silentAfter(events: readonly ServerSentEvent[]): {
+  events: AsyncIterable<ServerSentEvent>;
+  isLeft: () => boolean;
+} {
+  let isLeft = false;
+  let leave = (): void => undefined;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const iterator: AsyncIterator<ServerSentEvent> = {
+    next: async () => {
+      const value = sent.shift();
+      if (value !== undefined) return { value };
+      await left;
+      return { done: true, value: undefined };
+    },
+    return: async () => {
+      isLeft = true;
+      leave();
+      return { done: true, value: undefined };
+    },
+  };
+  const sent = [...events];
+  return { events: { [Symbol.asyncIterator]: () => iterator }, isLeft: () => isLeft };
+}
+
+describe('The body of an answer that is a stream of events', () => {
+  it('writes an event as the HTML Standard says', async () => {
+    const { events } = silentAfter([{ event: 'state', id: '7', data: { text: 'two\nlines' } }]);
+    const body = new EventBody({ events });
+    let received = '';
+    for await (const chunk of body.setEncoding('utf8')) {
+      received += String(chunk);
+      if (received.includes('data')) break;
+    }
+    expect(received).to.equal('retry: 2000\n\nevent: state\nid: 7\ndata: {"text":"two\\nlines"}\n\n');
+  });
+
+  it('sends a heartbeat after 15 s of silence, with the place from which to go on', () => {
+    const silent = new EventBody({ ...silentAfter([]), position: () => 'here' });
+    silent.setEncoding('utf8').read();
+    silent.beat(performance.now() + 14_000);
+    expect(silent.read()).to.equal(null);
+    silent.beat(performance.now() + 15_001);
+    expect(silent.read()).to.equal(': heartbeat\nid: here\n\n');
+    silent.destroy();
+  });
+
+  it('leaves the source when the caller goes away', () => {
+    const source = silentAfter([]);
+    new EventBody(source).destroy();
+    expect(source.isLeft()).to.equal(true);
+  });
+});
