@@ -13,7 +13,7 @@ const described = {
   name: 'events',
   key: 'jobId',
   item: JobEventItem,
-  serverSet: ['jobId', 'name', 'queue', 'state', 'attempt', 'at', 'tags', 'batchId', 'recurringJobId'],
+  serverSet: ['kind', 'jobId', 'name', 'queue', 'attempt', 'at', 'tags', 'batchId', 'recurringJobId'],
 } as const;
 
 /** `/events`: what happens to all jobs. */
@@ -22,9 +22,10 @@ export function eventsResource(events: JobEvents): Resource {
     ...described,
     description: 'What happens to jobs, as it happens.',
     filters: {
+      kind: 'exact',
       queue: 'exact',
       name: 'exact',
-      state: 'exact',
+      state: { field: 'state', match: 'exact', description: 'Only states, and of those only these.' },
       tag: { field: 'tags', match: 'exact' },
       batchId: 'exact',
       recurringJobId: 'exact',

@@ -1,23 +1,29 @@
 import {
+  type EventTopic,
   type FeedPage,
   type FeedRequest,
+  finishedStates,
   firstIdOf,
-  isFinished,
+  isId,
   type JobEvent,
   type JobFeed,
-  type JobState,
-  finishedStates,
+  type JobMeta,
+  keyOf,
   readMeta,
   stateEventsOf,
+  topicOf,
 } from '@longshore/jobs';
 import { codeOf, type Database } from './database.js';
 import { toAttempts } from './job-row.js';
 import type { QueueDirectory } from './queue-directory.js';
 import {
   type CourseRow,
+  type SaidRow,
   selectCreated,
   selectEnded,
   selectRetried,
+  selectSaid,
+  selectSaidByJob,
   selectStarted,
   settledUpTo,
   summarizeTimes,
@@ -42,7 +48,7 @@ export class PostgresFeed implements JobFeed {
   readonly #searches: Database;
   readonly #queues: QueueDirectory;
   /** After the latest read: where it ended, and what of the database it saw. */
-  #seen: { readonly settledMs: number; readonly snapshot: string; readonly states: string } | undefined;
+  #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
@@ -52,7 +58,7 @@ export class PostgresFeed implements JobFeed {
     this.#queues = queues;
   }
 
-  async read({ since, spanMs = Infinity, states }: FeedRequest): Promise<FeedPage> {
+  async read({ since, spanMs = Infinity, topics }: FeedRequest): Promise<FeedPage> {
     const [now] = await this.#database.query<{ settled: Date; snapshot: string }>(settledUpTo);
     if (now === undefined) throw new Error('Postgres did not tell the time');
     const { snapshot } = now;
@@ -61,25 +67,27 @@ export class PostgresFeed implements JobFeed {
     const caughtUp = endsMs > now.settled.getTime();
     const settledMs = caughtUp ? Math.max(since.getTime(), now.settled.getTime()) : endsMs;
     const settled = new Date(settledMs);
-    const seen = { settledMs, snapshot, states: states.toSorted().join() };
+    const seen = { settledMs, snapshot, topics: topics.toSorted().join() };
     const before = this.#seen;
     if (caughtUp) this.#seen = seen;
     if (
       before?.settledMs === since.getTime() &&
       before.snapshot === snapshot &&
-      before.states === seen.states &&
+      before.topics === seen.topics &&
       caughtUp
     )
       return { events: [], settled, caughtUp }; // nobody has written anything
 
     const until = caughtUp ? 'infinity' : settled;
     await this.#summarizeIfDue();
-    const rows = await this.#rows(since, until, states);
+    const rows = await this.#rows(since, until, topics);
     this.#rowsSinceSummary += rows.length;
-    const events = await this.#events(rows);
+    const events = [...(await this.#events(rows)), ...(await this.#said(since, until, topics))];
     return {
       events: events
-        .filter(({ at, state }) => at >= since && (caughtUp || at < until) && states.includes(state))
+        .filter(
+          (event) => event.at >= since && (caughtUp || event.at < until) && topics.includes(topicOf(event)),
+        )
         .toSorted((one, other) => one.at.getTime() - other.at.getTime()),
       settled,
       caughtUp,
@@ -87,12 +95,12 @@ export class PostgresFeed implements JobFeed {
   }
 
   /** Jobs of which something happened in that time, some of them twice. Only where it may be found. */
-  async #rows(since: Date, until: Date | 'infinity', states: readonly JobState[]): Promise<CourseRow[]> {
+  async #rows(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<CourseRow[]> {
     const times = [since, until];
-    const wants = (...some: JobState[]): boolean => some.some((state) => states.includes(state));
+    const wants = (...some: EventTopic[]): boolean => some.some((topic) => topics.includes(topic));
     const waits = wants('scheduled', 'awaiting', 'enqueued');
     const runs = waits || wants('processing');
-    const ends = runs ? finishedStates : states.filter(isFinished);
+    const ends = runs ? finishedStates : finishedStates.filter((state) => topics.includes(state));
     const parts = await Promise.all([
       ends.length === 0 ? [] : this.#searches.query<CourseRow>(selectEnded, [ends, ...times]),
       runs ? this.#database.query<CourseRow>(selectStarted, times) : [],
@@ -121,10 +129,38 @@ export class PostgresFeed implements JobFeed {
         finishedAt: row.finished_at,
         ...readMeta(row.meta),
       };
-      for (const event of stateEventsOf(course, toAttempts(row)))
-        events.set(`${event.jobId} ${event.state} ${event.at.getTime()}`, event);
+      for (const event of stateEventsOf(course, toAttempts(row))) events.set(keyOf(event), event);
     }
     return [...events.values()];
+  }
+
+  async saidBy(jobId: string, since: Date): Promise<JobEvent[]> {
+    if (!isId(jobId)) return [];
+    return this.#saidEvents(await this.#database.query<SaidRow>(selectSaidByJob, [jobId, since]));
+  }
+
+  async #said(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<JobEvent[]> {
+    if (!topics.includes('progress') && !topics.includes('log')) return [];
+    return this.#saidEvents(await this.#database.query<SaidRow>(selectSaid, [since, until]));
+  }
+
+  #saidEvents(rows: readonly SaidRow[]): Promise<JobEvent[]> {
+    return Promise.all(
+      rows.map(async (row): Promise<JobEvent> => {
+        const subject = {
+          at: row.written_at,
+          jobId: row.job_id,
+          name: row.name,
+          queue: await this.#queues.nameOf(row.queue_id),
+          attempt: row.attempt,
+          ...linksOf(row.meta),
+        };
+        const { line, level, percent, message, fields } = row;
+        return line === null
+          ? { kind: 'progress', ...subject, percent, message }
+          : { kind: 'log', ...subject, line, level, message, fields };
+      }),
+    );
   }
 
   async #summarizeIfDue(): Promise<void> {
@@ -147,4 +183,9 @@ export class PostgresFeed implements JobFeed {
       if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
     }
   }
+}
+
+function linksOf(meta: JobMeta | null): Pick<JobEvent, 'tags' | 'batchId' | 'recurringJobId'> {
+  const { tags, batchId, recurringJobId } = readMeta(meta);
+  return { tags, batchId, recurringJobId };
 }

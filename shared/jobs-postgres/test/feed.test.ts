@@ -39,14 +39,14 @@ describe('The feed of Postgres', () => {
 
   /** What has ended, and where to go on. */
   async function read(since: Date): Promise<{ ids: string[]; settled: Date }> {
-    const { events, settled } = await storage.feed.read({ since, states: finishedStates });
+    const { events, settled } = await storage.feed.read({ since, topics: finishedStates });
     return { ids: events.map(({ jobId }) => jobId), settled };
   }
 
   it('tells of an end that commits after later ones have been told and are settled', async () => {
     const [slow, ...others] = await claim(5);
     if (slow === undefined) throw new Error('There was nothing to claim');
-    let { settled } = await storage.feed.read({ since: null, states: [] });
+    let { settled } = await storage.feed.read({ since: null, topics: [] });
     const told: string[] = [];
     const readOn = async (): Promise<void> => {
       const page = await read(settled);
@@ -73,7 +73,7 @@ describe('The feed of Postgres', () => {
   it('tells of what is settled once', async () => {
     await done(await claim(3));
     const ended = new Date();
-    let { settled } = await storage.feed.read({ since: null, states: [] });
+    let { settled } = await storage.feed.read({ since: null, topics: [] });
     await eventually(async () => {
       ({ settled } = await read(settled));
       return settled > ended;

@@ -26,7 +26,7 @@ export * from './job/errors.js';
 export { firstIdOf, isId, newId } from './job/id.js';
 export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';
-export { type JobCourse, type JobEvent, type StateEvent, stateEventsOf } from './job/job-event.js';
+export * from './job/job-event.js';
 export type { ConflictPolicy, Uniqueness, UniquenessOptions, UniquenessRule } from './job/uniqueness.js';
 export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';

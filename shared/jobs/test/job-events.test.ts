@@ -8,6 +8,7 @@ import {
   MemoryStorage,
   newId,
   type NewJob,
+  topicOf,
 } from '../src/index.js';
 
 describe('Job events', () => {
@@ -56,7 +57,7 @@ describe('Job events', () => {
     return heard;
   }
 
-  const states = (heard: readonly HeardEvent[]): string[] => heard.map(({ event }) => event.state);
+  const states = (heard: readonly HeardEvent[]): string[] => heard.map(({ event }) => topicOf(event));
 
   describe('waiting for the end of a job', () => {
     it('ends with it', async () => {
@@ -106,6 +107,24 @@ describe('Job events', () => {
       expect(states(await heard)).to.deep.equal(['enqueued', 'processing', 'done']);
     });
 
+    it('tells what its attempts say of themselves, all of it before the end', async () => {
+      const id = await enqueue();
+      const one = await claim();
+      const line = { line: 1, at: new Date(), level: 'info', message: 'Under way', fields: null } as const;
+      await storage.report([
+        { claim: one, progress: { percent: 40, message: null, at: new Date() }, lines: [line] },
+      ]);
+      const heard = take(await events.follow(id, null));
+      await storage.report([
+        { claim: one, progress: null, lines: [{ ...line, line: 2, message: 'Nearly' }] },
+      ]);
+      await finish(one);
+      const said = (await heard).map(({ event }) =>
+        event.kind === 'log' || event.kind === 'progress' ? event.message : event.state,
+      );
+      expect(said).to.deep.equal(['enqueued', 'processing', 'Under way', null, 'Nearly', 'done']);
+    });
+
     it('is over for one who has heard the end', async () => {
       const id = await run();
       const last = (await take(await events.follow(id, null))).at(-1);
@@ -129,7 +148,7 @@ describe('Job events', () => {
       await run();
       const heard = take(events.listen({}, null), 3);
       const id = await run();
-      expect((await heard).map(({ event }) => [event.jobId, event.state])).to.deep.equal([
+      expect((await heard).map(({ event }) => [event.jobId, topicOf(event)])).to.deep.equal([
         [id, 'enqueued'],
         [id, 'processing'],
         [id, 'done'],
@@ -196,6 +215,7 @@ describe('Job events', () => {
         reads.push(request);
         return storage.feed.read(request);
       },
+      saidBy: (id: string, since: Date) => storage.feed.saidBy(id, since),
     };
     const counted = new JobEvents(
       {

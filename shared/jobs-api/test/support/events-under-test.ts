@@ -33,6 +33,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
         reads++;
         return storage.feed.read(request);
       },
+      saidBy: (id, since) => storage.feed.saidBy(id, since),
     },
     findJob: (id) => storage.findJob(id),
     listAttempts: (id) => storage.listAttempts(id),

@@ -33,7 +33,7 @@ export const insertReports: Statement = {
       join held on held.place = entry.place
       where held.started_at > now() - $5::integer * interval '1 day'
       on conflict (queue_id, job_id, started_at, line) do update
-      set at = excluded.at, percent = excluded.percent, message = excluded.message
+      set at = excluded.at, percent = excluded.percent, message = excluded.message, written_at = now()
       where job_report.line = 0 and job_report.at <= excluded.at
     )
     select id, attempt from held`,

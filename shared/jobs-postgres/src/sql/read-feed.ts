@@ -1,3 +1,4 @@
+import type { JobMeta, JsonValue, LogLevel } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 import type { JobRow } from '../job-row.js';
 import { running } from './read-jobs.js';
@@ -86,6 +87,52 @@ export const selectCreated: Statement = {
         createdIn('job_awaiting', 'awaiting'),
       ].join(' union all ')}
     ) as job`,
+};
+
+/** A line of a log, or the last word on progress, with what its job is found by. */
+export interface SaidRow {
+  queue_id: number;
+  job_id: string;
+  name: string;
+  meta: JobMeta | null;
+  attempt: number;
+  written_at: Date;
+  /** Of the log; null for progress. */
+  line: string | null;
+  level: LogLevel;
+  percent: number;
+  message: string;
+  fields: { [key: string]: JsonValue } | null;
+}
+
+const said = `
+    select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
+      case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line`;
+
+const saidJob = ['job', 'job_waiting', 'job_held', 'job_done']
+  .map(
+    (table) => `
+      select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`,
+  )
+  .join(' union all ');
+
+/** $1 from, $2 to. */
+export const selectSaid: Statement = {
+  name: 'longshore-select-said',
+  text: `${said}
+    from longshore.job_report as report cross join lateral (${saidJob} limit 1) as job
+    where written_at >= $1 and written_at < $2`,
+};
+
+/** $1 job, $2 from. */
+export const selectSaidByJob: Statement = {
+  name: 'longshore-select-said-by-job',
+  text: `${said}
+    from longshore.queue
+    join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
+    cross join lateral (${saidJob} limit 1) as job
+    where written_at >= $2
+    order by written_at, report.line`,
 };
 
 /** $1 names of partitions. Fills in the index of times for what has been added since. */

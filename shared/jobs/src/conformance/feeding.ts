@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { JobEvent } from '../job/job-event.js';
+import { type EventTopic, type JobEvent, topicOf } from '../job/job-event.js';
+import { newId } from '../job/id.js';
 import type { JobError, Outcome } from '../job/job.js';
-import { finishedStates, jobStates, type JobState } from '../job/state.js';
+import { finishedStates, jobStates } from '../job/state.js';
 import { type Bench, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'No wind', stack: null };
@@ -10,21 +11,21 @@ const done: Outcome = { kind: 'done', result: 'null' };
 
 export function feeding(bench: Bench): void {
   async function start(): Promise<Date> {
-    return (await bench.storage.feed.read({ since: null, states: [] })).settled;
+    return (await bench.storage.feed.read({ since: null, topics: [] })).settled;
   }
 
   /** What is told of a queue. */
   async function told(
     queue: string,
     since: Date,
-    states: readonly JobState[] = jobStates,
+    topics: readonly EventTopic[] = jobStates,
   ): Promise<JobEvent[]> {
-    const { events } = await bench.storage.feed.read({ since, states });
+    const { events } = await bench.storage.feed.read({ since, topics });
     return events.filter((event) => event.queue === queue);
   }
 
   const course = (events: readonly JobEvent[]): string[] =>
-    events.map(({ state, attempt }) => `${state} ${attempt}`);
+    events.map((event) => `${topicOf(event)} ${event.attempt}`);
 
   it('tells of the creation, the start and the end of a job', async () => {
     const since = await start();
@@ -96,6 +97,39 @@ export function feeding(bench: Bench): void {
     expect(course(await told(queue, since, ['done']))).to.deep.equal([]);
   });
 
+  it('tells of progress and of the lines of logs', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne({ meta: { tags: ['blue'] } });
+    const progress = { percent: 12.5, message: 'Casting off', at: new Date() };
+    const line = { line: 1, at: new Date(), level: 'warn', message: 'Fog', fields: '{"miles":1}' } as const;
+    await bench.storage.report([{ claim, progress, lines: [line] }]);
+    const [log, said] = (await told(queue, since, ['progress', 'log'])).toSorted((one, other) =>
+      topicOf(one) < topicOf(other) ? -1 : 1,
+    );
+    const subject = { jobId: claim.jobId, name: 'work', queue, attempt: 1, tags: ['blue'] };
+    expect(said).to.deep.include({ kind: 'progress', ...subject, percent: 12.5, message: 'Casting off' });
+    expect(log).to.deep.include({
+      kind: 'log',
+      ...subject,
+      level: 'warn',
+      message: 'Fog',
+      fields: { miles: 1 },
+    });
+    const [written] = await bench.storage.listLogs(claim.jobId);
+    expect(log).to.include({ line: written?.id });
+  });
+
+  it('gives what the attempts of one job have said, also when it has ended', async () => {
+    const since = await start();
+    const { claim } = await bench.claimOne();
+    const line = { line: 1, at: new Date(), level: 'info', message: 'Land', fields: null } as const;
+    await bench.storage.report([{ claim, progress: null, lines: [line] }]);
+    await bench.storage.complete([{ claim, outcome: done }]);
+    const said = await bench.storage.feed.saidBy(claim.jobId, since);
+    expect(said.map((event) => (event.kind === 'log' ? event.message : event.kind))).to.deep.equal(['Land']);
+    expect(await bench.storage.feed.saidBy(newId(), since)).to.deep.equal([]);
+  });
+
   it('misses no end between one read and the next, and ends to tell some twice', async () => {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: 40 }, () => bench.enqueue(queue));
@@ -104,7 +138,7 @@ export function feeding(bench: Bench): void {
     let since = await start();
     const ended = new Map<string, number>();
     const read = async (): Promise<void> => {
-      const page = await bench.storage.feed.read({ since, states: finishedStates });
+      const page = await bench.storage.feed.read({ since, topics: finishedStates });
       since = page.settled;
       for (const { jobId } of page.events) ended.set(jobId, (ended.get(jobId) ?? 0) + 1);
     };
@@ -130,7 +164,7 @@ export function feeding(bench: Bench): void {
     await bench.storage.complete([{ claim, outcome: done }]);
     const at = (await bench.storage.findJob(claim.jobId))?.finishedAt ?? since;
     const long = new Date(at.getTime() - 3_600_000);
-    const page = await bench.storage.feed.read({ since: long, spanMs: 1_800_000, states: jobStates });
+    const page = await bench.storage.feed.read({ since: long, spanMs: 1_800_000, topics: jobStates });
     expect(page).to.deep.include({ caughtUp: false, settled: new Date(long.getTime() + 1_800_000) });
     expect(page.events.filter((event) => event.queue === queue)).to.deep.equal([]);
   });

@@ -1,9 +1,11 @@
-import type { JobEvent } from '../job/job-event.js';
+import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { type JobState, jobStates } from '../job/state.js';
 
 /** Which events: those that match every given member; within a member, any of its values. */
 export interface EventFilter {
   readonly jobId?: string;
+  readonly kind?: readonly JobEvent['kind'][];
+  /** Only states, and of those only these. */
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];
@@ -16,7 +18,8 @@ export interface EventFilter {
 export function admits(filter: EventFilter, event: JobEvent): boolean {
   return (
     (filter.jobId === undefined || filter.jobId === event.jobId) &&
-    hasAny(filter.state, [event.state]) &&
+    hasAny(filter.kind, [event.kind]) &&
+    hasAny(filter.state, [event.kind === 'state' ? event.state : null]) &&
     hasAny(filter.queue, [event.queue]) &&
     hasAny(filter.name, [event.name]) &&
     hasAny(filter.tag, event.tags) &&
@@ -25,9 +28,14 @@ export function admits(filter: EventFilter, event: JobEvent): boolean {
   );
 }
 
-/** The states whose events the filter can let through. */
-export function statesWanted({ state }: EventFilter): readonly JobState[] {
-  return state === undefined || state.length === 0 ? jobStates : state;
+/** What the events can be about that the filter lets through. */
+export function topicsWanted({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
+  const states = state.length === 0 ? jobStates : state;
+  if (kind.length === 0) return state.length === 0 ? eventTopics : states;
+  return kind.flatMap((one): readonly EventTopic[] => {
+    if (one === 'state') return states;
+    return state.length === 0 ? [one] : [];
+  });
 }
 
 function hasAny(wanted: readonly unknown[] | undefined, values: readonly unknown[]): boolean {

@@ -1,4 +1,4 @@
-import type { JobState } from '../job/state.js';
+import type { EventTopic } from '../job/job-event.js';
 import type { Logger } from '../server/logger.js';
 import { Loop } from '../server/loop.js';
 import type { JobFeed } from '../storage/job-feed.js';
@@ -24,7 +24,7 @@ export class FeedFollower {
   readonly #pollMs: number;
   readonly #loop: Loop;
   #settled: Date | undefined;
-  #covered: readonly JobState[] = [];
+  #covered: readonly EventTopic[] = [];
   #newcomers: { readonly resumesAt: Date | null; readonly covered: () => void }[] = [];
   #lonelySinceMs = Infinity;
 
@@ -43,11 +43,11 @@ export class FeedFollower {
   /**
    * Resolves once nothing can happen any more of which a listener just added is not told.
    *
-   * @param states that it wants to hear of
+   * @param topics that it wants to hear of
    * @param resumesAt from where it wants to go on, if it does
    */
-  async cover(states: readonly JobState[], resumesAt: Date | null): Promise<void> {
-    if (this.#settled !== undefined && states.every((state) => this.#covered.includes(state))) return;
+  async cover(topics: readonly EventTopic[], resumesAt: Date | null): Promise<void> {
+    if (this.#settled !== undefined && topics.every((topic) => this.#covered.includes(topic))) return;
     await new Promise<void>((covered) => {
       this.#newcomers.push({ resumesAt, covered });
       this.#loop.start();
@@ -66,11 +66,11 @@ export class FeedFollower {
     if (startedMs - this.#lonelySinceMs > lingerMs) return this.#rest();
 
     const newcomers = [...this.#newcomers];
-    const states = this.#listeners.states;
-    const isCovered = states.every((state) => this.#covered.includes(state));
+    const topics = this.#listeners.topics;
+    const isCovered = topics.every((topic) => this.#covered.includes(topic));
     const since = this.#settled === undefined || !isCovered ? await this.#begin(newcomers) : this.#settled;
-    const page = await this.#feed.read({ since, spanMs, states });
-    this.#covered = states;
+    const page = await this.#feed.read({ since, spanMs, topics });
+    this.#covered = topics;
     this.#settled = page.settled;
     this.#listeners.tell(this.recent.add(page.events), since, page.settled);
     this.recent.trim(page.settled);
@@ -82,7 +82,7 @@ export class FeedFollower {
 
   /** Where to begin so that nobody misses anything. */
   async #begin(newcomers: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
-    const { settled: now } = await this.#feed.read({ since: null, states: [] });
+    const { settled: now } = await this.#feed.read({ since: null, topics: [] });
     this.#listeners.hearFrom(now);
     const places = newcomers.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
     const farthestBack = now.getTime() - farthestBackMs;

@@ -1,14 +1,13 @@
-import { type JobEvent, stateEventsOf } from '../job/job-event.js';
+import { type JobEvent, keyOf, stateEventsOf } from '../job/job-event.js';
 import type { Job } from '../job/job.js';
 import { finishedStates, isFinished } from '../job/state.js';
 import { type Logger, silentLogger } from '../server/logger.js';
 import type { JobStorage } from '../storage/storage.js';
-import { admits, type EventFilter, statesWanted } from './event-filter.js';
+import { admits, type EventFilter, topicsWanted } from './event-filter.js';
 import { FeedFollower } from './feed-follower.js';
 import { type HeardEvent, JobListener } from './job-listener.js';
 import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
-import { keyOf } from './recent-events.js';
 
 export interface JobEventsOptions {
   readonly logger?: Logger;
@@ -120,7 +119,7 @@ export class JobEvents {
   }
 
   async #cover(listener: JobListener, since: Date | null): Promise<void> {
-    if (!this.#closed) await this.#follower.cover(statesWanted(listener.filter), since);
+    if (!this.#closed) await this.#follower.cover(topicsWanted(listener.filter), since);
   }
 
   async *#course(listener: JobListener, since: Date): AsyncGenerator<HeardEvent> {
@@ -130,19 +129,36 @@ export class JobEvents {
       const [job, attempts] = await Promise.all([this.#jobs.find(jobId), this.#storage.listAttempts(jobId)]);
       if (job === null) return;
       const told = new Set<string>();
-      const course = stateEventsOf(job, attempts);
-      for (const event of course) {
+      const course = [...(await this.#storage.feed.saidBy(jobId, since)), ...stateEventsOf(job, attempts)];
+      yield* this.#tellCourse(course, isFinished(job.state), since, told);
+      if (isFinished(job.state)) return;
+      for await (const { event } of this.#heard(listener, new Set())) {
+        if (told.has(keyOf(event))) continue;
         told.add(keyOf(event));
-        const isEnd = isFinished(job.state) && event === course.at(-1);
-        if (event.at >= since) yield { event, resumeAt: placeAfter(event, isEnd) };
+        const isEnd = event.kind === 'state' && isFinished(event.state);
+        // What was said last may come to light after the end.
+        if (isEnd) yield* this.#tellCourse(await this.#storage.feed.saidBy(jobId, since), false, since, told);
+        yield { event, resumeAt: placeAfter(event, isEnd) };
         if (isEnd) return;
-      }
-      for await (const { event } of this.#heard(listener, told)) {
-        yield { event, resumeAt: placeAfter(event, isFinished(event.state)) };
-        if (isFinished(event.state)) return;
       }
     } finally {
       this.#listeners.delete(listener);
+    }
+  }
+
+  /** In the order of time, what was told before left out. */
+  *#tellCourse(
+    events: readonly JobEvent[],
+    hasEnded: boolean,
+    since: Date,
+    told: Set<string>,
+  ): Generator<HeardEvent> {
+    const course = events
+      .filter((event) => event.at >= since && !told.has(keyOf(event)))
+      .toSorted((one, other) => one.at.getTime() - other.at.getTime());
+    for (const event of course) {
+      told.add(keyOf(event));
+      yield { event, resumeAt: placeAfter(event, hasEnded && event === course.at(-1)) };
     }
   }
 
@@ -161,10 +177,10 @@ export class JobEvents {
   /** What happened since then, as far as this process has not told it to the listener: from the storage, then from memory. */
   async *#missed(listener: JobListener, since: Date, told: Set<string>): AsyncGenerator<HeardEvent> {
     const { recent } = this.#follower;
-    const states = statesWanted(listener.filter);
+    const topics = topicsWanted(listener.filter);
     let place = since;
     for (let spanMs = 10_000; place < recent.from && !listener.isEnded;) {
-      const page = await this.#storage.feed.read({ since: place, spanMs, states });
+      const page = await this.#storage.feed.read({ since: place, spanMs, topics });
       told.clear();
       yield* share(listener, page.events, told, place, page.settled);
       place = page.settled;

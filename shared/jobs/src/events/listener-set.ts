@@ -1,6 +1,5 @@
-import type { JobEvent } from '../job/job-event.js';
-import type { JobState } from '../job/state.js';
-import { admits, statesWanted } from './event-filter.js';
+import type { EventTopic, JobEvent } from '../job/job-event.js';
+import { admits, topicsWanted } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
 /** All who listen in this process. An event finds the listeners of its job without asking the others. */
@@ -8,14 +7,14 @@ export class ListenerSet {
   readonly #all = new Set<JobListener>();
   readonly #byJob = new Map<string, Set<JobListener>>();
   readonly #general = new Set<JobListener>();
-  readonly #wanted = new Map<JobState, number>();
+  readonly #wanted = new Map<EventTopic, number>();
 
   get size(): number {
     return this.#all.size;
   }
 
   /** That any of them wants to hear of. */
-  get states(): JobState[] {
+  get topics(): EventTopic[] {
     return [...this.#wanted.keys()];
   }
 
@@ -24,8 +23,8 @@ export class ListenerSet {
     const { jobId } = listener.filter;
     if (jobId === undefined) this.#general.add(listener);
     else this.#byJob.set(jobId, (this.#byJob.get(jobId) ?? new Set()).add(listener));
-    for (const state of statesWanted(listener.filter))
-      this.#wanted.set(state, (this.#wanted.get(state) ?? 0) + 1);
+    for (const topic of topicsWanted(listener.filter))
+      this.#wanted.set(topic, (this.#wanted.get(topic) ?? 0) + 1);
   }
 
   delete(listener: JobListener): void {
@@ -35,10 +34,10 @@ export class ListenerSet {
     const ofJob = jobId === undefined ? undefined : this.#byJob.get(jobId);
     ofJob?.delete(listener);
     if (jobId !== undefined && ofJob?.size === 0) this.#byJob.delete(jobId);
-    for (const state of statesWanted(listener.filter)) {
-      const others = (this.#wanted.get(state) ?? 1) - 1;
-      if (others === 0) this.#wanted.delete(state);
-      else this.#wanted.set(state, others);
+    for (const topic of topicsWanted(listener.filter)) {
+      const others = (this.#wanted.get(topic) ?? 1) - 1;
+      if (others === 0) this.#wanted.delete(topic);
+      else this.#wanted.set(topic, others);
     }
   }
 

@@ -1,14 +1,9 @@
-import type { JobEvent } from '../job/job-event.js';
+import { type JobEvent, keyOf } from '../job/job-event.js';
 
 /** Older ones are kept only while they may come again. */
 const keptMs = 60_000;
 
 const mostKept = 20_000;
-
-/** What one event is known by, however often it is read. */
-export function keyOf({ jobId, state, at }: JobEvent): string {
-  return `${jobId} ${state} ${at.getTime()}`;
-}
 
 /** The events of the last minute: by them those that come again are known, and listeners resume without a query. */
 export class RecentEvents {

@@ -1,15 +1,14 @@
 import type { Attempt, Job } from './job.js';
-import { isFinished, type JobState } from './state.js';
+import type { LogLine, Progress } from './job-log.js';
+import { isFinished, type JobState, jobStates } from './state.js';
 
-/** A job has come to a state. */
-export interface StateEvent {
-  readonly kind: 'state';
-  /** When, by the storage's clock. */
+/** What every event tells: when, and of which job. */
+export interface EventSubject {
+  /** By the storage's clock. */
   readonly at: Date;
   readonly jobId: string;
   readonly name: string;
   readonly queue: string;
-  readonly state: JobState;
   /** The number of the current or latest attempt; 0 before the first. */
   readonly attempt: number;
   readonly tags: readonly string[];
@@ -17,7 +16,40 @@ export interface StateEvent {
   readonly recurringJobId: string | null;
 }
 
-export type JobEvent = StateEvent;
+/** A job has come to a state. */
+export interface StateEvent extends EventSubject {
+  readonly kind: 'state';
+  readonly state: JobState;
+}
+
+/** An attempt has said how far it is; only the last word is kept, so some may be passed over. */
+export interface ProgressEvent extends EventSubject, Progress {
+  readonly kind: 'progress';
+}
+
+/** An attempt has written a line of its log. */
+export interface LogEvent extends EventSubject, Pick<LogLine, 'level' | 'message' | 'fields'> {
+  readonly kind: 'log';
+  /** The line's id, see `listLogs`. */
+  readonly line: string;
+}
+
+export type JobEvent = StateEvent | ProgressEvent | LogEvent;
+
+/** What an event can be about, from the listener's point of view. */
+export const eventTopics = [...jobStates, 'progress', 'log'] as const;
+
+export type EventTopic = (typeof eventTopics)[number];
+
+export function topicOf(event: JobEvent): EventTopic {
+  return event.kind === 'state' ? event.state : event.kind;
+}
+
+/** What one event is known by, however often it is read. */
+export function keyOf(event: JobEvent): string {
+  const which = event.kind === 'log' ? event.line : event.at.getTime();
+  return `${event.jobId} ${topicOf(event)} ${which}`;
+}
 
 /** What a job's states so far can be read from. */
 export type JobCourse = Pick<

@@ -1,13 +1,12 @@
-import type { JobEvent } from '../job/job-event.js';
-import type { JobState } from '../job/state.js';
+import type { EventTopic, JobEvent } from '../job/job-event.js';
 
 export interface FeedRequest {
   /** Where to begin: what an earlier read called settled. `null`: only to learn where the feed stands. */
   readonly since: Date | null;
   /** Stop this many milliseconds after `since`, for one who is far behind; by default, read up to now. */
   readonly spanMs?: number;
-  /** Which states are of interest: looking for fewer is cheaper. */
-  readonly states: readonly JobState[];
+  /** What is of interest: looking for less is cheaper. */
+  readonly topics: readonly EventTopic[];
 }
 
 export interface FeedPage {
@@ -32,4 +31,6 @@ export interface FeedPage {
  */
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;
+  /** What the attempts of one job have said at that time or later, oldest first: of progress the last word, and the log. */
+  saidBy(jobId: string, since: Date): Promise<JobEvent[]>;
 }

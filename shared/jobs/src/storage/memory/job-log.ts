@@ -4,14 +4,20 @@ import type { JobReport, LogQuery } from '../job-reports.js';
 import { holds, type JobRecord } from './job-record.js';
 
 /** Whether the claim holds; if not, nothing is kept. */
-export function keepReport(record: JobRecord | undefined, { claim, progress, lines }: JobReport): boolean {
+export function keepReport(
+  record: JobRecord | undefined,
+  { claim, progress, lines }: JobReport,
+  writtenAt: Date,
+): boolean {
   if (!holds(record, claim)) return false;
-  if (progress !== null && progress.at >= (record.progress?.at ?? progress.at)) record.progress = progress;
+  if (progress !== null && progress.at >= (record.progress?.at ?? progress.at))
+    record.progress = { ...progress, writtenAt };
   const known = new Set(record.log.map(({ id }) => id));
   for (const { line, at, level, message, fields } of lines) {
     const id = `${record.runs}.${line}`;
     if (known.has(id)) continue;
     const parsed = fields === null ? null : (JSON.parse(fields) as { [key: string]: JsonValue });
+    record.logWrittenAt.push(writtenAt);
     record.log.push({ id, attempt: claim.attempt, at, level, message, fields: parsed });
   }
   return true;

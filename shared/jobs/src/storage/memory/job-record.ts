@@ -30,9 +30,11 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | ke
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
   /** What the latest attempt last said. */
-  progress: (Progress & { readonly at: Date }) | null;
+  progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
+  /** When each line came, by the storage's clock. */
+  readonly logWrittenAt: Date[];
   /** How often it has been claimed, also by attempts that did not count. */
   runs: number;
 }
@@ -66,6 +68,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     progress: null,
     log: [],
     transitions: [],
+    logWrittenAt: [],
     runs: 0,
   };
 }

@@ -43,7 +43,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   constructor({ clock = systemClock, maxFinished = 10_000 }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
     this.recurring = new MemoryRecurringJobs(this.jobs, clock);
-    this.feed = new MemoryFeed(() => this.jobs.all(), clock);
+    this.feed = new MemoryFeed(this.jobs, clock);
     this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
     this.audit = new MemoryAuditLog(clock);
     this.#maxFinished = maxFinished;
@@ -122,8 +122,9 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   }
 
   async report(reports: readonly JobReport[]): Promise<Claim[]> {
+    const now = new Date(this.clock.now());
     return reports
-      .filter((report) => !keepReport(this.jobs.find(report.claim.jobId), report))
+      .filter((report) => !keepReport(this.jobs.find(report.claim.jobId), report, now))
       .map(({ claim }) => claim);
   }
 
