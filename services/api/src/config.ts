@@ -30,6 +30,10 @@ const variables = Type.Object({
   EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
   /** Who sees the stack trace of a 500; in production only callers with the `admin` scope. */
   ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
+  /** Takes jobs of names that the application does not define, with whatever arguments. */
+  ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
+  /** A queue with so many ready jobs takes no more over HTTP; any number unless set. */
+  MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Fills the application's empty tables with about so many example rows; 0 for none. */
   SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
   /** How long a job of `POST /test` takes. */

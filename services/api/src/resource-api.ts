@@ -24,7 +24,14 @@ export interface ResourceApiParts {
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { storage, database, client, events, application, access, config, logger } = parts;
   const definitions = [testJob, ...definitionsOf(application)];
-  const jobs = jobsApi({ storage, client, events, definitions });
+  const jobs = jobsApi({
+    storage,
+    client,
+    events,
+    definitions,
+    acceptUnknownJobs: config.ACCEPT_UNKNOWN_JOBS,
+    ...(config.MAX_BACKLOG !== undefined && { maxBacklog: config.MAX_BACKLOG }),
+  });
   return createResourceApi({
     ...(database === null
       ? { resources: [...jobs, ...access.resources] }

@@ -4,15 +4,12 @@ import {
   type BatchReader,
   continuationConditions,
   endOf,
-  type EnqueuedBatch,
-  type JobClient,
-  type JobOrder,
 } from '@longshore/jobs';
 import { apiError, defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Id, nullable, Time, toTime } from './fields.js';
+import type { JobEnqueuer } from './job-enqueuer.js';
 import { NewJobItem } from './job-item.js';
-import { asked, askedAll, type JobOrders } from './job-orders.js';
 import { seekPage } from './seek.js';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -43,8 +40,7 @@ const NewBatchItem = Type.Object(
 /** `/batches`: jobs that are counted together. */
 export function batchesResource(
   storage: BatchReader & BatchControl,
-  client: JobClient,
-  orders: JobOrders,
+  enqueuer: JobEnqueuer,
   jobs: Resource,
 ): Resource {
   return defineResource({
@@ -82,11 +78,8 @@ export function batchesResource(
         const batch = await storage.findBatch(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
-      create: async ({ jobs: bodies, followUp, ...rest }) => {
-        const last = followUp === undefined ? undefined : await asked(() => orders.orderOf(followUp));
-        const enqueue = (all: JobOrder[]): Promise<EnqueuedBatch> =>
-          client.enqueueBatch({ ...rest, jobs: all, ...(last !== undefined && { followUp: last }) });
-        const { id } = await askedAll(bodies, orders, enqueue, 'jobs');
+      create: async (body) => {
+        const { id } = await enqueuer.batch(body);
         const batch = await storage.findBatch(id);
         if (batch === null) throw new Error(`The batch ${id} was enqueued and cannot be found`);
         return toBatchItem(batch);

@@ -2,15 +2,19 @@ import {
   type JobClient,
   type JobControl,
   type JobDefinition,
+  type JobEditing,
   JobEvents,
   type JobReader,
   type JobStorage,
   type ServerControl,
 } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
+import { Backlog } from './backlog.js';
 import { batchesResource } from './batches-resource.js';
 import { eventsResource } from './events-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
+import { JobEditor } from './job-editor.js';
+import { JobEnqueuer } from './job-enqueuer.js';
 import { JobOrders } from './job-orders.js';
 import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
@@ -20,7 +24,11 @@ import { serversResource } from './servers-resource.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
-  readonly storage: JobReader & JobControl & ServerControl & Pick<JobStorage, 'bulk' | 'recurring' | 'feed'>;
+  readonly storage: JobReader &
+    JobControl &
+    JobEditing &
+    ServerControl &
+    Pick<JobStorage, 'bulk' | 'recurring' | 'feed'>;
   readonly client: JobClient;
   /** Of the same storage; by default one of its own. Close it before the listener: those who wait are answered then. */
   readonly events?: JobEvents;
@@ -28,21 +36,24 @@ export interface JobsApiOptions {
   readonly definitions: readonly JobDefinition[];
   /** Takes jobs of other names too, with whatever arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
+  /** A queue with so many ready jobs takes no more over HTTP: 429. Any number by default. */
+  readonly maxBacklog?: number;
 }
 
 /** The job platform as resources: jobs, queues, servers, recurring jobs, batches and the definitions of jobs. */
 export function jobsApi(options: JobsApiOptions): Resource[] {
-  const { storage, client, definitions, acceptUnknownJobs = false } = options;
+  const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
   const { events = new JobEvents(storage) } = options;
   const orders = new JobOrders(definitions, acceptUnknownJobs);
-  const jobs = jobsResource({ storage, client, orders, events });
+  const enqueuer = new JobEnqueuer(client, storage, orders, new Backlog(storage, maxBacklog));
+  const jobs = jobsResource({ storage, enqueuer, editor: new JobEditor(storage, orders), events });
   return [
     jobs,
     eventsResource(events),
     queuesResource(storage, jobs),
     serversResource(storage, jobs),
     recurringJobsResource(storage.recurring, orders, jobs),
-    batchesResource(storage, client, orders, jobs),
+    batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
   ];
 }

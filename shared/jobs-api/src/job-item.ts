@@ -48,7 +48,7 @@ export const JobItem = Type.Object({
 /** What a client sends to have a job done. */
 export const NewJobItem = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100 }),
+    name: Name,
     args: Type.Optional(
       Type.Unknown({ description: 'Checked against the schema of the job definition; {} by default' }),
     ),

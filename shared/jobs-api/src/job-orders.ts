@@ -1,5 +1,4 @@
 import {
-  checkName,
   defineJob,
   type EnqueueOptions,
   InvalidArgumentsError,
@@ -35,7 +34,6 @@ export class JobOrders {
       const known = [...this.#definitions.keys()].join(', ') || 'none';
       throw apiError(42202, `name "${name}" is no job of this application; it has ${known}`);
     }
-    checkName('job', name);
     return { ...unchecked, name };
   }
 

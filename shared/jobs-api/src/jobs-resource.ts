@@ -1,41 +1,33 @@
-import type { ControlResult, JobClient, JobControl, JobEvents, JobReader } from '@longshore/jobs';
+import type { ControlResult, JobControl, JobEvents, JobReader, JobStorage } from '@longshore/jobs';
 import { apiError, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
+import { carryOut } from './bulk-work.js';
 import { continuationsResource } from './continuations-resource.js';
 import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { transitionsResource } from './transitions-resource.js';
 import { logsResource } from './logs-resource.js';
+import type { JobEnqueuer } from './job-enqueuer.js';
+import { type JobEditor, serverSet } from './job-editor.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
-import { asked, type JobOrders } from './job-orders.js';
 import { seekPage } from './seek.js';
 
 interface JobsResourceParts {
-  readonly storage: JobReader & JobControl;
-  readonly client: JobClient;
-  readonly orders: JobOrders;
+  readonly storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>;
+  readonly enqueuer: JobEnqueuer;
+  readonly editor: JobEditor;
   readonly events: JobEvents;
 }
 
 /** `/jobs`: hand over a job, look at jobs. */
-export function jobsResource({ storage, client, orders, events }: JobsResourceParts): Resource {
+export function jobsResource({ storage, enqueuer, editor, events }: JobsResourceParts): Resource {
   return defineResource({
     name: 'jobs',
     description: 'Units of work, run by a server outside of the request.',
     item: JobItem,
-    serverSet: [
-      'id',
-      'state',
-      'result',
-      'error',
-      'attempt',
-      'createdAt',
-      'startedAt',
-      'finishedAt',
-      'progress',
-      'serverId',
-    ],
+    serverSet,
+    bulk: ['priority', 'queue', 'args'],
     create: NewJobItem,
     filters: jobFilters,
     sort: ['createdAt'],
@@ -72,13 +64,16 @@ export function jobsResource({ storage, client, orders, events }: JobsResourcePa
         const job = await events.waitForEnd(id, timeoutMs, signal);
         return job === null ? undefined : toJobItem(job);
       },
-      create: async (body) => {
-        const { definition, args, options } = orders.orderOf(body);
-        const { id } = await asked(() => client.enqueue(definition, args, options));
-        const job = await storage.findJob(id);
-        if (job === null) throw new Error(`The job ${id} was enqueued and cannot be found`);
-        return toJobItem(job);
+      create: (body) => enqueuer.one(body),
+      createMany: (bodies) => enqueuer.many(bodies),
+      deleteMany: async (selection, { principal }) => {
+        const filter = toJobFilter(selection.filters);
+        if (filter === null) return 0;
+        const requestedBy = principal?.name ?? null;
+        return (await carryOut(storage.bulk, { action: 'delete', filter, requestedBy })).changed;
       },
+      patch: (id, change) => editor.one(id, change),
+      replaceMany: (changes) => editor.all(changes),
       delete: async (id, check) => {
         const job = await storage.findJob(id);
         if (job !== null) check(toJobItem(job));

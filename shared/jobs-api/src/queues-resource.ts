@@ -81,7 +81,7 @@ export function queuesResource(
       resume: { summary: 'Let servers take jobs from it again' },
       purge: { summary: 'Cancel every job of it that has not started' },
     },
-    children: [{ resource: jobs, by: 'queue', serves: ['list', 'create'] }],
+    children: [{ resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'] }],
     storage: {
       list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
       get: find,

@@ -4,7 +4,7 @@ import { MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js
 import type { JobOrders } from './job-orders.js';
 
 const described = {
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'Of the jobs that it enqueues' }),
+  name: Type.String({ ...Name, description: 'Of the jobs that it enqueues' }),
   args: Type.Unknown({ description: 'Of the jobs that it enqueues' }),
   cron: Type.String({
     minLength: 1,

@@ -1,4 +1,4 @@
-import { type Holders, type NewJob, StorageUnavailableError } from '@longshore/jobs';
+import { type Receipt, type NewJob, StorageUnavailableError } from '@longshore/jobs';
 import { isLockTimeout } from './database.js';
 
 /** More jobs than this go in several inserts. */
@@ -9,12 +9,12 @@ const maxWrites = 2;
 
 interface Waiting {
   readonly job: NewJob;
-  readonly resolve: (holders: Holders) => void;
+  readonly resolve: (receipt: Receipt) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** Writes jobs: all of them or none. */
-export type WriteJobs = (jobs: readonly NewJob[]) => Promise<Holders>;
+export type WriteJobs = (jobs: readonly NewJob[]) => Promise<Receipt>;
 
 /**
  * Makes one write of the jobs that are enqueued at the same time. Nothing waits while the database is idle; a batch gathers
@@ -36,7 +36,7 @@ export class EnqueueBuffer {
   }
 
   /** Resolves when the job is durable. */
-  add(job: NewJob): Promise<Holders> {
+  add(job: NewJob): Promise<Receipt> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
       this.#plan();
@@ -73,8 +73,8 @@ export class EnqueueBuffer {
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      const holders = await this.#writeTogether(batch.map(({ job }) => job));
-      for (const { resolve } of batch) resolve(holders);
+      const receipt = await this.#writeTogether(batch.map(({ job }) => job));
+      for (const { resolve } of batch) resolve(receipt);
     } catch (error) {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
       // One job that Postgres refuses, or that has to wait, must not take the others with it; nor those that come after.

@@ -1,12 +1,12 @@
 import {
   bringsKeys,
   createdOf,
-  type Holders,
   type JobIntake,
   type KeyResolution,
   type NewBatch,
   type NewJob,
-  noHolders,
+  type Receipt,
+  receiptOf,
   type TransactionClient,
 } from '@longshore/jobs';
 import type pg from 'pg';
@@ -25,7 +25,13 @@ import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
 import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
 import type { Settings } from './settings.js';
-import { hasConcurrencyKey, type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
+import {
+  type CreatedRow,
+  hasConcurrencyKey,
+  type Insert,
+  readyInsert,
+  waitingInsert,
+} from './sql/enqueue-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
@@ -53,7 +59,7 @@ export class PostgresIntake implements JobIntake {
     this.#wakeUps = wakeUps;
   }
 
-  enqueue(job: NewJob): Promise<Holders> {
+  enqueue(job: NewJob): Promise<Receipt> {
     const keyed = bringsKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
     let buffer = buffers.get(job.queue);
@@ -65,33 +71,31 @@ export class PostgresIntake implements JobIntake {
     return buffer.add(job);
   }
 
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
-    await this.#enqueue(jobs, null, transaction);
-    return noHolders;
+    return receiptOf(await this.#enqueue(jobs, null, transaction));
   }
 
-  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
     const jobs = jobsOf(batch);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
-    await this.#enqueue(jobs, batch, transaction);
-    return noHolders;
+    return receiptOf(await this.#enqueue(jobs, batch, transaction));
   }
 
   async #enqueue(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
-  ): Promise<void> {
+  ): Promise<Date | null> {
     const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
     if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
     const inserts = await this.#inserts(jobs, batch);
     if (transaction !== undefined) {
-      for (const { statement, values } of inserts) await run(statement, values);
-      return; // whether it commits, and when, is the caller's affair
+      return insertEach(inserts, run); // whether it commits, and when, is the caller's affair
     }
-    await this.#insert(inserts, jobs);
+    const createdAt = await this.#insert(inserts, jobs);
     this.#announce(jobs);
+    return createdAt;
   }
 
   /** Keys first, all of them, so that two who bring several do not end in a deadlock; then the jobs that got theirs. */
@@ -100,28 +104,27 @@ export class PostgresIntake implements JobIntake {
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
     settings: Settings = {},
-  ): Promise<Holders> {
+  ): Promise<Receipt> {
     for (const queue of byQueue(jobs).keys()) await this.#queues.idOf(queue); // known before a connection is held
-    const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution> => {
+    const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & Receipt> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
       if (resolution.created.some(waitsForParents)) await checkParents(resolution.created, created, run);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
-      for (const { statement, values } of await this.#inserts(resolution.created, created))
-        await run(statement, values);
-      return resolution;
+      const createdAt = await insertEach(await this.#inserts(resolution.created, created), run);
+      return { ...resolution, createdAt };
     };
-    if (transaction !== undefined) return (await atOnce(transaction, write)).holders;
-    const { created, replacements, holders } = await this.#database.transaction(
+    if (transaction !== undefined) return atOnce(transaction, write);
+    const { created, replacements, ...receipt } = await this.#database.transaction(
       (client) => write(runOn(client), client),
       settings,
     );
     this.#announce([...created, ...replacements.values()]);
-    return holders;
+    return receipt;
   }
 
   /** Gives up if it has to wait for one of the keys. */
-  #enqueueSoon(jobs: readonly NewJob[]): Promise<Holders> {
+  #enqueueSoon(jobs: readonly NewJob[]): Promise<Receipt> {
     return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
   }
 
@@ -166,23 +169,23 @@ export class PostgresIntake implements JobIntake {
     })();
   }
 
-  async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<void> {
+  async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
     const first = inserts.next();
-    if (first.done === true) return;
+    if (first.done === true) return null;
     const second = inserts.next();
-    if (second.done === true && this.#database.options.disableGlobalLocks) {
-      await this.#database.query(first.value.statement, first.value.values);
-      return;
-    }
-    await this.#database.transaction(async (client) => {
+    if (second.done === true && this.#database.options.disableGlobalLocks)
+      return createdAtOf(await this.#database.query(first.value.statement, first.value.values));
+    return this.#database.transaction(async (client) => {
       await this.#lockQueues(client, jobs);
       let writing = write(client, first.value);
+      let createdAt: Date | null = null;
       for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
+        createdAt ??= await writing;
         await writing;
         writing = write(client, next.value);
         await handedOver(); // then the next chunk is built while Postgres works on this one
       }
-      await writing;
+      return createdAt ?? (await writing);
     });
   }
 }
@@ -191,8 +194,20 @@ function jobsOf({ jobs, followUp }: NewBatch): readonly NewJob[] {
   return followUp === null ? jobs : [...jobs, followUp];
 }
 
-function write(client: pg.ClientBase, { statement, values }: Insert): Promise<unknown> {
-  const writing = client.query({ ...statement, values });
+async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | null> {
+  let createdAt: Date | null = null;
+  for (const { statement, values } of inserts)
+    createdAt = createdAtOf(await run(statement, values)) ?? createdAt;
+  return createdAt;
+}
+
+/** Each insert of jobs tells the time of its transaction, once. */
+function createdAtOf(rows: readonly unknown[]): Date | null {
+  return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+}
+
+function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {
+  const writing = client.query<CreatedRow>({ ...statement, values }).then(({ rows }) => createdAtOf(rows));
   writing.catch(() => undefined); // it is awaited later than it may fail
   return writing;
 }

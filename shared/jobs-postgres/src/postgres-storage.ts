@@ -7,7 +7,7 @@ import type {
   ClaimRequest,
   Completion,
   ControlResult,
-  Holders,
+  Job,
   JobFeed,
   JobReport,
   JobStorage,
@@ -17,11 +17,10 @@ import type {
   PromotionReport,
   QueueLimits,
   RecurringJobs,
+  Receipt,
   RescueReport,
   ServerControlResult,
-  ServerDescription,
   ServerRegistration,
-  ServerRequest,
   TransactionClient,
 } from '@longshore/jobs';
 import { jobStore, migrate } from './migrate.js';
@@ -56,15 +55,15 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     return closeParts(this.parts);
   }
 
-  enqueue(job: NewJob): Promise<Holders> {
+  enqueue(job: NewJob): Promise<Receipt> {
     return this.parts.intake.enqueue(job);
   }
 
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
     return this.parts.intake.enqueueMany(jobs, transaction);
   }
 
-  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
     return this.parts.intake.enqueueBatch(batch, transaction);
   }
 
@@ -116,11 +115,12 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     return this.parts.wakeUps.listen(listener);
   }
 
-  registerServer(
-    description: ServerDescription,
-    onRequest?: (request: ServerRequest) => void,
-  ): Promise<ServerRegistration> {
-    return this.parts.registry.registerServer(description, onRequest);
+  registerServer(...call: Parameters<JobStorage['registerServer']>): Promise<ServerRegistration> {
+    return this.parts.registry.registerServer(...call);
+  }
+
+  editJobs(...call: Parameters<JobStorage['editJobs']>): Promise<Job[]> {
+    return this.parts.editing.editJobs(...call);
   }
 
   quietServer(id: string): Promise<ServerControlResult> {

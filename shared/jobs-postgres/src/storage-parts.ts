@@ -10,6 +10,7 @@ import { PostgresClaims } from './postgres-claims.js';
 import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresContinuations } from './postgres-continuations.js';
 import { PostgresControl } from './postgres-control.js';
+import { PostgresEditing } from './postgres-editing.js';
 import { PostgresFeed } from './postgres-feed.js';
 import { PostgresIntake } from './postgres-intake.js';
 import { PostgresLinkMarker } from './postgres-link-marker.js';
@@ -56,6 +57,7 @@ export function assembleStorage(options: PostgresOptions) {
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),
     control: new PostgresControl(database, queues, reader, wakeUps, limits),
+    editing: new PostgresEditing(database, queues, wakeUps),
     outbox: new PostgresOutbox(database, new PostgresLinkMarker(database), consequences, announce),
     reports: new PostgresReports(database, queues, reader, longestOf(retentionDays)),
     housekeeping: new Housekeeping(database, retentionDays),

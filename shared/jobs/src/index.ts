@@ -1,5 +1,6 @@
 export { JobClient, type JobClientOptions, type JobOrder } from './client/job-client.js';
 export type { EnqueuedJob, EnqueueOptions } from './client/enqueue-options.js';
+export { HandedOver } from './client/handed-over.js';
 export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { AfterOption } from './client/after-option.js';
@@ -96,6 +97,8 @@ export type * from './storage/recurring-jobs.js';
 export type * from './storage/job-feed.js';
 export type * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
+export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
+export { type Receipt, receiptOf } from './storage/receipt.js';
 export type * from './storage/server-control.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
 export type * from './storage/storage.js';

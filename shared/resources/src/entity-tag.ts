@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { ItemRecord } from './resource/resource.js';
 
-/** The strong `ETag` of an item: a digest of its JSON. */
+/** The strong `ETag` of an item: a digest of its JSON, in whichever order a storage gives the members of its objects. */
 export function entityTag(item: ItemRecord): string {
-  return `"${createHash('sha1').update(JSON.stringify(item)).digest('base64url')}"`;
+  return `"${createHash('sha1').update(JSON.stringify(item, ordered)).digest('base64url')}"`;
+}
+
+function ordered(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { counted } from './enqueue-jobs.js';
 import { becomeReady } from './hold-back.js';
 import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
@@ -12,16 +13,15 @@ const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts,
 export const insertAwaiting: Statement = {
   name: 'longshore-insert-awaiting',
   text: `
-    with counted as (
-      insert into longshore.job_count (queue_id, state, jobs) values ($1, 'awaiting', cardinality($2::uuid[]))
-    )
-    insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
-    select $1, id, name, priority, max_attempts, args, meta, run_at, delay_ms
-    from rows from (
-      unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
-      unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
-      unnest($8::timestamptz[]), unnest($9::float8[])
-    ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)`,
+    with inserted as (
+      insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
+      select $1, id, name, priority, max_attempts, args, meta, run_at, delay_ms
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
+        unnest($8::timestamptz[]), unnest($9::float8[])
+      ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)
+    )${counted('awaiting')}`,
 };
 
 /** $2 ids. Held until the transaction ends, so that of two parents that end at one time the later settler sees what the other did. */

@@ -3,36 +3,45 @@ import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
 
-const counted = (state: 'enqueued' | 'scheduled'): string => `
-    with counted as (
-      insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
-    )`;
+/** What each of these statements answers: when the jobs were created, for all of them. */
+export interface CreatedRow {
+  readonly created_at?: Date;
+}
+
+/** Comes after the insert of the jobs; of the two, it is the one with a single row to tell the time with. */
+export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
+    insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
+    returning now() as created_at`;
 
 /** Ready at once, and alike in name, priority and attempts, as the jobs of a bulk mostly are. One round trip, one queue. */
 const insertAlike: Statement = {
   name: 'longshore-insert-alike',
-  text: `${counted('enqueued')}
-    insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
-    select $1, id, $4::text, $5::smallint, $6::smallint, args
-    from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args)`,
+  text: `
+    with inserted as (
+      insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
+      select $1, id, $4::text, $5::smallint, $6::smallint, args
+      from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args)
+    )${counted('enqueued')}`,
 };
 
 const insertReady: Statement = {
   name: 'longshore-insert-ready',
-  text: `${counted('enqueued')}
-    insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
-    select $1, id, name, priority, max_attempts, args, meta
-    from rows from (
-      unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
-      unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
-    ) as new (id, args, name, priority, max_attempts, meta)`,
+  text: `
+    with inserted as (
+      insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
+      select $1, id, name, priority, max_attempts, args, meta
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
+      ) as new (id, args, name, priority, max_attempts, meta)
+    )${counted('enqueued')}`,
 };
 
 /** The same for jobs some of which have a concurrency key. */
 const insertHeld: Statement = {
   name: 'longshore-insert-held',
-  text: `${counted('enqueued')},
-    new as materialized (
+  text: `
+    with new as materialized (
       select $1::integer as queue_id, *
       from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
@@ -40,20 +49,22 @@ const insertHeld: Statement = {
       ) with ordinality as new (id, args, name, priority, max_attempts, meta, place)
     ),
     ${becomeReady('new', 'place', 'queue_id, id, name, priority, max_attempts, args, meta')}
-    select`,
+    ${counted('enqueued')}`,
 };
 
 /** Waits for a time, or for a number of milliseconds by the database's clock. */
 const insertWaiting: Statement = {
   name: 'longshore-insert-waiting',
-  text: `${counted('scheduled')}
-    insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
-    select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, now() + due_in * interval '1 millisecond')
-    from rows from (
-      unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
-      unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
-      unnest($8::timestamptz[]), unnest($9::float8[])
-    ) as new (id, args, name, priority, max_attempts, meta, due_at, due_in)`,
+  text: `
+    with inserted as (
+      insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+      select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, now() + due_in * interval '1 millisecond')
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
+        unnest($8::timestamptz[]), unnest($9::float8[])
+      ) as new (id, args, name, priority, max_attempts, meta, due_at, due_in)
+    )${counted('scheduled')}`,
 };
 
 /** A statement with its values. */

@@ -5,13 +5,13 @@ import { newId } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
-import type { Holders } from '../storage/key-resolution.js';
 import type { JobIntake, JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition, checkOrder } from './after-option.js';
 import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
 import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
+import { HandedOver } from './handed-over.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
@@ -78,11 +78,11 @@ export class JobClient {
     }
     const job = this.#toNewJob(definition, args, options);
     if (options.after !== undefined) checkOrder([job]);
-    const holders =
+    const receipt =
       options.transaction === undefined
         ? await this.#intake.enqueue(job)
         : await this.#intake.enqueueMany([job], options.transaction);
-    return toEnqueued(job, holders);
+    return new HandedOver(job, receipt);
   }
 
   /**
@@ -106,11 +106,11 @@ export class JobClient {
     const [first] = jobs;
     if (first === undefined) return [];
     // Storages may put what concurrent callers enqueue into one write.
-    const holders =
+    const receipt =
       jobs.length === 1 && transaction === undefined
         ? await this.#intake.enqueue(first)
         : await this.#intake.enqueueMany(jobs, transaction);
-    return jobs.map((job) => toEnqueued(job, holders));
+    return jobs.map((job) => new HandedOver(job, receipt));
   }
 
   /**
@@ -149,11 +149,11 @@ export class JobClient {
       last === undefined
         ? null
         : this.#toNewJob(last.definition, last.args, { ...last.options, after: { parents: [id], when } });
-    const holders = await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
+    const receipt = await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
     return {
       id,
-      jobs: jobs.map((job) => toEnqueued(job, holders)),
-      followUp: followUp === null ? null : toEnqueued(followUp, holders),
+      jobs: jobs.map((job) => new HandedOver(job, receipt)),
+      followUp: followUp === null ? null : new HandedOver(followUp, receipt),
     };
   }
 
@@ -169,9 +169,4 @@ export class JobClient {
 /** Whether the place of a job among those of its call matters. */
 function isPlaced({ options }: JobOrder): boolean {
   return options?.id !== undefined || options?.after !== undefined;
-}
-
-function toEnqueued({ id, queue }: NewJob, holders: Holders): EnqueuedJob {
-  const holderId = holders.get(id);
-  return { id: holderId ?? id, queue, created: holderId === undefined };
 }

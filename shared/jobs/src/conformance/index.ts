@@ -9,6 +9,7 @@ import { claiming } from './claiming.js';
 import { completing } from './completing.js';
 import { continuing } from './continuing.js';
 import { controlling } from './controlling.js';
+import { editing } from './editing.js';
 import { enqueuing } from './enqueuing.js';
 import { feeding } from './feeding.js';
 import { filtering } from './filtering.js';
@@ -56,6 +57,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('controlling', () => controlling(bench));
     describe('operating in bulk', () => operatingInBulk(bench));
     describe('keeping bulk operations', () => keepingBulkOperations(bench));
+    describe('editing', () => editing(bench));
     describe('limiting queues', () => limiting(bench));
     describe('sharing concurrency keys', () => keying(bench));
     describe('holding unique keys', () => uniqueness(bench));

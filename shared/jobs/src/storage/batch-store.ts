@@ -1,5 +1,5 @@
 import type { Batch, NewBatch } from '../job/batch.js';
-import type { Holders } from './key-resolution.js';
+import type { Receipt } from './receipt.js';
 import type { JobCount } from './storage.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -19,7 +19,7 @@ export interface BatchIntake {
    * The batch, its jobs and its follow-up: all or nothing. Jobs that are not created, for others hold their keys, are no
    * part of it. As `enqueueMany` in everything else.
    */
-  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders>;
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt>;
 }
 
 /** What people look at. A batch is kept for 30 days after its end. */

@@ -15,9 +15,10 @@ import type { ServerRequest, ServerState } from '../job/server-state.js';
 import type { AuditLog } from './audit-log.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
+import type { JobEditing } from './job-editing.js';
 import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
-import type { Holders } from './key-resolution.js';
+import type { Receipt } from './receipt.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
 import type { Orphan } from './orphan.js';
 import type { RecurringJobs } from './recurring-jobs.js';
@@ -32,7 +33,7 @@ import type { TransactionClient } from './transaction.js';
  * changed nothing or changed everything; the caller may not know which.
  */
 export interface JobStorage
-  extends JobIntake, ClaimStore, ServerRegistry, ServerControl, JobControl, JobReader {
+  extends JobIntake, ClaimStore, ServerRegistry, ServerControl, JobControl, JobEditing, JobReader {
   readonly recurring: RecurringJobs;
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
@@ -46,7 +47,7 @@ export interface JobStorage
 /** Where clients drop jobs. */
 export interface JobIntake extends BatchIntake {
   /** Resolves once the job is durable. Concurrent calls may share one write. Throws as {@link enqueueMany} does. */
-  enqueue(job: NewJob): Promise<Holders>;
+  enqueue(job: NewJob): Promise<Receipt>;
   /**
    * All of them or none. With a transaction of the caller's they become visible when it commits and are gone when it
    * rolls back. Jobs are not created while others hold their keys; a key that another transaction has just taken is waited
@@ -57,7 +58,7 @@ export interface JobIntake extends BatchIntake {
    * @throws {UnknownParentError} if a job is to wait for something that is not there
    * @throws {TypeError} if the storage cannot take part in such a transaction
    */
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders>;
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt>;
 }
 
 export interface ClaimRequest {

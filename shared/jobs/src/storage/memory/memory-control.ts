@@ -1,14 +1,16 @@
-import type { Claim } from '../../job/job.js';
+import { checkName } from '../../job/definition.js';
+import type { Claim, Job } from '../../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
 import type { BatchControlResult } from '../batch-store.js';
 import type { ControlResult, JobControl } from '../job-control.js';
+import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
 import type { ServerControl, ServerControlResult } from '../server-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
 import { MemoryReader } from './memory-reader.js';
 
 /** What operators do. */
-export class MemoryControl extends MemoryReader implements JobControl, ServerControl {
+export class MemoryControl extends MemoryReader implements JobControl, JobEditing, ServerControl {
   async cancelJob(id: string): Promise<ControlResult> {
     return this.#cancel(id);
   }
@@ -101,6 +103,36 @@ export class MemoryControl extends MemoryReader implements JobControl, ServerCon
     if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
     if (rateLimit !== undefined) queue.rateLimit = rateLimit;
     this.jobs.wake(name);
+  }
+
+  async editJobs(
+    ids: readonly string[],
+    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
+  ): Promise<Job[]> {
+    const records = ids.flatMap((id) => this.jobs.find(id) ?? []);
+    const current = new Map(records.map((record) => [record.id, toJob(record)]));
+    const edits = decide(current);
+    checkEdits(current, edits);
+    for (const { queue } of edits.values()) checkName('queue', queue);
+    return records.flatMap((record) => {
+      const content = edits.get(record.id);
+      if (content === undefined) return [];
+      this.#edit(record, content);
+      return [toJob(record)];
+    });
+  }
+
+  /** A ready job leaves its line, and its key, as if it were to wait. */
+  #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
+    const { state, runAt: before } = record;
+    const ready = state === 'enqueued' && runAt?.getTime() === before?.getTime();
+    if (state === 'enqueued') {
+      this.jobs.takeOut(record);
+      this.jobs.schedule(record, runAt ?? new Date(this.clock.now()), null);
+    }
+    Object.assign(record, { queue, priority, args, runAt });
+    if (ready) this.jobs.makeReady(record, null);
+    else if (state !== 'awaiting' && runAt !== null) this.jobs.schedule(record, runAt, null);
   }
 
   async quietServer(id: string): Promise<ServerControlResult> {

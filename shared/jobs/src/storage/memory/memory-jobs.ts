@@ -2,7 +2,8 @@ import { endOf, type NewBatch } from '../../job/batch.js';
 import type { ParentEnd } from '../../job/continuation.js';
 import type { JobError, NewJob } from '../../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../../job/state.js';
-import { bringsKeys, createdOf, type Holders, noHolders, resolveKeys } from '../key-resolution.js';
+import { bringsKeys, createdOf, resolveKeys } from '../key-resolution.js';
+import { type Receipt, receiptOf } from '../receipt.js';
 import type { TransitionReason } from '../../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from './clock.js';
@@ -46,35 +47,34 @@ export class MemoryJobs {
   }
 
   /** All of them or none. `batch`: the one they belong to, which is new. */
-  add(jobs: readonly NewJob[], batch: NewBatch | null = null): Holders {
-    if (!jobs.some(bringsKeys)) {
-      this.#add(jobs, batch);
-      return noHolders;
-    }
+  add(jobs: readonly NewJob[], batch: NewBatch | null = null): Receipt {
     const now = this.#clock.now();
+    if (!jobs.some(bringsKeys)) {
+      this.#add(jobs, batch, now);
+      return receiptOf(new Date(now));
+    }
     const stateOf = (id: string): JobState | undefined => this.#records.get(id)?.state;
     const { created, holders, replacements, claims } = resolveKeys(jobs, (queue, key) =>
       this.#keys.holderOf(queue, key, stateOf, now),
     );
-    this.#add(created, batch === null ? null : createdOf(batch, created));
+    this.#add(created, batch === null ? null : createdOf(batch, created), now);
     this.#keys.claim(claims, now);
     for (const [id, job] of replacements) this.#replace(id, job);
-    return holders;
+    return { holders, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
-  #add(jobs: readonly NewJob[], batch: NewBatch | null): void {
+  #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {
     checkNewJobs(
       jobs,
       (id) => this.#records.has(id),
       (id) => id === batch?.id || this.batches.find(id) !== undefined,
     );
-    if (batch !== null) this.batches.add(batch, new Date(this.#clock.now()));
+    if (batch !== null) this.batches.add(batch, new Date(now));
     for (const job of jobs) {
-      const record = newRecord(job, this.#seq++, this.#clock.now());
+      const record = newRecord(job, this.#seq++, now);
       this.#records.set(record.id, record);
       if (record.state === 'enqueued') this.makeReady(record, 'created');
-      else if (record.state === 'scheduled')
-        this.schedule(record, record.runAt ?? new Date(this.#clock.now()), 'created');
+      else if (record.state === 'scheduled') this.schedule(record, record.runAt ?? new Date(now), 'created');
       else this.#await(record, job);
     }
   }
@@ -94,7 +94,7 @@ export class MemoryJobs {
     else this.schedule(record, record.runAt, null);
   }
 
-  addBatch(batch: NewBatch): Holders {
+  addBatch(batch: NewBatch): Receipt {
     return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
   }
 

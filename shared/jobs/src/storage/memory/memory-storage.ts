@@ -11,7 +11,7 @@ import type {
   ServerDescription,
   ServerRegistration,
 } from '../storage.js';
-import type { Holders } from '../key-resolution.js';
+import type { Receipt } from '../receipt.js';
 import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
@@ -56,17 +56,17 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     this.servers.close();
   }
 
-  async enqueue(job: NewJob): Promise<Holders> {
+  async enqueue(job: NewJob): Promise<Receipt> {
     return this.jobs.add([job]);
   }
 
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Holders> {
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
     if (transaction !== undefined)
       throw new TypeError('Jobs in memory cannot take part in a database transaction');
     return this.jobs.add(jobs);
   }
 
-  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Holders> {
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
     if (transaction !== undefined)
       throw new TypeError('Jobs in memory cannot take part in a database transaction');
     return this.jobs.addBatch(batch);

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { house } from './house/house.js';
+import { startService, type Service } from './system/service.js';
+
+const run = promisify(execFile);
+
+const page = 'docs/http-api.md';
+const block = /^```sh\n(?<commands>(?:(?!```).)*)^```\n\s*^```text\n(?<output>(?:(?!```).)*)^```$/gms;
+const text = await readFile(path.join(house, page), 'utf8');
+
+describe('a call in the documentation of the HTTP API', function () {
+  this.timeout(30_000);
+  let api: Service;
+  let results: string;
+
+  before(async () => {
+    results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
+    // Nobody runs the jobs of its queue, so that they stay as they are.
+    api = await startService('api', { STORAGE: 'memory', API_AUTH: 'none', RESULTS_DIR: results });
+  });
+  after(async () => {
+    await api?.end('SIGKILL');
+    await rm(results, { recursive: true, force: true });
+  });
+
+  // Each goes on where the one before has ended, as a reader does.
+  for (const { index, groups } of text.matchAll(block)) {
+    const line = text.slice(0, index).split('\n').length;
+    it(`gives what the page says (${page}:${line})`, async () => {
+      const { stdout } = await run('bash', ['-ec', groups?.['commands'] ?? ''], {
+        env: { PATH: process.env['PATH'], API: `${api.url}/api/v1` },
+      });
+      expect(stdout).to.equal(groups?.['output']);
+    });
+  }
+});

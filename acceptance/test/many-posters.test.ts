@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { nextPage } from './system/paging.js';
+import type { Service } from './system/service.js';
+import { useSystem } from './system/system.js';
+
+const posters = 64;
+
+/** Posts one job after the other until the api is gone, and resolves to the ids that it was answered. */
+async function post(url: string, answered: () => void): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const body = JSON.stringify({ name: 'test', args: { waitMs: 1 }, queue: 'load' });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${url}/api/v1/jobs`, { method: 'POST', headers, body }).catch(() => null);
+    if (response?.status !== 201) return ids;
+    const job = (await response.json().catch(() => null)) as { id: string } | null;
+    if (job === null) return ids; // cut off within the answer
+    ids.push(job.id);
+    answered();
+  }
+}
+
+describe(`an api that is killed while ${posters} clients post jobs`, function () {
+  this.timeout(60_000);
+  const system = useSystem();
+  let api: Service;
+
+  before(async () => {
+    api = await system().start('api');
+  });
+
+  it('has every job in the store that it answered for', async () => {
+    let answers = 0;
+    let enough: () => void = () => undefined;
+    const midLoad = new Promise<void>((resolve) => {
+      enough = resolve;
+    });
+    const loads = Array.from({ length: posters }, () =>
+      post(api.url, () => {
+        if (++answers === 10 * posters) enough();
+      }),
+    );
+    await midLoad;
+    await api.end('SIGKILL');
+    const acknowledged = (await Promise.all(loads)).flat();
+
+    const again = await system().start('api');
+    const stored = new Set<string>();
+    let page: string | null = `${again.url}/api/v1/queues/load/jobs?limit=1000&fields=id`;
+    while (page !== null) {
+      const response: Response = await fetch(page);
+      for (const { id } of (await response.json()) as { id: string }[]) stored.add(id);
+      page = nextPage(response);
+    }
+    expect(acknowledged).to.have.length.at.least(10 * posters);
+    expect(acknowledged.filter((id) => !stored.has(id))).to.deep.equal([]);
+  });
+});

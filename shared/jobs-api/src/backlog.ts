@@ -1,0 +1,63 @@
+import type { JobOrder, JobReader } from '@longshore/jobs';
+import { apiError } from '@longshore/resources';
+
+/** How long a count holds. */
+const holdsMs = 1_000;
+
+/** Counts of more queues than this are not kept. */
+const mostQueues = 1_000;
+
+interface Count {
+  /** With those that were let in since. */
+  jobs: number;
+  readonly untilMs: number;
+}
+
+/** Lets jobs into a queue as long as not too many are ready there. Each queue is counted once a second at most, by its counters. */
+export class Backlog {
+  readonly #storage: Pick<JobReader, 'countJobs'>;
+  readonly #most: number;
+  readonly #counts = new Map<string, Promise<Count>>();
+
+  /** @param most ready jobs in each queue */
+  constructor(storage: Pick<JobReader, 'countJobs'>, most: number) {
+    this.#storage = storage;
+    this.#most = most;
+  }
+
+  /** @throws {ApiError} 42901 if one of the queues would be too long; then none of these jobs is to go in */
+  async admit(orders: readonly JobOrder[]): Promise<void> {
+    if (this.#most === Infinity) return;
+    const coming = new Map<string, number>();
+    for (const { definition, options } of orders) {
+      const queue = options?.queue ?? definition.queue;
+      coming.set(queue, (coming.get(queue) ?? 0) + 1);
+    }
+    const admitted = await Promise.all(
+      [...coming].map(async ([queue, jobs]) => ({ queue, jobs, count: await this.#current(queue) })),
+    );
+    const full = admitted.find(({ jobs, count }) => count.jobs + jobs > this.#most);
+    if (full !== undefined) {
+      const message = `The queue "${full.queue}" has ${full.count.jobs} ready jobs, and at most ${this.#most} may be there`;
+      throw apiError(42901, message, { 'retry-after': '1' });
+    }
+    for (const { jobs, count } of admitted) count.jobs += jobs;
+  }
+
+  /** Callers of the same moment share a count. */
+  async #current(queue: string): Promise<Count> {
+    const known = this.#counts.get(queue);
+    if (known !== undefined && (await known).untilMs > performance.now()) return known;
+    if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller counts already
+    if (this.#counts.size >= mostQueues) this.#counts.clear();
+    const counting = this.#count(queue);
+    this.#counts.set(queue, counting);
+    counting.catch(() => this.#counts.delete(queue));
+    return counting;
+  }
+
+  async #count(queue: string): Promise<Count> {
+    const { count } = await this.#storage.countJobs({ queue: [queue], state: ['enqueued'] });
+    return { jobs: count, untilMs: performance.now() + holdsMs };
+  }
+}

@@ -1,0 +1,97 @@
+import { editableStates, type Job, type JobContent, type JobEditing } from '@longshore/jobs';
+import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
+import type { Static } from 'typebox';
+import { type JobItem, toJobItem } from './job-item.js';
+import { asked, type JobOrders } from './job-orders.js';
+
+type Item = Static<typeof JobItem>;
+
+/** What only the server writes of a job that is there. */
+export const serverSet = [
+  'id',
+  'name',
+  'state',
+  'result',
+  'error',
+  'attempt',
+  'maxAttempts',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
+  'progress',
+  'serverId',
+  'tags',
+  'parentId',
+  'batchId',
+  'recurringJobId',
+  'idempotencyKey',
+] as const;
+
+type Fields = Omit<Item, (typeof serverSet)[number]>;
+
+/** Changes jobs that do not run, as bodies of requests ask for it. */
+export class JobEditor {
+  readonly #storage: JobEditing;
+  readonly #orders: JobOrders;
+
+  constructor(storage: JobEditing, orders: JobOrders) {
+    this.#storage = storage;
+    this.#orders = orders;
+  }
+
+  /** `undefined`: there is no such job. @throws {ApiError} 412, 40902 if the job runs or has finished, 422 */
+  async one(id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> {
+    const edited = await this.#edit([id], (current) => {
+      const [job] = current.values();
+      return job === undefined ? new Map() : this.#decide([{ id: job.id, change }], current);
+    });
+    return edited[0];
+  }
+
+  /** All or none, in the order of the changes; throws as {@link one} does, and 40402. */
+  all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
+    const ids = changes.map(({ id }) => id);
+    return this.#edit(ids, (current) => this.#decide(changes, current));
+  }
+
+  async #edit(
+    ids: readonly string[],
+    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
+  ): Promise<Item[]> {
+    return (await asked(() => this.#storage.editJobs(ids, decide))).map(toJobItem);
+  }
+
+  #decide(
+    changes: readonly KeyedChange<Item, Fields>[],
+    current: ReadonlyMap<string, Job>,
+  ): ReadonlyMap<string, JobContent> {
+    const items = new Map([...current].map(([id, job]) => [id, toJobItem(job)]));
+    const fields = applyAll({ singular: 'job' }, changes, items);
+    requireEditable([...current.values()]);
+    return new Map(
+      changes.map(({ id, change }, index) => {
+        const { queue, priority, args, runAt } = fields[index] ?? change.fields;
+        const job = current.get(id);
+        const name = job?.name ?? '';
+        const isNew = change.fields.args !== undefined;
+        const content = {
+          queue: queue ?? '',
+          priority: priority ?? 0,
+          args: isNew ? this.#orders.definitionOf(name).serialize(args) : JSON.stringify(job?.args),
+          runAt: runAt === undefined || runAt === null ? null : new Date(runAt),
+        };
+        return [id, content] as const;
+      }),
+    );
+  }
+}
+
+function requireEditable(jobs: readonly Job[]): void {
+  const [first, ...rest] = jobs
+    .filter(({ state }) => !editableStates.includes(state))
+    .map(({ id, state }) => ({
+      code: 40902 as const,
+      internalMessage: `Job ${id} is ${state} and cannot be changed`,
+    }));
+  if (first !== undefined) throw new ApiError([first, ...rest]);
+}

@@ -1,0 +1,85 @@
+import {
+  type ContinuationCondition,
+  type EnqueuedBatch,
+  type EnqueuedJob,
+  HandedOver,
+  type JobClient,
+  type JobReader,
+} from '@longshore/jobs';
+import { apiError } from '@longshore/resources';
+import type { Static } from 'typebox';
+import type { Backlog } from './backlog.js';
+import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
+import { asked, askedAll, type JobOrders } from './job-orders.js';
+
+type Item = Static<typeof JobItem>;
+type NewJobBody = Static<typeof NewJobItem>;
+
+/** More jobs than this do not go in one request. */
+const most = 10_000;
+
+export interface NewBatchBody {
+  readonly name?: string;
+  readonly jobs: readonly NewJobBody[];
+  readonly followUp?: NewJobBody;
+  readonly followUpWhen?: ContinuationCondition;
+}
+
+/**
+ * Enqueues what bodies of requests ask for. What concurrent requests ask for goes into the storage in one write, and each is
+ * answered when that is durable, without another look at the storage.
+ */
+export class JobEnqueuer {
+  readonly #client: JobClient;
+  readonly #storage: Pick<JobReader, 'findJob'>;
+  readonly #orders: JobOrders;
+  readonly #backlog: Backlog;
+
+  constructor(client: JobClient, storage: Pick<JobReader, 'findJob'>, orders: JobOrders, backlog: Backlog) {
+    this.#client = client;
+    this.#storage = storage;
+    this.#orders = orders;
+    this.#backlog = backlog;
+  }
+
+  /** @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full */
+  async one(body: NewJobBody): Promise<Item> {
+    const order = this.#orders.orderOf(body);
+    await this.#backlog.admit([order]);
+    const { definition, args, options } = order;
+    return this.#itemOf(await asked(() => this.#client.enqueue(definition, args, options)));
+  }
+
+  /** All or none; throws as {@link one} does. */
+  async many(bodies: readonly NewJobBody[]): Promise<Item[]> {
+    if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
+    const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
+      await this.#backlog.admit(orders);
+      return this.#client.enqueueMany(orders);
+    });
+    return Promise.all(enqueued.map((job) => this.#itemOf(job)));
+  }
+
+  /** All or nothing; throws as {@link one} does. */
+  async batch({ jobs, followUp, ...rest }: NewBatchBody): Promise<EnqueuedBatch> {
+    const last =
+      followUp === undefined ? [] : await asked(() => [this.#orders.orderOf(followUp)], 'followUp');
+    return askedAll(
+      jobs,
+      this.#orders,
+      async (orders) => {
+        await this.#backlog.admit([...orders, ...last]);
+        const [only] = last;
+        return this.#client.enqueueBatch({ ...rest, jobs: orders, ...(only && { followUp: only }) });
+      },
+      'jobs',
+    );
+  }
+
+  async #itemOf(enqueued: EnqueuedJob): Promise<Item> {
+    const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
+    const job = stored ?? (await this.#storage.findJob(enqueued.id));
+    if (job === null) throw new Error(`The job ${enqueued.id} was enqueued and cannot be found`);
+    return toJobItem(job);
+  }
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { onEachStorage } from './support/jobs-api-under-test.js';
+
+const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+onEachStorage('Changing jobs over HTTP', (api) => {
+  const cancelled = async (): Promise<string> => {
+    const { id } = await api.enqueue(api.newName());
+    await api.put(`/jobs/${id}/cancel`);
+    return id;
+  };
+
+  it('PATCH /jobs/{id} changes priority, queue and a part of the arguments', async () => {
+    const { id, createdAt } = await api.enqueue(api.newName());
+    const queue = api.newName();
+    const answer = await api.patch(`/jobs/${id}`, { priority: -4, queue, args: { a: 9 } });
+    expect(answer.status).to.equal(200);
+    expect(answer.item).to.deep.include({ id, createdAt, priority: -4, queue, args: { a: 9, b: 2 } });
+    expect((await api.get(`/jobs/${id}`)).item).to.deep.equal(answer.item);
+  });
+
+  it('PATCH /jobs/{id} gives a time', async () => {
+    const { id } = await api.enqueue(api.newName());
+    const runAt = '2100-01-01T00:00:00.000Z';
+    expect((await api.patch(`/jobs/${id}`, { runAt })).item).to.include({ runAt, state: 'scheduled' });
+  });
+
+  it('PATCH /jobs/{id} with arguments that do not fit is 422', async () => {
+    const { id } = await api.enqueue(api.newName());
+    expect((await api.patch(`/jobs/${id}`, { args: { a: 'one' } })).codes).to.deep.equal([42202]);
+  });
+
+  it('PATCH /jobs/{id} of what only the server writes is 422', async () => {
+    const { id } = await api.enqueue(api.newName());
+    expect((await api.patch(`/jobs/${id}`, { state: 'done' })).codes).to.deep.equal([42202]);
+  });
+
+  it('PATCH /jobs/{id} with a stale If-Match is 412', async () => {
+    const { id } = await api.enqueue(api.newName());
+    const answer = await api.call('PATCH', `/jobs/${id}`, { priority: 1 }, { 'if-match': '"stale"' });
+    expect(answer.codes).to.deep.equal([41201]);
+  });
+
+  it('PATCH /jobs/{id} takes the ETag that the POST gave', async () => {
+    const made = await api.post('/jobs', { name: 'add', args: { b: 2, a: 1 }, queue: api.newName() });
+    const headers = { 'if-match': String(made.headers.etag) };
+    expect((await api.call('PATCH', `/jobs/${made.item.id}`, { priority: 1 }, headers)).status).to.equal(200);
+  });
+
+  it('PATCH /jobs/{id} of a finished job is 409, of an unknown one 404', async () => {
+    expect((await api.patch(`/jobs/${await cancelled()}`, { priority: 1 })).codes).to.deep.equal([40902]);
+    expect((await api.patch(`/jobs/${unknown}`, { priority: 1 })).codes).to.deep.equal([40402]);
+  });
+
+  it('PUT /jobs changes several, and answers in their order', async () => {
+    const [first, second] = [await api.enqueue(api.newName()), await api.enqueue(api.newName())];
+    const queue = api.newName();
+    const changes = [
+      { id: second.id, priority: 2 },
+      { id: first.id, queue, args: { a: 5, b: 5 } },
+    ];
+    const answer = await api.put('/jobs', changes);
+    expect(answer.status).to.equal(200);
+    expect(answer.items.map(({ id, priority, queue: of }) => [id, priority, of])).to.deep.equal([
+      [second.id, 2, second['queue']],
+      [first.id, 0, queue],
+    ]);
+  });
+
+  it('PUT /jobs changes none if one of them is unknown or has finished', async () => {
+    const { id } = await api.enqueue(api.newName());
+    const change = { id, priority: 3 };
+    expect((await api.put('/jobs', [change, { id: unknown, priority: 3 }])).codes).to.deep.equal([40402]);
+    expect((await api.put('/jobs', [change, { id: await cancelled(), priority: 3 }])).codes).to.deep.equal([
+      40902,
+    ]);
+    expect((await api.get(`/jobs/${id}`)).item['priority']).to.equal(0);
+  });
+
+  it('PUT /jobs with an id twice, or another field, is 422', async () => {
+    const { id } = await api.enqueue(api.newName());
+    expect(
+      (
+        await api.put('/jobs', [
+          { id, priority: 1 },
+          { id, priority: 2 },
+        ])
+      ).codes,
+    ).to.deep.equal([42202]);
+    expect((await api.put('/jobs', [{ id, runAt: '2100-01-01T00:00:00Z' }])).codes).to.deep.equal([42203]);
+  });
+
+  for (const verb of ['cancel', 'retry', 'run']) {
+    it(`PUT /jobs/{id}/${verb} of an unknown job is 404, and GET on it is 405`, async () => {
+      expect((await api.put(`/jobs/${unknown}/${verb}`)).codes).to.deep.equal([40402]);
+      expect((await api.get(`/jobs/${unknown}/${verb}`)).codes).to.deep.equal([40501]);
+    });
+  }
+
+  it('PUT /jobs/{id}/cancel, retry and run lead where they should', async () => {
+    const { id } = await api.enqueue(api.newName(), { delayMs: 60_000 });
+    const states = [];
+    for (const verb of ['run', 'run', 'cancel', 'cancel', 'retry', 'retry'])
+      states.push((await api.put(`/jobs/${id}/${verb}`)).item['state']);
+    expect(states).to.deep.equal(['enqueued', 'enqueued', 'cancelled', 'cancelled', 'enqueued', 'enqueued']);
+  });
+});

@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import { onEachStorage } from './support/jobs-api-under-test.js';
+
+const job = { name: 'add', args: { b: 2, a: 1 } };
+
+onEachStorage('Enqueueing over HTTP', (api) => {
+  for (const [what, body] of [
+    ['that is plain', {}],
+    ['that is given a time', { runAt: '2100-01-01T00:00:00.000Z', priority: -5, maxAttempts: 3 }],
+    ['that waits some milliseconds', { delayMs: 60_000, timeoutMs: 500 }],
+    ['with tags', { tags: ['a', 'b'] }],
+    ['with a concurrency key', { concurrency: { key: 'k', limit: 2 } }],
+    ['with an idempotency key', { idempotencyKey: 'once' }],
+  ] as const) {
+    it(`answers a job ${what} as it is then read`, async () => {
+      const made = await api.post('/jobs', { ...job, queue: api.newName(), ...body });
+      const read = await api.get(`/jobs/${made.item.id}`);
+      expect([made.status, made.item]).to.deep.equal([201, read.item]);
+      expect(made.headers.etag).to.equal(read.headers.etag);
+      expect(made.item).to.deep.include('tags' in body || 'maxAttempts' in body ? { ...body } : {});
+    });
+  }
+
+  it('answers a job that waits for another as it is then read', async () => {
+    const parent = await api.enqueue(api.newName());
+    const made = await api.post('/jobs', { ...job, after: { parents: [parent.id] }, delayMs: 5 });
+    expect(made.item).to.deep.equal((await api.get(`/jobs/${made.item.id}`)).item);
+    expect(made.item).to.include({ state: 'awaiting', parentId: parent.id });
+  });
+
+  it('answers the same idempotency key with the same job, and other arguments with 409', async () => {
+    const body = { ...job, queue: api.newName(), idempotencyKey: 'same' };
+    const first = await api.post('/jobs', body);
+    expect((await api.post('/jobs', body)).item.id).to.equal(first.item.id);
+    expect((await api.post('/jobs', { ...body, args: { a: 2, b: 2 } })).codes).to.deep.equal([40901]);
+  });
+
+  it('answers a repeated request with the same Idempotency-Key as the first', async () => {
+    const queue = api.newName();
+    const headers = { 'idempotency-key': queue };
+    const first = await api.call('POST', '/jobs', { ...job, queue }, headers);
+    expect((await api.call('POST', '/jobs', { ...job, queue }, headers)).item).to.deep.equal(first.item);
+    expect((await api.get(`/queues/${queue}/jobs`)).items).to.have.length(1);
+  });
+
+  it('answers a unique job that must not be there twice with 409', async () => {
+    const body = { ...job, queue: api.newName(), unique: { key: 'one', onConflict: 'reject' } };
+    await api.post('/jobs', body);
+    expect((await api.post('/jobs', body)).codes).to.deep.equal([40901]);
+  });
+
+  it('takes 10 000 jobs in one request, and answers in their order', async () => {
+    const queue = api.newName();
+    const bodies = Array.from({ length: 10_000 }, (_, a) => ({ name: 'add', args: { a, b: 0 }, queue }));
+    const made = await api.post('/jobs', bodies);
+    expect([made.status, made.items.length]).to.deep.equal([201, 10_000]);
+    expect(made.items.every(({ args }, a) => (args as { a: number }).a === a)).to.equal(true);
+    expect((await api.get(`/queues/${queue}`)).item['counts']).to.include({ enqueued: 10_000 });
+  });
+
+  it('takes no more than 10 000 jobs in one request', async () => {
+    expect(
+      (
+        await api.post(
+          '/jobs',
+          Array.from({ length: 10_001 }, () => job),
+        )
+      ).codes,
+    ).to.deep.equal([42202]);
+  });
+
+  it('refuses an array as a whole, and names what is wrong with each job', async () => {
+    const queue = api.newName();
+    const bodies = [
+      { ...job, queue },
+      { name: 'add', args: { a: 'x' }, queue },
+      { name: 'add', args: 1, queue },
+    ];
+    const refused = await api.post('/jobs', bodies);
+    expect(refused.status).to.equal(422);
+    expect(refused.text).to.contain('[1].args.a must be number').and.to.contain('[2].args must be object');
+    expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);
+  });
+
+  it('puts what concurrent requests ask for into the storage, a failing one alone', async () => {
+    const queue = api.newName();
+    const bodies = Array.from({ length: 40 }, (_, a) => ({
+      name: 'add',
+      args: { a: a === 7 ? 'x' : a, b: 0 },
+    }));
+    const answers = await Promise.all(bodies.map((body) => api.post('/jobs', { ...body, queue })));
+    expect(answers.map(({ status }) => status).filter((status) => status !== 201)).to.deep.equal([422]);
+    expect((await api.get(`/queues/${queue}`)).item['counts']).to.include({ enqueued: 39 });
+  });
+
+  it('refuses the name of no job', async () => {
+    expect((await api.post('/jobs', { name: 'subtract' })).codes).to.deep.equal([42202]);
+  });
+
+  it('DELETE /jobs forgets the finished jobs that match, and leaves all others', async () => {
+    const [queue, other] = [api.newName(), api.newName()];
+    const [first, second, third] = [
+      await api.enqueue(queue),
+      await api.enqueue(queue),
+      await api.enqueue(other),
+    ];
+    for (const { id } of [first, third]) await api.put(`/jobs/${id}/cancel`);
+    expect((await api.delete(`/jobs?queue=${queue}`)).status).to.equal(204);
+    const statuses = [first, second, third].map(async ({ id }) => (await api.get(`/jobs/${id}`)).status);
+    expect(await Promise.all(statuses)).to.deep.equal([404, 200, 200]);
+  });
+
+  it('DELETE /jobs with an unknown parameter is 400 and forgets nothing', async () => {
+    const { id } = await api.enqueue(api.newName());
+    await api.put(`/jobs/${id}/cancel`);
+    expect((await api.delete('/jobs?colour=red')).codes).to.deep.equal([40002]);
+    expect((await api.get(`/jobs/${id}`)).status).to.equal(200);
+  });
+});
+
+onEachStorage(
+  'Enqueueing jobs of any name over HTTP',
+  (api) => {
+    it('takes them with whatever arguments', async () => {
+      const { item } = await api.post('/jobs', { name: 'elsewhere', args: { x: [1] } });
+      expect(item).to.deep.include({ name: 'elsewhere', args: { x: [1] }, queue: 'default' });
+    });
+
+    it('refuses what cannot be a name', async () => {
+      expect((await api.post('/jobs', { name: 'no name' })).codes).to.deep.equal([42202]);
+    });
+  },
+  { acceptUnknownJobs: true },
+);
+
+onEachStorage(
+  'A queue that is full',
+  (api) => {
+    it('is 429 with Retry-After, until jobs have left it', async () => {
+      const queue = api.newName();
+      const bodies = Array.from({ length: 6 }, () => ({ ...job, queue }));
+      const answers = await Promise.all(bodies.map((body) => api.post('/jobs', body)));
+      expect(answers.map(({ status }) => status)).to.have.members([201, 201, 201, 429, 429, 429]);
+      const refused = await api.post('/jobs', { ...job, queue });
+      expect([refused.codes, refused.headers['retry-after']]).to.deep.equal([[42901], '1']);
+    });
+
+    it('takes nothing of an array that is too long for it', async () => {
+      const queue = api.newName();
+      const refused = await api.post(
+        '/jobs',
+        Array.from({ length: 4 }, () => ({ ...job, queue })),
+      );
+      expect(refused.codes).to.deep.equal([42901]);
+      expect((await api.post('/jobs', { ...job, queue })).status).to.equal(201);
+    });
+
+    it('does not keep jobs out of another', async () => {
+      expect((await api.post('/jobs', { ...job, queue: api.newName() })).status).to.equal(201);
+    });
+  },
+  { maxBacklog: 3 },
+);

@@ -1,0 +1,55 @@
+import type { Job, JsonValue, NewJob } from '../job/job.js';
+import { readMeta } from '../job/meta.js';
+import type { Receipt } from '../storage/receipt.js';
+import type { EnqueuedJob } from './enqueue-options.js';
+
+/** A job that was handed over, with what it takes to show it without asking the storage for it. */
+export class HandedOver implements EnqueuedJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly created: boolean;
+  readonly #job: NewJob;
+  readonly #createdAt: Date | null;
+
+  constructor(job: NewJob, { holders, createdAt }: Receipt) {
+    const holderId = holders.get(job.id);
+    this.id = holderId ?? job.id;
+    this.queue = job.queue;
+    this.created = holderId === undefined;
+    this.#job = job;
+    this.#createdAt = createdAt;
+  }
+
+  /** The job as it stood in the storage when it had been created; `null` if another holds its key, and when that is not known. */
+  asStored(): Job | null {
+    if (!this.created || this.#createdAt === null) return null;
+    const { id, name, queue, priority, args, maxAttempts, after = null, meta = null } = this.#job;
+    const runAt = dueDate(this.#job, this.#createdAt);
+    return {
+      id,
+      name,
+      queue,
+      state: after !== null ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled',
+      priority,
+      args: JSON.parse(args) as JsonValue,
+      result: null,
+      error: null,
+      attempt: 0,
+      maxAttempts,
+      createdAt: this.#createdAt,
+      runAt,
+      startedAt: null,
+      finishedAt: null,
+      serverId: null,
+      progress: null,
+      ...readMeta(meta),
+    };
+  }
+}
+
+/** Milliseconds count from the end of the last parent, if it has any: then the time is not known yet. */
+function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
+  if (due === null) return null;
+  if ('at' in due) return due.at;
+  return after === null ? new Date(createdAt.getTime() + due.inMs) : null;
+}

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { newId } from '../job/id.js';
+import type { Job, NewJob } from '../job/job.js';
+import type { JobContent } from '../storage/job-editing.js';
+import { childOf } from './linked-job.js';
+import { type Bench, newJob } from './storage-under-test.js';
+
+const later = new Date('2100-01-01T00:00:00Z');
+
+export function editing(bench: Bench): void {
+  const find = async (id: string): Promise<Job | null> => bench.storage.findJob(id);
+
+  const edit = async (ids: readonly string[], change: Partial<JobContent>): Promise<Job[]> =>
+    bench.storage.editJobs(ids, (current) => {
+      const contents = [...current].map(([id, { queue, priority, args, runAt }]) => {
+        const content = { queue, priority, args: JSON.stringify(args), runAt, ...change };
+        return [id, content] as const;
+      });
+      return new Map(contents);
+    });
+
+  const states: readonly [state: string, make: (queue: string) => Promise<NewJob>][] = [
+    ['enqueued', (queue) => bench.enqueue(queue)],
+    ['scheduled', (queue) => bench.enqueue(queue, { due: { at: new Date('2090-01-01T00:00:00Z') } })],
+    [
+      'awaiting',
+      async (queue) => {
+        const { id } = await bench.enqueue(queue);
+        return bench.enqueue(queue, childOf([id]));
+      },
+    ],
+  ];
+
+  for (const [state, make] of states) {
+    it(`changes arguments and priority of a job that is ${state}, and nothing else`, async () => {
+      const { id } = await make(bench.newQueue());
+      const before = await find(id);
+      const [edited] = await edit([id], { priority: -3, args: '{"n":2}' });
+      expect(edited).to.deep.equal({ ...before, priority: -3, args: { n: 2 } });
+      expect(await find(id)).to.deep.equal(edited);
+    });
+
+    it(`moves a job that is ${state} to another queue, and counts it there`, async () => {
+      const [from, to] = [bench.newQueue(), bench.newQueue()];
+      const { id } = await make(from);
+      const [edited] = await edit([id], { queue: to });
+      expect(edited).to.include({ queue: to, state });
+      const count = async (queue: string): Promise<number> =>
+        (await bench.storage.countJobs({ queue: [queue], state: [edited?.state ?? 'done'] })).count;
+      expect(await count(to)).to.equal(1);
+      expect((await bench.jobsOf(from)).map((job) => job.id)).not.to.include(id);
+      expect((await bench.jobsOf(to)).map((job) => job.id)).to.deep.equal([id]);
+    });
+  }
+
+  it('gives a job that was moved to the servers of its new queue', async () => {
+    const [from, to] = [bench.newQueue(), bench.newQueue()];
+    const { id } = await bench.enqueue(from);
+    await edit([id], { queue: to, args: '{"n":7}' });
+    const { id: serverId } = await bench.register(to);
+    const [claimed] = await bench.claim(serverId, to);
+    expect(claimed).to.deep.include({ args: { n: 7 } });
+    expect(await bench.claim(serverId, from)).to.deep.equal([]);
+  });
+
+  it('lets a moved job run when the one that it waits for is done', async () => {
+    const [from, to] = [bench.newQueue(), bench.newQueue()];
+    const parent = await bench.claimOne({ queue: from });
+    const child = await bench.enqueue(from, childOf([parent.claim.jobId]));
+    await edit([child.id], { queue: to });
+    await bench.storage.complete([{ claim: parent.claim, outcome: { kind: 'done', result: 'null' } }]);
+    while ((await bench.storage.settle(100)) > 0);
+    expect(await find(child.id)).to.include({ queue: to, state: 'enqueued' });
+  });
+
+  it('makes a ready job wait for a time, and gives a waiting one another', async () => {
+    const queue = bench.newQueue();
+    const [ready, waiting] = [
+      await bench.enqueue(queue),
+      await bench.enqueue(queue, { due: { inMs: 60_000 } }),
+    ];
+    const edited = await edit([ready.id, waiting.id], { runAt: later });
+    expect(edited.map(({ state, runAt }) => [state, runAt])).to.deep.equal([
+      ['scheduled', later],
+      ['scheduled', later],
+    ]);
+    const counts = await bench.storage.countJobs({ queue: [queue], state: ['scheduled'] });
+    expect(counts.count).to.equal(2);
+  });
+
+  it('hands out jobs by their new priority', async () => {
+    const queue = bench.newQueue();
+    const [first, second] = [await bench.enqueue(queue), await bench.enqueue(queue)];
+    await edit([second.id], { priority: -1 });
+    const { id: serverId } = await bench.register(queue);
+    const claimed = await bench.claim(serverId, queue);
+    expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([second.id, first.id]);
+  });
+
+  it('keeps the limit of a concurrency key in the queue that a job comes to', async () => {
+    const [from, to] = [bench.newQueue(), bench.newQueue()];
+    const keyed = { meta: { concurrencyKey: 'k', concurrencyLimit: 1 } };
+    const jobs = [await bench.enqueue(to, keyed), await bench.enqueue(from, keyed)];
+    while ((await bench.storage.settle(100)) > 0);
+    await edit([jobs[1]?.id ?? ''], { queue: to });
+    while ((await bench.storage.settle(100)) > 0);
+    const { id: serverId } = await bench.register(to);
+    expect(await bench.claim(serverId, to)).to.have.length(1);
+    expect(await find(jobs[1]?.id ?? '')).to.include({ queue: to, state: 'enqueued' });
+  });
+
+  it('shows those that are there, whatever their state, and changes none of them if the decision throws', async () => {
+    const queue = bench.newQueue();
+    const ready = await bench.enqueue(queue);
+    const { claim } = await bench.claimOne();
+    const seen: string[] = [];
+    const failed = bench.storage.editJobs([ready.id, claim.jobId, newId(), 'none'], (current) => {
+      seen.push(...[...current.values()].map(({ state }) => state));
+      throw new Error('not so');
+    });
+    expect(await failed.catch(String)).to.equal('Error: not so');
+    expect(seen).to.have.members(['enqueued', 'processing']);
+  });
+
+  it('changes none of several if one of them runs', async () => {
+    const queue = bench.newQueue();
+    const ready = await bench.enqueue(queue);
+    const { claim } = await bench.claimOne();
+    expect(await edit([ready.id, claim.jobId], { priority: 9 }).catch(String)).to.contain('processing');
+    expect((await find(ready.id))?.priority).to.equal(newJob(queue).priority);
+  });
+}

@@ -1,0 +1,39 @@
+import type { Job, JsonText } from '../job/job.js';
+import type { JobState } from '../job/state.js';
+
+/** What operators may change about a job that does not run. */
+export interface JobContent {
+  readonly queue: string;
+  readonly priority: number;
+  readonly args: JsonText;
+  /** The time that it waits for. Another one makes a ready job wait; `null` only where it was so. */
+  readonly runAt: Date | null;
+}
+
+/** The states in which jobs can be changed. */
+export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
+
+export interface JobEditing {
+  /**
+   * Changes jobs that do not run, all of them or none; nothing else happens to them in between. A ready job keeps its place
+   * among those of its priority unless it comes to another queue. A key that it holds stays that of the queue it was enqueued in.
+   *
+   * @param decide gets those of the jobs that exist as they are, by id, and gives the new content of some that are in one of
+   * {@link editableStates}; what it throws, nothing has been changed then, this rejects with
+   * @returns the jobs that `decide` gave content for, as they are then
+   * @throws {RangeError} if a queue has a name that it cannot have, or a job cannot be changed
+   */
+  editJobs(
+    ids: readonly string[],
+    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
+  ): Promise<Job[]>;
+}
+
+/** @throws {RangeError} if one of them is not there or cannot be changed */
+export function checkEdits(current: ReadonlyMap<string, Job>, edits: ReadonlyMap<string, JobContent>): void {
+  for (const id of edits.keys()) {
+    const state = current.get(id)?.state;
+    if (state === undefined || !editableStates.includes(state))
+      throw new RangeError(`Job ${id} cannot be changed: it is ${state ?? 'not there'}`);
+  }
+}
