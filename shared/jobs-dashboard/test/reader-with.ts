@@ -15,6 +15,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     findBatch: (id) => reader.findBatch(id),
     listBatches: (query) => reader.listBatches(query),
     countBatches: () => reader.countBatches(),
+    findQueue: (name) => reader.findQueue(name),
     listQueues: () => reader.listQueues(),
     listServers: () => reader.listServers(),
     listOrphans: () => reader.listOrphans(),

@@ -144,6 +144,20 @@ export class Database {
     await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
 
+  /** Lends a connection for what cannot be done in a transaction. */
+  async session<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translate(error);
+    });
+    try {
+      return await work(client);
+    } catch (error) {
+      throw translate(error);
+    } finally {
+      client.release();
+    }
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }

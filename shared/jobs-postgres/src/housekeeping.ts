@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId, throughputKept } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { KeySweeper } from './key-sweeper.js';
 import { deleteOldAudit } from './sql/audit.js';
@@ -14,6 +14,7 @@ import { noteRoom } from './sql/hold-back.js';
 import { Retention, type RetentionDays } from './retention.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
+import { deleteOldThroughput } from './sql/statistics.js';
 
 /** Today's partitions are there long before they are needed: a week without any server leaves enough. */
 const daysAhead = 8;
@@ -58,6 +59,7 @@ export class Housekeeping {
     await this.#database.query(deleteOldBatches);
     await this.#database.query(deleteOldBulks);
     await this.#database.query(deleteOldAudit);
+    await this.#database.query(deleteOldThroughput, [throughputKept.all.forMs, throughputKept.queue.forMs]);
     await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
   }
 

@@ -26,7 +26,14 @@ import { type CountRow, selectCounts } from './sql/counts.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
 import { selectWaitingNames } from './sql/orphans.js';
-import { countJobs, findJob, findJobs, listJobs, oldestReadyText } from './sql/read-jobs.js';
+import {
+  countJobs,
+  findJob,
+  findJobs,
+  listJobs,
+  type SearchScope,
+  selectOldestReady,
+} from './sql/read-jobs.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
@@ -56,15 +63,8 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   }
 
   async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
-    const queueIds = await this.queueIds(filter);
-    const query = listJobs({
-      filter,
-      queueIds,
-      newestFirst: order === 'newest',
-      limit,
-      offset,
-      after,
-    });
+    const scope = await this.#scopeOf(filter);
+    const query = listJobs({ ...scope, newestFirst: order === 'newest', limit, offset, after });
     const rows = await this.#searches.query<JobRow>(query, query.values);
     return this.#toJobs(rows);
   }
@@ -78,13 +78,13 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   }
 
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {
-    const queueIds = await this.queueIds(filter);
     if (!isCounted(filter)) {
-      const query = countJobs(filter, queueIds, mostCounted);
+      const query = countJobs(await this.#scopeOf(filter), mostCounted);
       const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
       const jobs = row?.jobs ?? 0;
       return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
     }
+    const queueIds = await this.queueIds(filter);
     const states = statesOf(filter);
     const counts = await this.counts();
     const counted = counts.filter(
@@ -97,25 +97,13 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
     return sumByState(await this.counts());
   }
 
+  async findQueue(name: string): Promise<Queue | null> {
+    const row = (await this.#queues.all()).find((queue) => queue.name === name);
+    return row === undefined ? null : ((await this.#toQueues([row]))[0] ?? null);
+  }
+
   async listQueues(): Promise<Queue[]> {
-    const [queues, counts, oldest, servers] = await Promise.all([
-      this.#queues.all(),
-      this.counts(),
-      this.#database.query<{ id: number; ready_at: Date }>({ text: oldestReadyText }),
-      this.listServers(),
-    ]);
-    const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
-    return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt, ...limits }: QueueRow) => ({
-      name,
-      pausedAt,
-      concurrencyLimit: limits.concurrency_limit,
-      rateLimit: limits.rate_limit,
-      counts: sumByState(counts.filter((row) => row.queue_id === id)),
-      oldestEnqueuedAt: oldestById.get(id) ?? null,
-      servers: servers.filter(({ state, queues: taken }) => state === 'running' && taken.includes(name))
-        .length,
-      createdAt,
-    }));
+    return this.#toQueues(await this.#queues.all());
   }
 
   async listServers(): Promise<Server[]> {
@@ -139,6 +127,38 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
     if (!isId(id)) return undefined;
     const [row] = await this.#database.query<JobRow>(findJob, [id]);
     return row;
+  }
+
+  async #scopeOf(filter: JobFilter): Promise<SearchScope> {
+    const [queueIds, counts] = await Promise.all([this.queueIds(filter), this.counts()]);
+    const occupied = new Map<JobState, number[]>(jobStates.map((state) => [state, []]));
+    for (const { queue_id: id, state, jobs } of counts) {
+      if (Number(jobs) > 0 && (queueIds === undefined || queueIds.includes(id)))
+        occupied.get(state)?.push(id);
+    }
+    return { filter, queueIds, occupied: (state) => occupied.get(state) ?? [] };
+  }
+
+  async #toQueues(queues: readonly QueueRow[]): Promise<Queue[]> {
+    const [counts, oldest, servers] = await Promise.all([
+      this.counts(),
+      this.#database.query<{ id: number; ready_at: Date }>(selectOldestReady, [queues.map(({ id }) => id)]),
+      this.listServers(),
+    ]);
+    const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
+    const countsById = new Map<number, CountRow[]>(queues.map(({ id }) => [id, []]));
+    for (const row of counts) countsById.get(row.queue_id)?.push(row);
+    return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt, ...limits }) => ({
+      name,
+      pausedAt,
+      concurrencyLimit: limits.concurrency_limit,
+      rateLimit: limits.rate_limit,
+      counts: sumByState(countsById.get(id) ?? []),
+      oldestEnqueuedAt: oldestById.get(id) ?? null,
+      servers: servers.filter(({ state, queues: taken }) => state === 'running' && taken.includes(name))
+        .length,
+      createdAt,
+    }));
   }
 
   #toJobs(rows: readonly JobRow[]): Promise<Job[]> {

@@ -74,6 +74,10 @@ export class PostgresReads implements JobReader {
     return this.parts.batches.countBatches();
   }
 
+  findQueue(name: string): Promise<Queue | null> {
+    return this.parts.reader.findQueue(name);
+  }
+
   listQueues(): Promise<Queue[]> {
     return this.parts.reader.listQueues();
   }

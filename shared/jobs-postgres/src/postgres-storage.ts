@@ -10,6 +10,7 @@ import type {
   Job,
   JobFeed,
   JobReport,
+  JobStatistics,
   JobStorage,
   JsonText,
   NewBatch,
@@ -34,6 +35,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
   readonly audit: AuditLog;
+  readonly statistics: JobStatistics;
 
   constructor(options: PostgresOptions) {
     super(assembleStorage(options));
@@ -41,6 +43,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     this.feed = this.parts.feed;
     this.bulk = this.parts.bulk;
     this.audit = this.parts.audit;
+    this.statistics = this.parts.statistics;
   }
 
   async open(): Promise<void> {
@@ -107,8 +110,9 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     return this.parts.claims.rescue();
   }
 
-  maintain(): Promise<void> {
-    return this.parts.housekeeping.runOnce();
+  async maintain(): Promise<void> {
+    await this.parts.housekeeping.runOnce();
+    this.parts.historyIndexes.begin();
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {

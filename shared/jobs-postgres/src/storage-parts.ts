@@ -1,4 +1,5 @@
 import { Database } from './database.js';
+import { HistoryIndexes } from './history-indexes.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
 import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
@@ -19,8 +20,9 @@ import { PostgresReader } from './postgres-reader.js';
 import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresReports } from './postgres-reports.js';
+import { PostgresStatistics } from './postgres-statistics.js';
 import { QueueDirectory } from './queue-directory.js';
-import { searchPlans } from './settings.js';
+import { indexPlans, searchPlans } from './settings.js';
 import { longestOf } from './retention.js';
 import { WakeUps } from './wake-ups.js';
 
@@ -38,6 +40,10 @@ export function assembleStorage(options: PostgresOptions) {
   const claims = new PostgresClaims(database, queues, wakeUps, limits);
   const reader = new PostgresReader(database, searches, queues);
   const batches = new PostgresBatches(database, queues, announce);
+  const historyIndexes = new HistoryIndexes(
+    database,
+    new Database({ ...databaseOptions(options), poolSize: 1 }, indexPlans, 0),
+  );
   const retentionDays = retentionOf(options);
   const consequences = [batches, new PostgresContinuations(queues), new PostgresAdmission(queues)];
   return {
@@ -53,6 +59,7 @@ export function assembleStorage(options: PostgresOptions) {
     audit: new PostgresAuditLog(database),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
+    statistics: new PostgresStatistics(database, searches, reader),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),
@@ -60,17 +67,19 @@ export function assembleStorage(options: PostgresOptions) {
     editing: new PostgresEditing(database, queues, wakeUps),
     outbox: new PostgresOutbox(database, new PostgresLinkMarker(database), consequences, announce),
     reports: new PostgresReports(database, queues, reader, longestOf(retentionDays)),
+    historyIndexes,
     housekeeping: new Housekeeping(database, retentionDays),
   };
 }
 
 /** Waits for what is under way, then lets go of every connection and timer. */
 export async function closeParts(parts: StorageParts): Promise<void> {
-  const { intake, limits, registry, wakeUps, searches, database } = parts;
+  const { intake, limits, registry, wakeUps, historyIndexes, searches, database } = parts;
   await intake.drained();
   limits.close();
   await registry.close();
   await wakeUps.close();
+  await historyIndexes.close();
   await searches.close();
   await database.close();
 }

@@ -57,6 +57,8 @@ describe('Bulk operations on Postgres', () => {
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
     await advancing;
+    await storage.close();
+    storage = new PostgresStorage({ url: database.url });
     expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500 });
     expect(await storage.stateCounts()).to.include({ enqueued: 0, cancelled: 3_500 });
   });

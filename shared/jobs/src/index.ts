@@ -24,6 +24,7 @@ export {
   type JobDefinitionOptions,
 } from './job/definition.js';
 export * from './job/errors.js';
+export { errorFingerprint, fingerprintLength, variableParts } from './job/error-fingerprint.js';
 export { firstIdOf, isId, newId } from './job/id.js';
 export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';
@@ -95,11 +96,13 @@ export {
 export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';
 export type * from './storage/job-feed.js';
+export { wordsOf } from './storage/search-words.js';
 export type * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
 export { type Receipt, receiptOf } from './storage/receipt.js';
 export type * from './storage/server-control.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
+export * from './storage/job-statistics.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

@@ -18,6 +18,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findBatch: (id) => snapshot.share(key('batch', id), () => reader.findBatch(id)),
     listBatches: (query) => snapshot.share(key('batches', query), () => reader.listBatches(query)),
     countBatches: () => snapshot.share('batch count', () => reader.countBatches()),
+    findQueue: (name) => snapshot.share(key('queue', name), () => reader.findQueue(name)),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
     listOrphans: () => snapshot.share('orphans', () => reader.listOrphans()),

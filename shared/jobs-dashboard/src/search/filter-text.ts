@@ -30,7 +30,8 @@ function termsOf(filter: JobFilter): Term[] {
   const terms = members.flatMap(([member, key]) => {
     const values = filter[member];
     if (values === undefined) return [];
-    const list: readonly unknown[] = values instanceof Date ? [values.toISOString()] : values;
+    const given = values instanceof Date ? values.toISOString() : values;
+    const list: readonly unknown[] = typeof given === 'string' ? [given] : given;
     return list.map((value): Term => ({ key, value: String(value) }));
   });
   const args = (filter.args ?? []).flatMap(({ path, values }) =>

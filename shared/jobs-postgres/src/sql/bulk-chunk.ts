@@ -10,6 +10,7 @@ import {
   keptOfJob,
 } from './control-moves.js';
 import { conditionsOf } from './job-conditions.js';
+import { lastError } from './read-jobs.js';
 import type { Query } from './read-jobs.js';
 
 export interface ChunkRow {
@@ -74,7 +75,9 @@ export function bulkChunk(request: ChunkRequest): Query {
     ...(queueIds === undefined ? [] : [`queue_id = any(${bind(queueIds)}::integer[])`]),
     ...(condition === null ? [] : [condition]),
     ...(stage === 'running' ? [notYetRequested] : []),
+    ...conditions.ids,
     ...conditions.rows,
+    ...conditions.error(finished ? 'error' : lastError),
     ...(finished || stage === 'running' ? conditions.claimed : []),
     ...(finished ? conditions.finished : []),
   ];

@@ -13,17 +13,29 @@ export const selectCounts: Statement = {
   text: `select queue_id, state, sum(jobs) as jobs from longshore.job_count group by queue_id, state`,
 };
 
-/** Folds the changes together. Several servers may do it at once: each folds the rows that it got hold of. */
+/** Folds the changes together, and notes the jobs that ended by the time at which they did. Several servers may do it at once: each folds the rows that it got hold of. */
 export const foldCounts: Statement = {
   name: 'longshore-fold-counts',
   text: `
     with folded as (
       delete from longshore.job_count
       where ctid = any (array(select ctid from longshore.job_count for update skip locked))
-      returning queue_id, state, jobs
+      returning queue_id, state, jobs, at
+    ),
+    ended as (
+      insert into longshore.throughput as counted (queue_id, at, done, failed)
+      select place.queue_id, place.at, coalesce(sum(jobs) filter (where state = 'done'), 0),
+        coalesce(sum(jobs) filter (where state = 'failed'), 0)
+      from folded
+      cross join lateral (
+        values (0, date_bin('10 seconds', folded.at, 'epoch')), (folded.queue_id, date_bin('1 minute', folded.at, 'epoch'))
+      ) as place (queue_id, at)
+      where folded.at is not null and jobs > 0 and state in ('done', 'failed')
+      group by place.queue_id, place.at order by place.queue_id, place.at
+      on conflict (queue_id, at) do update set done = counted.done + excluded.done, failed = counted.failed + excluded.failed
     )
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, sum(jobs) from folded group by queue_id, state having sum(jobs) <> 0`,
+    insert into longshore.job_count (queue_id, state, jobs, at)
+    select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
 };
 
 /** More rows than this and folding pays. */

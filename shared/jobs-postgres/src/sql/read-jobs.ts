@@ -1,7 +1,8 @@
-import type { JobFilter, JobState } from '@longshore/jobs';
+import { type FinishedState, isFinished, type JobFilter, type JobState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 import { progressOf } from './job-reports.js';
 import { conditionsOf, type JobConditions, statesOf } from './job-conditions.js';
+import { countHistory, searchHistory } from './search-history.js';
 
 /** A query with its values, planned for these values. */
 export interface Query {
@@ -9,20 +10,23 @@ export interface Query {
   readonly values: unknown[];
 }
 
+/** Of a job that has not finished. */
+export const lastError = `past_attempts -> -1 -> 'error'`;
+
 const waiting = (
   state: 'scheduled' | 'awaiting',
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name, priority, args, null::jsonb as result,
-  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  ${lastError} as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
   null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
 
 const ready = (
   state: 'enqueued' | 'processing',
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name,
-  priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+  priority, args, null::jsonb as result, ${lastError} as error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
 
 const held = `id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
-  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  ${lastError} as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
   null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
 
 const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -62,10 +66,15 @@ function jobWithId(id: string): string {
   limit 1`;
 }
 
-export interface ListRequest {
+export interface SearchScope {
   readonly filter: JobFilter;
   /** Of the queues that the filter names; `undefined`: all. */
   readonly queueIds: readonly number[] | undefined;
+  /** The queues that hold jobs in a state which is not that of finished ones: it is looked for in no others. */
+  readonly occupied: (state: JobState) => readonly number[];
+}
+
+export interface ListRequest extends SearchScope {
   readonly newestFirst: boolean;
   readonly limit: number;
   readonly offset: number;
@@ -74,82 +83,91 @@ export interface ListRequest {
 
 /** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */
 export function listJobs(request: ListRequest): Query {
-  const { text, values } = selectJobs(request);
-  const order = `order by id ${request.newestFirst ? 'desc' : 'asc'}`;
-  return { text: `select listed.*, ${progressOf('listed')} from (${text}) as listed ${order}`, values };
-}
-
-function selectJobs(request: ListRequest): Query {
+  const { filter, queueIds, newestFirst, occupied } = request;
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const states = statesOf(request.filter);
-  if (states.length === 0)
-    return {
-      text: 'select null::integer as queue_id, null::uuid as id, null::timestamptz as started_at where false',
-      values: [],
-    };
-  const conditions = conditionsOf(request.filter, bind);
+  const states = occupiedStates(request);
+  if (states.length === 0) return { text: 'select where false', values: [] };
+  const conditions = conditionsOf(filter, bind);
   const after =
-    request.after === undefined ? [] : [`id ${request.newestFirst ? '<' : '>'} ${bind(request.after)}::uuid`];
-  const order = `order by id ${request.newestFirst ? 'desc' : 'asc'}`;
+    request.after === undefined ? [] : [`id ${newestFirst ? '<' : '>'} ${bind(request.after)}::uuid`];
+  const order = `order by id ${newestFirst ? 'desc' : 'asc'}`;
   const limit = bind(request.limit);
   const offset = bind(request.offset);
-  const queues = request.queueIds === undefined ? undefined : `${bind(request.queueIds)}::integer[]`;
-  const first = `${order} limit ${limit}::bigint + ${offset}::bigint`;
-  const wanted = { ...conditions, rows: [...conditions.rows, ...after] };
-  const parts = states.map((state) => `(${stage(state, wanted, queues, first)})`);
+  const most = `(${limit}::bigint + ${offset}::bigint)`;
+  const parts = states.map((state) =>
+    isFinished(state)
+      ? searchHistory({
+          state,
+          filter,
+          conditions,
+          queueIds,
+          after,
+          columns: finished,
+          order,
+          limit: most,
+          bind,
+        })
+      : stage(state, conditions, after, bind(occupied(state)), `${order} limit ${most}`),
+  );
   return {
-    text: `select * from (${parts.join(' union all ')}) as listed ${order} limit ${limit} offset ${offset}`,
+    text: `
+      select listed.*, ${progressOf('listed')} from (
+        select * from (${parts.map((part) => `(${part})`).join(' union all ')}) as listed ${order} limit ${limit} offset ${offset}
+      ) as listed ${order}`,
     values,
   };
 }
 
 /** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
-export function countJobs(filter: JobFilter, queueIds: readonly number[] | undefined, most: number): Query {
-  const list = selectJobs({
-    filter,
-    queueIds,
-    newestFirst: true,
-    limit: most + 1,
-    offset: 0,
-    after: undefined,
-  });
-  return { text: `select count(*)::integer as jobs from (${list.text}) as counted`, values: list.values };
+export function countJobs(scope: SearchScope, most: number): Query {
+  const { filter, queueIds, occupied } = scope;
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const states = occupiedStates(scope);
+  if (states.length === 0) return { text: 'select 0 as jobs', values: [] };
+  const conditions = conditionsOf(filter, bind);
+  const limit = `${bind(most + 1)}::bigint`;
+  const parts = states.map((state) =>
+    isFinished(state)
+      ? countHistory({ state, filter, conditions, queueIds, order: 'order by id desc', limit, bind })
+      : `select 1 from (${stage(state, conditions, [], bind(occupied(state)), `limit ${limit}`)}) as counted`,
+  );
+  const all = parts.map((part) => `(${part})`).join(' union all ');
+  return {
+    text: `select count(*)::integer as jobs from (select from (${all}) as listed limit ${limit}) as counted`,
+    values,
+  };
 }
 
 function stage(
-  state: JobState,
-  { rows, claimed, finished: ended, byMeta }: JobConditions,
-  queues: string | undefined,
+  state: Exclude<JobState, FinishedState>,
+  { ids, rows, claimed, error }: JobConditions,
+  after: readonly string[],
+  queues: string,
   first: string,
 ): string {
+  const wanted = [...ids, ...after, ...rows, ...error(lastError)];
+  const ofQueue = ['queue_id = queue.id', ...wanted];
   switch (state) {
     case 'scheduled':
     case 'awaiting':
       return eachQueue(
-        `select ${waiting(state)} from longshore.job_${state === 'scheduled' ? 'waiting' : state} where ${all(['queue_id = queue.id', ...rows])} ${first}`,
+        `select ${waiting(state)} from longshore.job_${state === 'scheduled' ? 'waiting' : state} where ${all(ofQueue)} ${first}`,
         queues,
       );
     case 'enqueued':
       return eachQueue(
-        `(select ${ready(state)} from longshore.job where ${all(['queue_id = queue.id', 'server_id is null', ...rows])} ${first})
+        `(select ${ready(state)} from longshore.job where ${all(['server_id is null', ...ofQueue])} ${first})
         union all
-        (select ${held} from longshore.job_held where ${all(['queue_id = queue.id', ...rows])} ${first})`,
+        (select ${held} from longshore.job_held where ${all(ofQueue)} ${first})`,
         queues,
       );
     case 'processing':
       return eachQueue(
-        `select ${ready(state)} from (${running}) as running where ${all([...rows, ...claimed])} ${first}`,
+        `select ${ready(state)} from (${running}) as running where ${all([...wanted, ...claimed])} ${first}`,
         queues,
       );
-    case 'done':
-    case 'failed':
-    case 'cancelled': {
-      const queue = queues === undefined ? [] : [`queue_id = any(${queues})`];
-      const matching = `select ${finished} from longshore.job_done where ${all([`state = '${state}'`, ...queue, ...rows, ...claimed, ...ended])}`;
-      // `offset 0` keeps the two apart: what few jobs carry would else be sought among all, from the newest on.
-      return byMeta ? `select * from (${matching} offset 0) as matching ${first}` : `${matching} ${first}`;
-    }
   }
 }
 
@@ -162,18 +180,24 @@ export const running = `
   order by priority, seq
   limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')`;
 
-function eachQueue(part: string, queues: string | undefined): string {
-  const where = queues === undefined ? '' : `where queue.id = any(${queues})`;
-  return `select part.* from longshore.queue cross join lateral (${part}) as part ${where}`;
+function eachQueue(part: string, queues: string): string {
+  return `select part.* from unnest(${queues}::integer[]) as queue (id) cross join lateral (${part}) as part`;
+}
+
+function occupiedStates({ filter, occupied }: SearchScope): readonly JobState[] {
+  return statesOf(filter).filter((state) => isFinished(state) || occupied(state).length > 0);
 }
 
 function all(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
-/** When the next ready job of each queue became ready. */
-export const oldestReadyText = `
+/** When the next ready job of each of the queues $1 became ready. */
+export const selectOldestReady: Statement = {
+  name: 'longshore-select-oldest-ready',
+  text: `
   select queue.id, next.ready_at
-  from longshore.queue cross join lateral (
+  from unnest($1::integer[]) as queue (id) cross join lateral (
     select ready_at from longshore.job where queue_id = queue.id and server_id is null order by priority, seq limit 1
-  ) as next`;
+  ) as next`,
+};

@@ -35,4 +35,13 @@ export interface JobFilter {
   readonly finishedBefore?: Date;
   /** Matches of every one of these. */
   readonly args?: readonly ArgsFilter[];
+  /** The class and message of the latest error, `TypeError: No ship`, contain one of these; large and small letters are alike. */
+  readonly error?: readonly string[];
+  /** The latest error is of this kind: what `errorFingerprint` makes of it, to the letter. */
+  readonly errorFingerprint?: readonly string[];
+  /**
+   * Words, all of which appear somewhere: in the name, the queue, the tags, the latest error or the arguments as JSON; large
+   * and small letters are alike. Storages may look only at the nearest jobs of each state.
+   */
+  readonly q?: string;
 }

@@ -21,6 +21,7 @@ import type { JobFilter } from './job-filter.js';
 import type { Receipt } from './receipt.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
 import type { Orphan } from './orphan.js';
+import type { JobStatistics } from './job-statistics.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { ServerControl } from './server-control.js';
 import type { TransactionClient } from './transaction.js';
@@ -38,6 +39,7 @@ export interface JobStorage
   readonly feed: JobFeed;
   readonly bulk: BulkOperations;
   readonly audit: AuditLog;
+  readonly statistics: JobStatistics;
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */
@@ -205,6 +207,8 @@ export interface JobReader extends BatchReader, JobLogReader {
    * after the one with the id `after`. Known for at least 30 days.
    */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
+  /** `null` if there is none. */
+  findQueue(name: string): Promise<Queue | null>;
   /** By name. */
   listQueues(): Promise<Queue[]>;
   /** Running servers, oldest first. */

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { firstIdOf } from '../../job/id.js';
-import type { JsonValue } from '../../job/job.js';
+import { errorFingerprint } from '../../job/error-fingerprint.js';
+import type { JobError, JsonValue } from '../../job/job.js';
 import type { JobFilter } from '../job-filter.js';
+import { wordsOf } from '../search-words.js';
 import type { JobRecord } from './job-record.js';
 
 /** Says of a job whether it matches. */
@@ -9,8 +11,7 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
   return (record) =>
-    admits(filter.id?.map(lower), [record.id]) &&
-    admits(filter.state, [record.state]) &&
+    isWanted(record, filter) &&
     admits(filter.queue, [record.queue]) &&
     admits(filter.name, [record.name]) &&
     admits(filter.tag, record.meta?.tags) &&
@@ -20,7 +21,12 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
     admits(filter.serverId?.map(lower), [record.serverId]) &&
     within(record.id, from, to) &&
     finishedWithin(record.finishedAt, filter) &&
-    argumentsMatch(record, filter);
+    argumentsMatch(record, filter) &&
+    textMatches(record, filter);
+}
+
+function isWanted({ id, state }: JobRecord, filter: JobFilter): boolean {
+  return admits(filter.id?.map(lower), [id]) && admits(filter.state, [state]);
 }
 
 function admits(allowed: readonly unknown[] | undefined, values: readonly unknown[] = []): boolean {
@@ -55,6 +61,37 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
     const found = path.reduce(memberOf, args);
     return values.some((value) => isDeepStrictEqual(found, value));
   });
+}
+
+function textMatches(record: JobRecord, filter: JobFilter): boolean {
+  return (
+    errorMatches(record, filter) && wordsOf(filter.q).every((word) => appears(record, word.toLowerCase()))
+  );
+}
+
+function errorMatches(
+  { error }: JobRecord,
+  { error: texts = [], errorFingerprint: kinds = [] }: JobFilter,
+): boolean {
+  if (texts.length === 0 && kinds.length === 0) return true;
+  if (error === null) return false;
+  const message = messageOf(error);
+  return (
+    (texts.length === 0 || texts.some((text) => message.includes(text.toLowerCase()))) &&
+    (kinds.length === 0 || kinds.includes(errorFingerprint(error)))
+  );
+}
+
+function messageOf({ name, message }: JobError): string {
+  return `${name}: ${message}`.toLowerCase();
+}
+
+function appears({ name, queue, meta, error, args }: JobRecord, word: string): boolean {
+  const texts = [name, queue, ...(meta?.tags ?? []), args];
+  return (
+    texts.some((text) => text.toLowerCase().includes(word)) ||
+    (error !== null && messageOf(error).includes(word))
+  );
 }
 
 function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {

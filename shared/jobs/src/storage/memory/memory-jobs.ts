@@ -12,19 +12,19 @@ import { enter } from './job-transitions.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryKeys } from './memory-keys.js';
 import { MemoryLinks } from './memory-links.js';
+import { MemoryThroughput } from './memory-throughput.js';
 import { MemoryQueues, type QueueRecord } from './memory-queues.js';
-
-type WakeUpListener = (queue: string | null) => void;
 
 /** All jobs and queues of one process, and the steps from state to state that several callers take. */
 export class MemoryJobs {
   readonly batches = new MemoryBatches();
   readonly links = new MemoryLinks();
+  readonly throughput = new MemoryThroughput();
   readonly #clock: Clock;
   readonly #records = new Map<string, JobRecord>();
   readonly #queues: MemoryQueues;
   readonly #keys = new MemoryKeys();
-  readonly #listeners = new Set<WakeUpListener>();
+  readonly #listeners = new Set<(queue: string | null) => void>();
   /** Ids of finished jobs, the oldest first; some may be gone or running again. */
   #finished: string[] = [];
   #seq = 0;
@@ -149,12 +149,12 @@ export class MemoryJobs {
     enter(record, state, state, record.finishedAt.getTime());
     record.cancelRequested = false;
     this.#finished.push(record.id);
+    this.throughput.note(record.queue, state, this.#clock.now());
     this.links.drop(record.id);
     this.#tellChildren(record.id, state);
     const { batchId } = record.meta ?? {};
-    if (batchId === undefined) return;
-    const end = this.batches.count(batchId, state, record.finishedAt);
-    if (end !== null) this.#tellChildren(batchId, end);
+    const end = batchId === undefined ? null : this.batches.count(batchId, state, record.finishedAt);
+    if (batchId !== undefined && end !== null) this.#tellChildren(batchId, end);
   }
 
   delete(record: JobRecord): void {
@@ -174,7 +174,7 @@ export class MemoryJobs {
     this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
   }
 
-  listen(listener: WakeUpListener): () => void {
+  listen(listener: (queue: string | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -100,6 +100,10 @@ export class MemoryReader implements JobReader {
     return { count: this.jobs.batches.size, exact: true };
   }
 
+  async findQueue(name: string): Promise<Queue | null> {
+    return (await this.listQueues()).find((queue) => queue.name === name) ?? null;
+  }
+
   async listQueues(): Promise<Queue[]> {
     const servers = this.servers.list().filter(({ state }) => state === 'running');
     return [...this.jobs.queues]

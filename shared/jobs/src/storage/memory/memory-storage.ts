@@ -24,6 +24,7 @@ import { MemoryFeed } from './memory-feed.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
+import { MemoryStatistics } from './memory-statistics.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
@@ -36,7 +37,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly recurring: MemoryRecurringJobs;
   readonly feed: MemoryFeed;
   readonly bulk: MemoryBulkOperations;
-  readonly audit: MemoryAuditLog;
+  readonly audit = new MemoryAuditLog(this.clock);
+  readonly statistics = new MemoryStatistics(this.jobs, this.clock);
   readonly #maxFinished: number;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
@@ -45,7 +47,6 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     this.recurring = new MemoryRecurringJobs(this.jobs, clock);
     this.feed = new MemoryFeed(this.jobs, clock);
     this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
-    this.audit = new MemoryAuditLog(clock);
     this.#maxFinished = maxFinished;
   }
 

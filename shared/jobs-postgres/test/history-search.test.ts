@@ -1,0 +1,172 @@
+import { errorFingerprint, type JobFilter } from '@longshore/jobs';
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { Database } from '../src/database.js';
+import { HistoryIndexes } from '../src/history-indexes.js';
+import { PostgresStorage } from '../src/index.js';
+import { databaseOptions } from '../src/postgres-options.js';
+import { fingerprintOfError } from '../src/sql/error-fingerprint.js';
+
+const perDay = 30_000;
+const dayMs = 86_400_000;
+const yesterday = new Date(Date.now() - dayMs).toISOString().slice(0, 10);
+
+/** More jobs than are looked through before the indexes are asked, on a day that has ended and on the one that runs. */
+describe('A large history in Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    await storage.pauseQueue('frequent');
+    await storage.pauseQueue('rare');
+    for (const [at, n] of [
+      [`${yesterday}T12:00:00Z`, 0],
+      [new Date().toISOString(), perDay],
+    ] as const) {
+      // The very first of each day are the rare ones.
+      await database.query(
+        `insert into longshore.job_done
+           (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, meta)
+         select queue.id, overlay(longshore.new_id()::text placing lpad(to_hex($2::bigint + n), 8, '0') from 1 for 8)::uuid, $1, $1,
+           'done', 0, 1, 10, case when n <= 5 then 'rare' else 'frequent' end,
+           jsonb_build_object('n', $2::bigint + n, 'kind', case when n <= 5 then 'rare' else 'frequent' end),
+           jsonb_build_object('tags', array[case when n <= 5 then 'rare' else 'frequent' end])
+         from generate_series(1, $3::integer) as n
+         join longshore.queue on queue.name = case when n <= 5 then 'rare' else 'frequent' end`,
+        [at, n, perDay],
+      );
+    }
+    await database.query(
+      `insert into longshore.job_count (queue_id, state, jobs)
+       select queue_id, state, count(*) from longshore.job_done group by queue_id, state`,
+    );
+    await database.query('analyze longshore.job_done');
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const numbers = async (filter: JobFilter, order?: 'oldest', after?: string): Promise<unknown[]> => {
+    const page = { filter, limit: 7, ...(order && { order }), ...(after && { after }) };
+    return (await storage.listJobs(page)).map(({ args }) => (args as { n: number }).n);
+  };
+  const rare: Record<string, JobFilter> = {
+    name: { name: ['rare'] },
+    queue: { queue: ['rare'] },
+    tag: { tag: ['rare'] },
+    arguments: { args: [{ path: ['kind'], values: ['rare'] }] },
+    'one of several names': { name: ['rare', 'rarer'] },
+    'name and queue': { name: ['rare'], queue: ['rare', 'frequent'] },
+  };
+
+  function finds(): void {
+    for (const [by, filter] of Object.entries(rare)) {
+      it(`gives the newest jobs of a rare ${by}, however far back they lie`, async () => {
+        const wanted = [5, 4, 3, 2, 1].map((n) => perDay + n);
+        expect(await numbers(filter)).to.deep.equal([...wanted, 5, 4]);
+        expect(await numbers(filter, 'oldest')).to.deep.equal([1, 2, 3, 4, 5, perDay + 1, perDay + 2]);
+        expect(await storage.countJobs(filter)).to.deep.equal({ count: 10, exact: true });
+      });
+    }
+
+    it('goes on from page to page', async () => {
+      const page = await storage.listJobs({ filter: { name: ['rare'] }, limit: 7 });
+      expect(await numbers({ name: ['rare'] }, undefined, page.at(-1)?.id)).to.deep.equal([3, 2, 1]);
+    });
+
+    it('gives the newest of what is frequent', async () => {
+      const wanted = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
+      for (const filter of [{ name: ['frequent'] }, { queue: ['frequent'] }, { tag: ['frequent'] }])
+        expect(await numbers(filter)).to.deep.equal(wanted);
+      expect(await storage.countJobs({ name: ['frequent'] })).to.deep.equal({ count: 10_000, exact: false });
+    });
+
+    it('keeps to the times asked for', async () => {
+      const finishedBefore = new Date(`${yesterday}T13:00:00Z`);
+      expect(await numbers({ name: ['rare'], finishedBefore })).to.deep.equal([5, 4, 3, 2, 1]);
+      expect(
+        await numbers({ finishedBefore, finishedAfter: new Date(`${yesterday}T12:30:00Z`) }),
+      ).to.deep.equal([]);
+    });
+  }
+
+  finds();
+
+  it('looks for a text among the nearest jobs only', async () => {
+    expect(await numbers({ q: 'frequent' })).to.have.length(7);
+    expect(await numbers({ q: 'rare' })).to.deep.equal([]);
+  });
+
+  describe('whose days that have ended are indexed', () => {
+    let builder: HistoryIndexes;
+    const indexes = async (valid: boolean): Promise<string[]> => {
+      const rows = await database.query<{ name: string }>(
+        `select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+         where indisvalid = $1 and relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}_(queue|name|args)$' order by 1`,
+        [valid],
+      );
+      return rows.map(({ name }) => name);
+    };
+    const table = `job_done_done_${yesterday.replaceAll('-', '')}`;
+    const names = ['args', 'name', 'queue'].map((kind) => `${table}_${kind}`);
+
+    before(async () => {
+      const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
+      const [reading, building] = connections as [Database, Database];
+      builder = new HistoryIndexes(reading, building);
+      while ((await builder.buildNext()) !== null);
+      await reading.query({ text: 'select' });
+      closeReading = () => reading.close();
+    });
+
+    let closeReading: () => Promise<void>;
+    after(async () => {
+      await builder.close();
+      await closeReading();
+    });
+
+    it('has them on the large day that has ended, and not on the one that runs', async () => {
+      expect(await indexes(true)).to.deep.equal(names);
+    });
+
+    finds();
+
+    it('builds one anew whose building was interrupted', async () => {
+      await database.query(
+        `update pg_index set indisvalid = false where indexrelid = 'longshore.${table}_name'::regclass`,
+      );
+      expect(await builder.buildNext()).to.equal(`${table}_name`);
+      expect(await indexes(true)).to.deep.equal(names);
+      expect(await indexes(false)).to.deep.equal([]);
+    });
+
+    it('gets them from a server', async () => {
+      await database.query(`drop index longshore.${table}_queue`);
+      await storage.maintain();
+      while ((await indexes(true)).length < names.length) await storage.ping();
+    });
+  });
+
+  it('normalises errors in SQL as the fingerprint does', async () => {
+    const messages = [
+      'No ship 17 for "order 4"',
+      `can't find 'x' or \`y\` in "z" 'open`,
+      'id 01a1fd0b-59cf-7aa2-8784-bfc9dbd3d762 at 0xDEADbeef12, 0123456789abcdef0, deadbeef, abc123',
+      `${'é𝄞'.repeat(150)} 5\nsecond line 6`,
+      '\n9',
+      '',
+      '12.5e10 <n> 99%',
+    ];
+    const errors = messages.map((message) => ({ name: 'Error', message }));
+    const rows = await database.query<{ kind: string }>(
+      `select ${fingerprintOfError('error')} as kind from unnest($1::jsonb[]) with ordinality as e (error, place) order by place`,
+      [errors.map((error) => JSON.stringify(error))],
+    );
+    expect(rows.map(({ kind }) => kind)).to.deep.equal(errors.map((error) => errorFingerprint(error)));
+  });
+});
