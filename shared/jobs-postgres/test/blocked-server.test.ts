@@ -18,6 +18,7 @@ const rescuer = (url: string): string => `
     const { deadServers, released, failed } = await storage.rescue();
     looks++;
     found += deadServers.length + released + failed;
+    await new Promise((resolve) => setTimeout(resolve, 50)); // leaves the processor to those that are looked at
   }
   console.log(JSON.stringify({ looks, found }));
   await storage.close();

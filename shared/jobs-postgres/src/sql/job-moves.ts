@@ -43,6 +43,6 @@ export const selectMoves: Statement = {
   name: 'longshore-select-moves',
   text: `
     select message as move, at, attempt, fields as before from longshore.job_report
-    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz and line = -1
+    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
     order by started_at`,
 };

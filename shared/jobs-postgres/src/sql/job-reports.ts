@@ -45,10 +45,13 @@ export const progressOf = (job: string): string => `(
     where report.queue_id = ${job}.queue_id and report.job_id = ${job}.id and report.started_at = ${job}.started_at and line = 0
   ) as progress`;
 
-/** $1 queue, $2 job, $3 when the job was made: earlier days need not be looked at, $4 attempt or null. */
+/**
+ * $1 queue, $2 job, $3 when the job was made: earlier days need not be looked at, $4 attempt or null. A claim's transaction may
+ * have begun a moment before the one that enqueued, and still see the job: the attempt then starts before it was made.
+ */
 const linesOf = `
     from longshore.job_report
-    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz and line > 0
+    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4)`;
 
 /** $5, $6 the two parts of the id of the line before, $7 limit, $8 offset. An id is the attempt's start in microseconds, and the line. */
