@@ -37,6 +37,7 @@ function pagesOf(story: Story): Record<string, string> {
     'bulk-confirm': 'bulk/confirm?action=retry&state=failed',
     audit: 'audit',
     'job-awaiting': `jobs/${story.awaitingId}`,
+    errors: 'errors',
     servers: 'servers',
     server: `servers/${story.serverId}`,
     help: 'help',
@@ -44,7 +45,7 @@ function pagesOf(story: Story): Record<string, string> {
   };
 }
 
-const story = await seedStory(Date.now());
+const story = await seedStory(Date.now(), { busy: true });
 const open = new Koa().use(
   createDashboard({ storage: story.storage, control: story.storage, now: story.storage.manualClock.now }),
 );

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
+/** An attribute's value as browsers read it. */
+function plain(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&#34;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
 describe('an action on many jobs', () => {
   let site: Site;
   beforeEach(async () => {
@@ -18,7 +28,7 @@ describe('an action on many jobs', () => {
     const text = await get(path);
     const [, action = ''] = /<form class="acts" method="post" action="([^"]+)"/.exec(text) ?? [];
     const fields = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, value]));
+    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
     const { status, headers } = await site.http.post(
       new URL(action, 'http://dashboard.test/job-dashboard/bulk/confirm').pathname,
       form.toString(),
@@ -86,6 +96,13 @@ describe('an action on many jobs', () => {
       expect([status, textOf(text).includes(why)]).to.deep.equal([400, true]);
     });
   }
+
+  it('is offered for a group of errors, and reaches the jobs of that group only', async () => {
+    const [, path = ''] = /href="\.\/(bulk\/confirm[^"]*CardDeclined[^"]*)"/.exec(await get('errors')) ?? [];
+    await confirm(plain(path));
+    expect(await failed()).to.equal(1);
+    expect(await site.story.storage.findJob(site.story.failedId)).to.include({ state: 'enqueued' });
+  });
 
   it('is offered for a narrowed list, but not for every job there is', async () => {
     expect(await get('jobs?state=failed')).to.include('bulk/confirm?state=failed&amp;action=retry');

@@ -86,6 +86,8 @@ export function pagePaths(story: Story): string[] {
     `/bulk/${story.operationId}`,
     '/bulk/confirm?action=retry&state=failed',
     `/bulk/confirm?action=delete&id=${story.doneId}&id=${story.failedId}`,
+    '/errors',
+    '/errors?since=7d',
     '/servers',
     `/servers/${story.serverId}`,
     '/help',

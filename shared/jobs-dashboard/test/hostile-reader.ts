@@ -95,6 +95,14 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         message: text,
         fields: { [text]: text },
       })),
+    statistics: {
+      throughput: (query) => reader.statistics.throughput(query),
+      listErrorGroups: async (query) => {
+        const { groups, exact } = await reader.statistics.listErrorGroups(query);
+        const hostile = { name: text, fingerprint: text, message: text };
+        return { groups: groups.map((group) => ({ ...group, ...hostile })), exact };
+      },
+    },
     bulk: {
       find: async (id) => {
         const operation = await reader.bulk.find(id);

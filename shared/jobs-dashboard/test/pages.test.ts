@@ -141,6 +141,20 @@ describe('the pages', () => {
       .and.include('resize-image');
   });
 
+  it('group errors by what they have in common', async () => {
+    expect(await page('/errors'))
+      .to.include('CardDeclinedError in charge-card')
+      .and.include('TimeoutError in send-invoice')
+      .and.include('1 job, to be tried again');
+  });
+
+  it('chart what ended, with the same as a table', async () => {
+    expect(await page('/'))
+      .to.include('Last 24 hours 72 done, 2 failed')
+      .and.include('As a table');
+    expect(await page('/queues/mail')).to.include('Last hour 2 done, 0 failed');
+  });
+
   for (const [path, title] of [
     ['/jobs/none', 'There is no such job'],
     [`/jobs/${newId()}`, 'There is no such job'],

@@ -21,6 +21,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     listOrphans: () => reader.listOrphans(),
     recurring: reader.recurring,
     bulk: reader.bulk,
+    statistics: reader.statistics,
     audit: reader.audit,
     ping: () => reader.ping(),
     ...own,

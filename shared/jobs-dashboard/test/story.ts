@@ -1,27 +1,14 @@
 import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
+import { cardError, timeoutError } from './story-errors.js';
 import { seedBatch, startBatch } from './story-batch.js';
+import { workUntil } from './story-work.js';
 import { reportImport } from './story-log.js';
 import { fireRecurring, seedRecurring } from './story-recurring.js';
 
 const MINUTE = 60_000;
-
-const cardError = {
-  name: 'CardDeclinedError',
-  message: 'The bank said no: insufficient funds (card ending in 4242)',
-  stack: [
-    'CardDeclinedError: The bank said no: insufficient funds (card ending in 4242)',
-    '    at charge (file:///app/billing/charge-card.js:42:11)',
-    '    at async JobServer.run (file:///app/server/runner.js:88:5)',
-  ].join('\n'),
-};
-
-const timeoutError = {
-  name: 'TimeoutError',
-  message: 'smtp.example.com did not answer within 10000 ms',
-  stack: null,
-};
+const DAY = 24 * 60 * MINUTE;
 
 const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
 
@@ -54,12 +41,19 @@ export interface Story {
   recurringId: string;
 }
 
-/** An hour and a half in the life of a small shop; the clock ends at `endMs`. */
-export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z')): Promise<Story> {
-  const clock = new ManualClock(new Date(endMs - 90 * MINUTE));
+/** An hour and a half in the life of a small shop; the clock ends at `endMs`. `busy`: after a day of work, and with more of it. */
+export async function seedStory(
+  endMs: number = Date.parse('2026-03-01T14:05:00Z'),
+  { busy = false }: { busy?: boolean } = {},
+): Promise<Story> {
+  const clock = new ManualClock(new Date(endMs - 90 * MINUTE - (busy ? DAY : 0)));
   const storage = new SeededStorage(clock);
-  const at = (minutesBeforeEnd: number): void =>
-    clock.advance(endMs - minutesBeforeEnd * MINUTE - clock.now());
+  const at = async (minutesBeforeEnd: number): Promise<void> => {
+    const untilMs = endMs - minutesBeforeEnd * MINUTE;
+    if (busy) await workUntil(storage, untilMs);
+    clock.advance(untilMs - clock.now());
+  };
+  await at(90);
   const queues = ['billing', 'default', 'images', 'mail', 'newsletter', 'stock'];
   const first = await storage.registerServer({
     host: 'worker-1',
@@ -91,7 +85,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     await fireRecurring(storage, first.id);
   }
 
-  at(58);
+  await at(58);
   const failedId = await storage.add({
     name: 'charge-card',
     queue: 'billing',
@@ -117,9 +111,9 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     await storage.promoteDue(10);
   }
 
-  at(42);
+  await at(42);
   await fireRecurring(storage, first.id);
-  at(40);
+  await at(40);
   const retriedId = await storage.add({
     name: 'send-invoice',
     queue: 'mail',
@@ -138,9 +132,9 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     await storage.promoteDue(10);
   }
 
-  at(27);
+  await at(27);
   await fireRecurring(storage, first.id);
-  at(12);
+  await at(12);
   await fireRecurring(storage, first.id);
   const doneId = await storage.add({
     name: 'send-receipt',
@@ -160,7 +154,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
   clock.advance(2_310);
   await storage.end(receipt, done({ messageId: '<90080@mail.example.com>', bytes: 20_481 }));
 
-  at(9);
+  await at(9);
   const processingId = await storage.add({
     name: 'import-catalogue',
     args: { supplier: 'northern-lights', pages: 214 },
@@ -176,7 +170,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     concurrency: 4,
     timeoutMs: NEVER_MS,
   });
-  at(7);
+  await at(7);
   await reportImport(storage, await storage.start(second.id, 'default'));
   second.report(1);
   const awaitingId = await storage.add({
@@ -185,7 +179,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     after: processingId,
   });
 
-  at(3);
+  await at(3);
   const retryingId = await storage.add({
     name: 'send-invoice',
     queue: 'mail',
@@ -205,10 +199,10 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     args: { full: true },
   });
 
-  at(2);
+  await at(2);
   const batchId = await seedBatch(storage);
   await startBatch(storage, first.id);
-  at(0.5);
+  await at(0.5);
   for (let index = 0; index < 9; index += 1) {
     await storage.add({
       name: 'resize-image',
@@ -228,7 +222,7 @@ export async function seedStory(endMs: number = Date.parse('2026-03-01T14:05:00Z
     requestedBy: 'ada',
   });
   while (await storage.bulk.advance());
-  at(0);
+  await at(0);
   return {
     storage,
     doneId,

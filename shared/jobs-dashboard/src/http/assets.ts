@@ -73,7 +73,8 @@ function styleSheet(): Buffer {
     sheets
       .join('')
       .replaceAll(/\s+/g, ' ')
-      .replaceAll(/ ?([{};,]) ?/g, '$1'),
+      .replaceAll(/ ?([{};,]) ?/g, '$1')
+      .replaceAll(': ', ':'),
   );
 }
 

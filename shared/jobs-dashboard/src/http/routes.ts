@@ -5,6 +5,7 @@ import { batchesPage } from '../pages/batches.js';
 import { bulkConfirmPage } from '../pages/bulk-confirm.js';
 import { bulkOperationPage } from '../pages/bulk-operation.js';
 import { bulkPage } from '../pages/bulk.js';
+import { errorsPage } from '../pages/errors.js';
 import { helpPage } from '../pages/help.js';
 import { jobLogPage } from '../pages/job-log.js';
 import { jobPage } from '../pages/job.js';
@@ -37,6 +38,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/recurring/:recurring': recurringJobPage,
   '/batches': batchesPage,
   '/batches/:batch': batchPage,
+  '/errors': errorsPage,
   '/servers': serversPage,
   '/servers/:server': serverPage,
   '/audit': auditPage,

@@ -2,6 +2,7 @@ import type { Queue } from '@longshore/jobs';
 import { overallState } from '../diagnosis/verdict.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
+import { throughputRegion } from './throughput.js';
 import { queueRow } from './queues.js';
 
 const BUSIEST_QUEUES = 8;
@@ -14,6 +15,7 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
     view: 'overview',
     regions: [
       { name: 'flow', view: 'overview-flow', everyMs: 2_000, load: () => loadFlow(context) },
+      throughputRegion(context),
       { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
       { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
       { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },

@@ -40,6 +40,7 @@ export const sections = [
   { name: 'queues', path: 'queues', icon: 'stack', word: 'Queues' },
   { name: 'recurring', path: 'recurring', icon: 'repeat', word: 'Recurring' },
   { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
+  { name: 'errors', path: 'errors', icon: 'cross', word: 'Errors' },
   { name: 'servers', path: 'servers', icon: 'server', word: 'Servers' },
   { name: 'audit', path: 'audit', icon: 'book', word: 'Audit' },
   { name: 'help', path: 'help', icon: 'question', word: 'Help' },

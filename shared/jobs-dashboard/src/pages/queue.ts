@@ -2,6 +2,7 @@ import { jobStates, type Queue } from '@longshore/jobs';
 import { notFound } from '../http/problem.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
+import { throughputRegion } from './throughput.js';
 import { queueRow } from './queues.js';
 
 const FEW_JOBS = 10;
@@ -16,6 +17,7 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
     data: { name },
     regions: [
       { name: 'queue', view: 'queue-state', everyMs: 2_000, load: () => loadState(name, context) },
+      throughputRegion(context, name),
       { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobs(name, context) },
     ],
   };

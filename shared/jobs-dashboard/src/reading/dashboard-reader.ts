@@ -1,8 +1,9 @@
-import type { AuditLog, BulkOperations, JobReader, RecurringJobs } from '@longshore/jobs';
+import type { AuditLog, BulkOperations, JobReader, JobStatistics, RecurringJobs } from '@longshore/jobs';
 
 /** What the pages read, of all that a storage can tell. */
 export interface DashboardReader extends JobReader {
   readonly recurring: Pick<RecurringJobs, 'find' | 'list'>;
   readonly bulk: Pick<BulkOperations, 'find' | 'list'>;
+  readonly statistics: JobStatistics;
   readonly audit: Pick<AuditLog, 'list'>;
 }

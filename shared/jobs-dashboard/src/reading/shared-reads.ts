@@ -30,6 +30,12 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
       find: (id) => snapshot.share(key('bulk', id), () => reader.bulk.find(id)),
       list: (query) => snapshot.share(key('bulks', query), () => reader.bulk.list(query)),
     },
+    statistics: {
+      listErrorGroups: (query) =>
+        snapshot.share(key('errors', query), () => reader.statistics.listErrorGroups(query)),
+      throughput: (query) =>
+        snapshot.share(key('throughput', query), () => reader.statistics.throughput(query)),
+    },
     audit: { list: (query) => snapshot.share(key('audit', query), () => reader.audit.list(query)) },
     ping: () => reader.ping(),
   };

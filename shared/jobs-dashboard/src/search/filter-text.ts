@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import type { Term, TermKey } from './filters.js';
 import { searchText } from './search.js';
 
-const members: readonly [keyof JobFilter, TermKey][] = [
+const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args' | 'q'>, TermKey][] = [
   ['queue', 'queue'],
   ['name', 'name'],
   ['tag', 'tag'],
@@ -11,17 +11,20 @@ const members: readonly [keyof JobFilter, TermKey][] = [
   ['batchId', 'batch'],
   ['parentId', 'parent'],
   ['serverId', 'server'],
+  ['error', 'error'],
+  ['errorFingerprint', 'fingerprint'],
   ['createdAfter', 'after'],
   ['createdBefore', 'before'],
 ];
 
 /** A filter of the storage as one would type it; selected ids are only counted. */
 export function filterText(filter: JobFilter): string {
-  const { id, state = [] } = filter;
+  const { id, state = [], q = '' } = filter;
   if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
   const texts = [
     state.map((each) => `state:${each}`).join(' '),
     searchText({ state: null, terms: termsOf(filter) }),
+    q,
   ];
   return texts.filter(Boolean).join(' ') || 'all jobs';
 }
@@ -30,8 +33,7 @@ function termsOf(filter: JobFilter): Term[] {
   const terms = members.flatMap(([member, key]) => {
     const values = filter[member];
     if (values === undefined) return [];
-    const given = values instanceof Date ? values.toISOString() : values;
-    const list: readonly unknown[] = typeof given === 'string' ? [given] : given;
+    const list: readonly unknown[] = values instanceof Date ? [values.toISOString()] : values;
     return list.map((value): Term => ({ key, value: String(value) }));
   });
   const args = (filter.args ?? []).flatMap(({ path, values }) =>

@@ -16,6 +16,8 @@ export const plainKeys = [
   'batch',
   'parent',
   'server',
+  'error',
+  'fingerprint',
   'after',
   'before',
 ] as const;
@@ -71,6 +73,8 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
     ...list('batchId', 'batch'),
     ...list('parentId', 'parent'),
     ...list('serverId', 'server'),
+    ...list('error', 'error'),
+    ...list('errorFingerprint', 'fingerprint'),
     ...(createdAfter === null ? {} : { createdAfter }),
     ...(createdBefore === null ? {} : { createdBefore }),
     ...(args.length === 0 ? {} : { args }),

@@ -10,7 +10,7 @@ const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 /** Terms whose value may be an id that is not a job's, or not the one to go to. */
 const ofAnother = /(?:batch|parent|server|args\.[^:\s"]*):(?:"[^"]*"|\S+)/gi;
 const term = new RegExp(
-  String.raw`(?:(id|state|error|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?):)?(?:"([^"]*)"|(\S+))?`,
+  String.raw`(?:(id|state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?):)?(?:"([^"]*)"|(\S+))?`,
   'gi',
 );
 

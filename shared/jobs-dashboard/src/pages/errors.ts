@@ -1,0 +1,62 @@
+import type { ErrorGroup } from '@longshore/jobs';
+import { excerpt } from '../format/excerpt.js';
+import { jobsPath } from '../search/filters.js';
+import type { Page, PageContext, PageRequest } from './page.js';
+
+const HOUR = 3_600_000;
+const GROUPS = 100;
+const MAX_TEXT = 300;
+
+const spans = [
+  { key: '1h', word: '1 hour', ms: HOUR },
+  { key: '24h', word: '24 hours', ms: 24 * HOUR },
+  { key: '7d', word: '7 days', ms: 7 * 24 * HOUR },
+] as const;
+
+export async function errorsPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+  const span = spans.find(({ key }) => key === query.get('since')) ?? spans[1];
+  return {
+    title: 'Errors',
+    section: 'errors',
+    view: 'errors',
+    data: {
+      spans: spans.map(({ key, word }) => ({ word, path: `errors?since=${key}`, current: key === span.key })),
+    },
+    regions: [
+      {
+        name: 'groups',
+        view: 'error-groups',
+        everyMs: 5_000,
+        load: async () => {
+          const { groups, exact } = await reader.statistics.listErrorGroups({
+            sinceMs: span.ms,
+            limit: GROUPS,
+          });
+          const most = Math.max(1, ...groups.map(({ count }) => count));
+          return { groups: groups.map(groupRow), most, exact, span: span.word };
+        },
+      },
+    ],
+  };
+}
+
+function groupRow(group: ErrorGroup): object {
+  const { name, fingerprint, message, count, retryable, firstSeenAt, lastSeenAt, exampleId } = group;
+  const alike = [
+    { key: 'name', value: name },
+    { key: 'fingerprint', value: fingerprint },
+  ] as const;
+  const failed = { state: 'failed', terms: alike } as const;
+  return {
+    name,
+    kind: excerpt(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT),
+    message: excerpt(message.split('\n', 1)[0] ?? '', MAX_TEXT),
+    count,
+    retryable,
+    firstSeenAt,
+    lastSeenAt,
+    exampleId,
+    jobs: jobsPath({ state: null, terms: alike }),
+    retry: jobsPath(failed, { action: 'retry' }).replace(/^jobs/, 'bulk/confirm'),
+  };
+}

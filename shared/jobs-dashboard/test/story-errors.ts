@@ -1,0 +1,15 @@
+export const cardError = {
+  name: 'CardDeclinedError',
+  message: 'The bank said no: insufficient funds (card ending in 4242)',
+  stack: [
+    'CardDeclinedError: The bank said no: insufficient funds (card ending in 4242)',
+    '    at charge (file:///app/billing/charge-card.js:42:11)',
+    '    at async JobServer.run (file:///app/server/runner.js:88:5)',
+  ].join('\n'),
+};
+
+export const timeoutError = {
+  name: 'TimeoutError',
+  message: 'smtp.example.com did not answer within 10000 ms',
+  stack: null,
+};
