@@ -18,6 +18,12 @@ export interface Sizes {
   readonly httpConnections: number;
   readonly listeners: number;
   readonly listenSeconds: number;
+  readonly dashboardFinished: number;
+  readonly dashboardWaiting: number;
+  readonly dashboardQueues: number;
+  readonly dashboardRounds: number;
+  readonly dashboardViewers: number;
+  readonly dashboardSeconds: number;
 }
 
 export const fullSizes: Sizes = {
@@ -35,6 +41,12 @@ export const fullSizes: Sizes = {
   httpConnections: 64,
   listeners: 10_000,
   listenSeconds: 10,
+  dashboardFinished: 10_000_000,
+  dashboardWaiting: 100_000,
+  dashboardQueues: 1_000,
+  dashboardRounds: 20,
+  dashboardViewers: 200,
+  dashboardSeconds: 20,
 };
 
 /** Enough to see that every scenario works. Its numbers mean nothing. */
@@ -53,4 +65,10 @@ export const smokeSizes: Sizes = {
   httpConnections: 8,
   listeners: 20,
   listenSeconds: 1,
+  dashboardFinished: 1_000,
+  dashboardWaiting: 100,
+  dashboardQueues: 10,
+  dashboardRounds: 2,
+  dashboardViewers: 3,
+  dashboardSeconds: 2,
 };

@@ -1,5 +1,6 @@
 import type { Scenario } from '../bench.js';
 import { bulkEnqueue } from './bulk-enqueue.js';
+import { dashboard } from './dashboard.js';
 import { drain } from './drain.js';
 import { drainFullStore } from './drain-full-store.js';
 import { drainPinned } from './drain-pinned.js';
@@ -17,4 +18,5 @@ export const scenarios: readonly Scenario[] = [
   singleEnqueue,
   http,
   listeners,
+  dashboard,
 ];

@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { PostgresStorage } from '@longshore/jobs-postgres';
+import type { Scenario } from '../bench.js';
+import { fillForDashboard } from '../dashboard/history.js';
+import { look } from '../dashboard/viewer.js';
+import { startService, type Service } from '../http/service.js';
+import { processorTime } from '../processor-time.js';
+import type { Row } from '../result.js';
+import { percentile } from '../statistics.js';
+
+const password = 'bench';
+const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toString('base64')}` };
+
+/** What one read serves in the dashboard, and a little more: each round reads anew. */
+const snapshotMs = 1_100;
+
+const pages = [
+  '',
+  'jobs',
+  'jobs?state=failed',
+  'jobs?queue=queue-7',
+  'jobs?name=name-7&state=done',
+  'jobs?name=none',
+  'queues',
+  'queues/queue-7',
+  'recurring',
+  'batches',
+  'errors',
+  'servers',
+  'audit',
+  'bulk',
+];
+
+/** The dashboard on a store in long use: every page, and many people who look at the overview. */
+export const dashboard: Scenario = {
+  name: 'dashboard',
+  run: async (bench) => {
+    const { sizes } = bench;
+    const url = await bench.database.create();
+    let service: Service | undefined;
+    try {
+      const storage = new PostgresStorage({ url });
+      await storage.open();
+      await storage.close();
+      bench.note(`filling a store with ${sizes.dashboardFinished} finished jobs`);
+      await fillForDashboard(url, sizes);
+      const env = { DATABASE_URL: url, DASHBOARD_PASSWORD: password, STOP_TIMEOUT_MS: '0' };
+      service = await startService('services/dashboard/dist/main.js', env);
+      const rows = await measurePages(`${service.url}/job-dashboard/`, sizes.dashboardRounds);
+      const viewers = await measureViewers(service, sizes.dashboardViewers, sizes.dashboardSeconds);
+      const slowest = Math.max(...rows.map(({ figures }) => figures['p95 ms'] ?? NaN));
+      return {
+        title: `Dashboard: ${sizes.dashboardFinished} finished jobs, ${sizes.dashboardQueues} queues`,
+        rows: [...rows, viewers.row],
+        ratios: [
+          { name: 'slowest page, p95 ms', value: slowest, target: { atMost: 50 } },
+          { name: `${sizes.dashboardViewers} viewers, cores`, value: viewers.cores, target: { atMost: 0.1 } },
+        ],
+      };
+    } finally {
+      await service?.stop();
+      await bench.database.drop(url);
+    }
+  },
+};
+
+async function measurePages(base: string, rounds: number): Promise<Row[]> {
+  const times = pages.map((): number[] => []);
+  const bytes = pages.map(() => 0);
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, page] of pages.entries()) {
+      const startedAt = performance.now();
+      const response = await fetch(base + page, { headers });
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`GET ${page}: ${response.status}`);
+      bytes[index] = Number(response.headers.get('content-length'));
+      if (round >= 0) times[index]?.push(performance.now() - startedAt); // the first round warms up
+    }
+    await pause(snapshotMs);
+  }
+  return pages.map((page, index) => ({
+    name: `/${page}`,
+    settings: '',
+    figures: {
+      'p95 ms': percentile(times[index] ?? [], 0.95),
+      'p50 ms': percentile(times[index] ?? [], 0.5),
+      'bytes gzipped': bytes[index] ?? NaN,
+    },
+  }));
+}
+
+async function measureViewers(
+  { url, pid }: Service,
+  viewers: number,
+  seconds: number,
+): Promise<{ row: Row; cores: number }> {
+  const before = (await processorTime(pid ?? 0)) ?? NaN;
+  const counts = await Promise.all(
+    Array.from({ length: viewers }, () => look(`${url}/job-dashboard/`, headers, seconds)),
+  );
+  const cores = (((await processorTime(pid ?? 0)) ?? NaN) - before) / (seconds * 1_000);
+  const requests = counts.reduce((sum, count) => sum + count, 0);
+  const figures = { 'requests/s': requests / seconds, cores };
+  return { row: { name: `${viewers} viewers of the overview`, settings: '', figures }, cores };
+}
