@@ -47,7 +47,7 @@ export const requestOfServer: Statement = {
     with asked as (select id, requested from longshore.server where id = $1 for update),
     changed as (
       update longshore.server set requested = $2 from asked
-      where server.id = asked.id and asked.requested is distinct from $2 and asked.requested is distinct from 'stop'
+      where server.id = asked.id and asked.requested is distinct from $2 and coalesce(asked.requested, '') <> 'stop'
       returning server.*
     )
     select *, true as changed from changed
