@@ -36,6 +36,12 @@ describe('Opening a Postgres storage', () => {
     expect(rows.map(({ name }) => `${name}.sql`)).to.have.members(files);
   });
 
+  it('numbers each migration once, without a gap', async () => {
+    const files = await readdir(new URL('../migrations', import.meta.url));
+    const numbers = files.map((file) => Number(file.slice(0, 3))).toSorted((one, other) => one - other);
+    expect(numbers).to.deep.equal(files.map((_, place) => place + 1));
+  });
+
   it('keeps the jobs that are there', async () => {
     const first = new PostgresStorage({ url: database.url });
     await first.open();

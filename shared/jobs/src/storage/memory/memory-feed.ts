@@ -5,7 +5,7 @@ import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Looks at every job: memory holds few. */
+/** Looks at every job, but only closely at those of which there is news: memory holds few. */
 export class MemoryFeed implements JobFeed {
   readonly #jobs: Pick<MemoryJobs, 'all' | 'find'>;
   readonly #clock: Clock;
@@ -20,10 +20,7 @@ export class MemoryFeed implements JobFeed {
     if (since === null) return { events: [], settled: new Date(now), caughtUp: true };
     const until = since.getTime() + spanMs;
     const events = [...this.#jobs.all()]
-      .flatMap((record) => [
-        ...stateEventsOf({ ...record, ...readMeta(record.meta) }, toAttempts(record)),
-        ...saidBy(record),
-      ])
+      .flatMap((record) => (hasNews(record, since) ? eventsOf(record) : []))
       .filter((event) => event.at >= since && event.at.getTime() < until && topics.includes(topicOf(event)))
       .toSorted((one, other) => one.at.getTime() - other.at.getTime());
     const settledMs = Math.max(since.getTime(), Math.min(now, until));
@@ -34,6 +31,15 @@ export class MemoryFeed implements JobFeed {
     const record = this.#jobs.find(jobId);
     return record === undefined ? [] : saidBy(record).filter(({ at }) => at >= since);
   }
+}
+
+function hasNews({ transitions, progress, logWrittenAt }: JobRecord, since: Date): boolean {
+  const latest = [transitions.at(-1)?.at, progress?.writtenAt, logWrittenAt.at(-1)];
+  return latest.some((at) => at !== undefined && at >= since);
+}
+
+function eventsOf(record: JobRecord): JobEvent[] {
+  return [...stateEventsOf({ ...record, ...readMeta(record.meta) }, toAttempts(record)), ...saidBy(record)];
 }
 
 function saidBy(record: JobRecord): JobEvent[] {

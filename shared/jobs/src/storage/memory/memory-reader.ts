@@ -13,6 +13,7 @@ import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import { linesOf } from './job-log.js';
 import { matcherOf } from './job-matcher.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import type { QueueRecord } from './memory-queues.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /** What people look at, by looking at everything: memory holds little. */
@@ -101,26 +102,22 @@ export class MemoryReader implements JobReader {
   }
 
   async findQueue(name: string): Promise<Queue | null> {
-    return (await this.listQueues()).find((queue) => queue.name === name) ?? null;
+    const queue = this.jobs.queues.get(name);
+    if (queue === undefined) return null;
+    return toQueue(name, queue, countStates(this.#matching({ queue: [name] })), this.#running());
   }
 
   async listQueues(): Promise<Queue[]> {
-    const servers = this.servers.list().filter(({ state }) => state === 'running');
+    const counts = new Map<string, StateCounts>();
+    for (const name of this.jobs.queues.keys()) counts.set(name, countStates([]));
+    for (const { queue, state } of this.jobs.all()) {
+      const counted = counts.get(queue);
+      if (counted !== undefined) counted[state]++;
+    }
+    const running = this.#running();
     return [...this.jobs.queues]
       .toSorted(([left], [right]) => compare(left, right))
-      .map(([name, { createdAt, pausedAt, line, concurrencyLimit, rateLimit }]) => {
-        const records = this.#matching({ queue: [name] });
-        return {
-          name,
-          counts: countStates(records),
-          pausedAt,
-          concurrencyLimit,
-          rateLimit: rateLimit === null ? null : { ...rateLimit },
-          oldestEnqueuedAt: line.first === undefined ? null : new Date(line.first.readyAt),
-          servers: servers.filter(({ queues }) => queues.includes(name)).length,
-          createdAt,
-        };
-      });
+      .map(([name, queue]) => toQueue(name, queue, counts.get(name) ?? countStates([]), running));
   }
 
   async listServers(): Promise<Server[]> {
@@ -129,9 +126,27 @@ export class MemoryReader implements JobReader {
 
   async ping(): Promise<void> {}
 
+  #running(): Server[] {
+    return this.servers.list().filter(({ state }) => state === 'running');
+  }
+
   #matching(filter: JobFilter): JobRecord[] {
     return [...this.jobs.all()].filter(matcherOf(filter));
   }
+}
+
+function toQueue(name: string, queue: QueueRecord, counts: StateCounts, running: readonly Server[]): Queue {
+  const { createdAt, pausedAt, line, concurrencyLimit, rateLimit } = queue;
+  return {
+    name,
+    counts,
+    pausedAt,
+    concurrencyLimit,
+    rateLimit: rateLimit === null ? null : { ...rateLimit },
+    oldestEnqueuedAt: line.first === undefined ? null : new Date(line.first.readyAt),
+    servers: running.filter(({ queues }) => queues.includes(name)).length,
+    createdAt,
+  };
 }
 
 function compare(left: string, right: string): number {
