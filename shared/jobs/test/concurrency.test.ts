@@ -14,8 +14,15 @@ describe('A concurrency key', () => {
 
   beforeEach(() => {
     jobs = [];
+    const storage = new MemoryStorage();
+    const enqueue = storage.enqueue.bind(storage);
     client = new JobClient(
-      Object.assign(new MemoryStorage(), { enqueue: async (job: NewJob) => void jobs.push(job) }),
+      Object.assign(storage, {
+        enqueue: async (job: NewJob) => {
+          jobs.push(job);
+          return enqueue(job);
+        },
+      }),
     );
   });
 

@@ -26,6 +26,9 @@ export type Look = 'fromHead' | 'behindCursor';
  * The server's row is locked against the rescuer, which deletes it: a claim is committed before its server is declared
  * dead, and then released with the others, or it finds no row and claims nothing. KEY SHARE does not hinder heartbeats.
  * It is taken only when there is something to claim, for a row lock is a write.
+ *
+ * The start is told by the clock: a job may be committed after this transaction began, and yet be seen by its snapshot, so
+ * that by `now()` it would have started before it was created.
  */
 function claim(
   before: string,
@@ -41,7 +44,7 @@ function claim(
     ),
     claimed as (
       update longshore.job
-      set server_id = $2, attempt = job.attempt + 1, started_at = now(),
+      set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
         lease_until = now() + $4::float8 * interval '1 millisecond'
       from candidate, alive
       where job.queue_id = $1 and job.id = candidate.id
