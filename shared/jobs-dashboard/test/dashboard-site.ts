@@ -103,7 +103,8 @@ export function pathOf(route: string, story: Story): string {
     .replace(':batch', story.batchId)
     .replace(':server', story.serverId)
     .replace(':operation', story.operationId)
-    .replace('/confirm', '/confirm?action=retry&state=failed');
+    .replace('/confirm', '/confirm?action=retry&state=failed')
+    .replace(':target', 'any');
 }
 
 /** What a reader sees of a page, without markup. */

@@ -10,10 +10,13 @@ import type { Layout } from './layout.js';
 const EVERY_MS = 1_000;
 const LIFETIME_MS = 30_000;
 
+/** Where in the dashboard the events of a job are. */
+export const streamPath = '/jobs/:id/stream';
+
 /** What a running job says of itself, as server-sent events whose data are pieces of its page. */
 export function streamRouter(prefix: string, context: PageContext, layout: Layout): Router {
   const router = new Router({ prefix });
-  router.get('/jobs/:id/stream', async (ctx) => {
+  router.get(streamPath, async (ctx) => {
     const id = (ctx.params['id'] ?? '').toLowerCase();
     if ((await context.reader.findJob(id)) === null)
       throw notFound('There is no such job', 'It is not kept any more.');

@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { actions } from '../../src/actions/actions.js';
+import { openSite, type Site } from '../dashboard-site.js';
+import { launchChromium } from './chromium.js';
+
+/** Where the form of an action stands, and what to fill in before it is sent. */
+interface Offer {
+  readonly at: string;
+  readonly fill?: Readonly<Record<string, string>>;
+}
+
+/** Bulk actions start at the list of jobs; the others where they belong. */
+function offerOf(action: string, { story }: Site, operationId: string): Offer {
+  const [, kind = '', verb = ''] = /^\/([a-z]+)(?:\/:target\/|-)([a-z]+)$/.exec(action) ?? [];
+  const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
+  const state = { cancel: 'enqueued', retry: 'failed', run: 'scheduled', delete: 'done' }[verb] ?? '';
+  const offers: Record<string, Offer> = {
+    jobs: { at: `jobs/${job}`, ...(verb === 'reschedule' ? { fill: { at: '2026-03-02T08:00' } } : {}) },
+    queues: { at: 'queues/mail', ...(verb === 'limit' ? { fill: { concurrency: '3' } } : {}) },
+    recurring: { at: `recurring/${verb === 'resume' ? 'reindex-sundays' : story.recurringId}` },
+    batches: { at: `batches/${story.batchId}` },
+    servers: { at: `servers/${story.serverId}` },
+    bulk: { at: verb === 'stop' ? `bulk/${operationId}` : `bulk/confirm?action=${verb}&state=${state}` },
+  };
+  const offer = offers[kind];
+  if (offer === undefined) throw new Error(`Where is ${action} offered?`);
+  return offer;
+}
+
+describe('without scripts', () => {
+  let browser: Browser;
+  let site: Site;
+  let page: Page;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    page = await browser.newPage({ javaScriptEnabled: false });
+  });
+  afterEach(async () => {
+    await page.close();
+    await site.close();
+  });
+
+  const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
+
+  for (const action of Object.keys(actions)) {
+    it(`${action} is done by a form`, async () => {
+      const { storage } = site.story;
+      const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
+      if (action === '/queues/:target/resume') await storage.pauseQueue('mail');
+      const { at, fill = {} } = offerOf(action, site, waiting.id);
+      await open(at);
+      const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);
+      const folded = page.locator('details', { has: form });
+      if ((await folded.count()) > 0) await folded.first().locator('summary').click();
+      for (const [name, value] of Object.entries(fill)) await form.locator(`[name=${name}]`).fill(value);
+      await form.getByRole('button').click();
+      await page.waitForURL((url) => !url.pathname.endsWith('/confirm'));
+      expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
+      const [entry] = await storage.audit.list({ limit: 1 });
+      expect(entry?.action).to.equal(action.slice(1).replace('/:target', ''));
+    });
+  }
+
+  it('what is folded away asks before it is done', async () => {
+    await open(`jobs/${site.story.scheduledId}`);
+    const cancel = page.getByRole('button', { name: 'Cancel the job' });
+    expect(await cancel.isVisible()).to.equal(false);
+    await page.getByText('Cancel…').click();
+    await cancel.click();
+    await page.getByText('It was cancelled and will not run again.').waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('It is ready').waitFor();
+  });
+
+  it('marked rows are acted on, after a page that says what would happen', async () => {
+    await open('jobs?state=failed');
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('button', { name: 'Retry…' }).click();
+    await page.getByText('1 selected job').waitFor();
+    await page.getByRole('button', { name: 'Retry them' }).click();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Retrying jobs');
+  });
+
+  it('lists are read, searched and left', async () => {
+    await open('');
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByRole('link', { name: 'Previous' }).click();
+    await page.getByRole('searchbox', { name: 'Find jobs' }).fill('queue:mail');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/jobs?queue=mail');
+    await page.getByRole('link', { name: 'send-receipt' }).click();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('send-receipt');
+    expect(await page.getByRole('link', { name: 'Reload' }).isVisible()).to.equal(true);
+  });
+
+  it('one signs in and out', async () => {
+    const locked = await openSite({ password: 'secret' });
+    try {
+      await page.goto(`${locked.url}/job-dashboard/queues`);
+      await page.getByLabel('Password').fill('secret');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Queues');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Sign in');
+    } finally {
+      await locked.close();
+    }
+  });
+});
