@@ -6,7 +6,7 @@ import {
   type JobClient,
   type JobReader,
 } from '@longshore/jobs';
-import { apiError } from '@longshore/resources';
+import { apiError, Existing } from '@longshore/resources';
 import type { Static } from 'typebox';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
@@ -42,22 +42,28 @@ export class JobEnqueuer {
     this.#backlog = backlog;
   }
 
-  /** @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full */
-  async one(body: NewJobBody): Promise<Item> {
+  /**
+   * The job, or the one that holds its key.
+   *
+   * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
+   */
+  async one(body: NewJobBody): Promise<Item | Existing<Item>> {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
     const { definition, args, options } = order;
-    return this.#itemOf(await asked(() => this.#client.enqueue(definition, args, options)));
+    const enqueued = await asked(() => this.#client.enqueue(definition, args, options));
+    const item = await this.#itemOf(enqueued);
+    return enqueued.created ? item : new Existing(item);
   }
 
-  /** All or none; throws as {@link one} does. */
+  /** All or none; throws as {@link one} does, but if the job with a key was deleted the others are enqueued. */
   async many(bodies: readonly NewJobBody[]): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
       return this.#client.enqueueMany(orders);
     });
-    return Promise.all(enqueued.map((job) => this.#itemOf(job)));
+    return Promise.all(enqueued.map((job, index) => this.#itemOf(job, `[${index}]: `)));
   }
 
   /** All or nothing; throws as {@link one} does. */
@@ -76,10 +82,13 @@ export class JobEnqueuer {
     );
   }
 
-  async #itemOf(enqueued: EnqueuedJob): Promise<Item> {
+  async #itemOf(enqueued: EnqueuedJob, at = ''): Promise<Item> {
     const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
     const job = stored ?? (await this.#storage.findJob(enqueued.id));
-    if (job === null) throw new Error(`The job ${enqueued.id} was enqueued and cannot be found`);
-    return toJobItem(job);
+    if (job !== null) return toJobItem(job);
+    throw apiError(
+      40901,
+      `${at}The job ${enqueued.id} came with the same key before, and has been deleted since`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import type { ArgsFilter, JobFilter, JobState, JsonValue } from '@longshore/jobs';
-import type { Filter } from '@longshore/resources';
+import type { Filter, Selection } from '@longshore/resources';
 
 /** By what jobs are found, as the query says it. */
 export const jobFilters = {
@@ -23,6 +23,11 @@ export const jobFilters = {
   },
   finishedAfter: { field: 'finishedAt', match: 'from' },
   finishedBefore: { field: 'finishedAt', match: 'to' },
+  error: {
+    field: 'error',
+    match: 'partial',
+    description: 'Jobs whose latest error, `TypeError: No ship`, contains this text, whatever the case.',
+  },
   args: 'path',
 } as const;
 
@@ -30,12 +35,13 @@ export const jobFilters = {
  * The filter as storages know it; `null` if no job can match. A place such as `/queues/mail/jobs` demands a field's value
  * besides what the query says of it.
  */
-export function toJobFilter(filters: readonly Filter[]): JobFilter | null {
+export function toJobFilter({ filters, search }: Selection): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
   const args: ArgsFilter[] = [];
   for (const { parameter, match, path, values } of filters) {
     const texts = values.map(String);
     if (match === 'path') args.push({ path, values: texts.flatMap(meanings) });
+    else if (parameter === 'error') result.error = texts;
     else if (parameter === 'state')
       result.state = texts as JobState[]; // checked against the schema of the field
     else if (isTextual(parameter)) {
@@ -45,7 +51,9 @@ export function toJobFilter(filters: readonly Filter[]): JobFilter | null {
       result[parameter] = both;
     } else if (isBound(parameter)) result[parameter] = boundOf(texts[0] ?? '', match);
   }
-  return args.length === 0 ? result : { ...result, args };
+  if (args.length > 0) result.args = args;
+  if (search !== undefined) result.q = search;
+  return result;
 }
 
 const textual = ['queue', 'name', 'tag', 'recurringJobId', 'batchId', 'parentId', 'serverId'] as const;

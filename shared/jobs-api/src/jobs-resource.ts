@@ -32,6 +32,8 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     filters: jobFilters,
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
+    search: ['name', 'queue', 'tags', 'error', 'args'],
+    searchBy: 'words',
     operations: {
       cancel: { summary: 'Cancel a job that is not finished; a running one is told through its signal' },
       retry: { summary: 'Send a failed or cancelled job back to its queue' },
@@ -46,8 +48,9 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     ],
     storage: {
       seeks: true,
+      findsExisting: true,
       list: async (query) => {
-        const filter = toJobFilter(query.filters);
+        const filter = toJobFilter(query);
         if (filter === null) return { items: [], total: 0 };
         const [page, counted] = await Promise.all([
           seekPage(query, (page) => storage.listJobs({ filter, ...page })),
@@ -67,7 +70,7 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       create: (body) => enqueuer.one(body),
       createMany: (bodies) => enqueuer.many(bodies),
       deleteMany: async (selection, { principal }) => {
-        const filter = toJobFilter(selection.filters);
+        const filter = toJobFilter(selection);
         if (filter === null) return 0;
         const requestedBy = principal?.name ?? null;
         return (await carryOut(storage.bulk, { action: 'delete', filter, requestedBy })).changed;

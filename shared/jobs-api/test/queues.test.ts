@@ -98,4 +98,9 @@ onEachStorage('Queues as resources', (api) => {
     expect((await api.get(`/queues/${one}/jobs`)).items.map(({ queue }) => queue)).to.deep.equal([one]);
     expect((await api.get(`/queues/${one}/jobs?queue=${other}`)).items).to.deep.equal([]);
   });
+
+  it('POST /queues/{queue}/jobs tells where the job is found', async () => {
+    const made = await api.post(`/queues/${await make()}/jobs`, { name: 'add', args: { a: 1, b: 2 } });
+    expect(made.headers.location).to.equal(`https://jobs.example/api/v1/jobs/${made.item.id}`);
+  });
 });

@@ -34,6 +34,7 @@ export type {
   SortTerm,
 } from './resource/resource.js';
 export {
+  Existing,
   withJob,
   type CallContext,
   type ItemChange,

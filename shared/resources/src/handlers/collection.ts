@@ -8,7 +8,7 @@ import {
 import type { Filter } from '../query/filter-value.js';
 import { pageLinks } from '../query/page-links.js';
 import type { ItemRecord } from '../resource/resource.js';
-import type { CallContext, Page } from '../resource/storage.js';
+import { type CallContext, Existing, type Page } from '../resource/storage.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { served } from './served.js';
@@ -56,9 +56,11 @@ export function createItem(call: Call<'collection'>): Action {
   if (isArray(given) && serves('createMany')) return createItems(call, given);
   const body = newItem(call, given);
   return async () => {
-    const item = await served(storage.create?.(body, call.context));
-    const location = `${collectionUrl(call)}/${encodeURIComponent(String(item[resource.key]))}`;
-    return itemResponse(resource, item, 201, { location });
+    const made = await served(storage.create?.(body, call.context));
+    const [item, status] = made instanceof Existing ? [made.item, 200] : [made, 201];
+    const collection = serves('get') ? collectionUrl(call) : `${call.apiUrl}/${resource.name}`;
+    const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
+    return itemResponse(resource, item, status, { location });
   };
 }
 

@@ -10,6 +10,8 @@ export interface OperationPlace {
   readonly serves: (name: StorageFunction) => boolean;
   /** Collections are served by cursors too. */
   readonly seeks: boolean;
+  /** A POST may find the item there already. */
+  readonly findsExisting: boolean;
   /** The API asks for credentials. */
   readonly secured: boolean;
 }

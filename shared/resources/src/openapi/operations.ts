@@ -31,7 +31,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       post: operation(place, `create${owner}${schemaName(singular)}`, `Create a ${singular}`, {
         parameters: [idempotencyKey],
         requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
-        responses: { '201': success(resource, schemaReference(singular), 'Created.', ['Location', 'ETag']) },
+        responses: {
+          ...(place.findsExisting && { '200': itemAt(resource, `A ${singular} that was there already.`) }),
+          '201': itemAt(resource, 'Created.'),
+        },
         errors: [400, 409, 413, 415, 422],
       }),
     }),
@@ -163,6 +166,10 @@ function success(
     headers: headerReferences(...headers),
     content: { 'application/json': { schema, example: schema.type === 'array' ? [example] : example } },
   };
+}
+
+function itemAt(resource: Resource, description: string): ResponseObject {
+  return success(resource, schemaReference(resource.singular), description, ['Location', 'ETag']);
 }
 
 function itemsSchema(resource: Resource): JsonSchema {

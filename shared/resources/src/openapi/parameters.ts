@@ -60,10 +60,11 @@ export function selectionParameters(resource: Resource, bySearch: boolean): read
   const filters = [...resource.filters.values()].map(filterParameter);
   if (bySearch || resource.search.length === 0) return filters;
   const fields = resource.search.join(', ');
-  return [
-    ...filters,
-    query('q', `Text to look for in ${fields}: contained or similar, best first.`, text(1000)),
-  ];
+  const meaning =
+    resource.searchBy === 'words'
+      ? `Words, every one of which is contained in one of ${fields}, whatever the case.`
+      : `Text to look for in ${fields}: contained or similar, best first.`;
+  return [...filters, query('q', meaning, text(1000))];
 }
 
 /** The parameters of GET on an item. */

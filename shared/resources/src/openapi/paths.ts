@@ -35,6 +35,7 @@ function resourcePaths(
     owner: above.owner,
     serves,
     seeks: storage.seeks ?? false,
+    findsExisting: storage.findsExisting ?? false,
     secured,
   };
   const key = `${camelCase(resource.singular)}${schemaName(resource.key)}`;

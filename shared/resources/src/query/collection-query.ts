@@ -58,7 +58,7 @@ export function parseCollectionQuery(
   const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
   const offset = problems.collect(() => integer(parameters, 'offset', Number.MAX_SAFE_INTEGER));
   const order = withKey(sort ?? resource.defaultSort, resource.key);
-  const byRelevance = selection.search !== undefined && sort === undefined;
+  const byRelevance = selection.search !== undefined && sort === undefined && resource.searchBy === 'similar';
   const seek = seeks
     ? problems.collect(() => parseSeek(resource, parameters, order, byRelevance))
     : undefined;
@@ -132,8 +132,10 @@ function parseSelection(
     else filters.push(...(problems.collect(() => [parseFilter(parameter, name, values)]) ?? []));
   }
   const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
-  if (q === '') problems.add({ code: 40003, internalMessage: 'q must not be empty' });
-  return { filters, search: keyword ?? q };
+  const search = keyword ?? q;
+  const name = keyword === undefined ? 'q' : 'the keyword';
+  if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
+  return { filters, search };
 }
 
 function parseSortParameter(resource: Resource, parameters: Parameters): readonly SortTerm[] | undefined {

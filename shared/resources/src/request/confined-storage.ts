@@ -3,7 +3,7 @@ import { noSuchItem } from '../handlers/existence.js';
 import { served } from '../handlers/served.js';
 import type { Filter } from '../query/filter-value.js';
 import type { AnyStorage, ItemRecord, Resource } from '../resource/resource.js';
-import type { CallContext, ItemChange } from '../resource/storage.js';
+import { type CallContext, Existing, type ItemChange } from '../resource/storage.js';
 
 /** The field of a resource by which callers are confined. */
 export interface ConfinedField {
@@ -65,7 +65,7 @@ export function confinedStorage(
     return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
-  const confined: Required<Omit<AnyStorage, 'seeks' | 'operations'>> = {
+  const confined: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations'>> = {
     list: async (query, context) => {
       const filters = narrowed(query.filters);
       const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
@@ -81,7 +81,9 @@ export function confinedStorage(
     },
     create: async (body, context) => {
       requireWithin(body);
-      return own(await served(storage.create?.(body, context)));
+      const made = await served(storage.create?.(body, context));
+      own(made instanceof Existing ? made.item : made);
+      return made;
     },
     createMany: async (bodies, context) => {
       for (const body of bodies) requireWithin(body);

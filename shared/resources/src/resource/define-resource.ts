@@ -84,6 +84,7 @@ function compile<
     sort,
     defaultSort: (definition.defaultSort ?? []).map((term) => sortTerm(term, sort)),
     search,
+    searchBy: definition.searchBy ?? 'similar',
     limits: { default: 20, max: 1000, ...definition.limits },
     ifMatch: definition.ifMatch ?? 'optional',
     operations,

@@ -46,6 +46,9 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 
 export type OperationDeclarations = Readonly<Record<string, OperationDeclaration>>;
 
+/** How a search finds, see {@link ResourceDescription.searchBy}. */
+export type SearchBy = 'similar' | 'words';
+
 /** A sub-collection, `/{name}/{id}/{child}`. */
 export interface ChildDeclaration {
   readonly resource: Resource;
@@ -55,7 +58,7 @@ export interface ChildDeclaration {
   readonly serves?: readonly StorageFunction[];
 }
 
-export type StorageFunction = Exclude<keyof AnyStorage, 'seeks'>;
+export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
 
 /** A resource as its author writes it: described once, and kept by a storage of functions or by a table. */
 export type ResourceDefinition<
@@ -112,6 +115,11 @@ export interface ResourceDescription<
   readonly defaultSort?: readonly (FieldOf<Item> | `-${FieldOf<Item>}`)[];
   /** Fields that `q` and `/search/{keyword}` look at; without them there is no search. */
   readonly search?: readonly FieldOf<Item>[];
+  /**
+   * How a search finds, which the storage keeps to: `similar` (default), contained or similar text, best first; `words`,
+   * items in which every word is contained, in the order of `sort`.
+   */
+  readonly searchBy?: SearchBy;
   /** Page sizes: `default` 20, `max` 1000. */
   readonly limits?: { readonly default?: number; readonly max?: number };
   /** `required`: changes without If-Match are answered with 428. Default `optional`. */
@@ -168,6 +176,7 @@ export interface Resource {
   readonly sort: readonly string[];
   readonly defaultSort: readonly SortTerm[];
   readonly search: readonly string[];
+  readonly searchBy: SearchBy;
   readonly limits: { readonly default: number; readonly max: number };
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;

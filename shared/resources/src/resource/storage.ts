@@ -66,6 +66,15 @@ export function withJob<Item>(item: Item, jobId: string | undefined): Item | Wit
   return jobId === undefined ? item : new WithJob(item, jobId);
 }
 
+/** What `create` found there already, in whose place it made nothing: answered with 200 instead of 201. */
+export class Existing<Item> {
+  readonly item: Item;
+
+  constructor(item: Item) {
+    this.item = item;
+  }
+}
+
 /** One element of a bulk change. */
 export interface KeyedChange<Item, Fields> {
   readonly id: string;
@@ -80,6 +89,8 @@ export interface KeyedChange<Item, Fields> {
 export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** `list` honours `query.seek`, so that the links of large collections may carry cursors. */
   readonly seeks?: true;
+  /** `create` may give an item that was there already, as {@link Existing}. */
+  readonly findsExisting?: true;
   list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
   /** undefined if there is no such item. */
   get?(id: string, context: CallContext): Promise<Item | undefined>;
@@ -90,7 +101,7 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    * signal aborts; undefined if there is none. Allows the parameter.
    */
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
-  create?(body: Create, context: CallContext): Promise<Item>;
+  create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
   /** All or none; the items in the order of the bodies. Allows POST with an array. */
   createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
   /** PUT on an item; undefined if there is none. */
