@@ -1,7 +1,8 @@
 import { type BulkOperation, defineJob, JobClient, type JobStorage } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work' });
 
@@ -10,7 +11,7 @@ describe('Bulk operations on Postgres', () => {
   let storage: PostgresStorage;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
   });

@@ -1,11 +1,12 @@
 import { defineJob, handleJob, JobClient, JobServer, newId, type NewJob } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import Type from 'typebox';
 import { expect } from 'chai';
 import { Database } from '../src/database.js';
 import { Housekeeping } from '../src/housekeeping.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/postgres-options.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({
   name: 'work',
@@ -30,7 +31,7 @@ describe('Concurrency keys on Postgres', () => {
   let storage: PostgresStorage;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url, poolSize: 4 });
     await storage.open();
   });

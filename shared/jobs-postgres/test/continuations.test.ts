@@ -1,8 +1,9 @@
 import { type Claim, defineJob, JobClient, type JobState, type Outcome } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('Continuations and batches on Postgres', () => {
   const done: Outcome = { kind: 'done', result: 'null' };
@@ -14,7 +15,7 @@ describe('Continuations and batches on Postgres', () => {
   let connection: pg.Client;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     client = new JobClient(storage);

@@ -1,14 +1,15 @@
 import { type Claim, finishedStates, newId } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('The feed of Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
   });

@@ -1,7 +1,8 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('A server that freezes in a transaction', () => {
   let database: TestDatabase;
@@ -9,7 +10,7 @@ describe('A server that freezes in a transaction', () => {
   let other: PostgresStorage;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     [frozen, other] = [database.url, database.url].map((url) => new PostgresStorage({ url })) as [
       PostgresStorage,
       PostgresStorage,

@@ -1,9 +1,10 @@
 import { defineJob, JobClient, type ServerRegistration } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { lockQueues } from '../src/sql/lock-queues.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', queue: 'busy' });
 
@@ -15,7 +16,7 @@ describe('Global locks', () => {
   let server: ServerRegistration;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     locking = new PostgresStorage({ url: database.url, disableGlobalLocks: false });
     ordinary = new PostgresStorage({ url: database.url });
     await locking.open();

@@ -1,13 +1,14 @@
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('The heartbeat of a server on Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
   });

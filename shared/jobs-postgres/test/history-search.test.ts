@@ -1,11 +1,12 @@
 import { errorFingerprint, type JobFilter } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/database.js';
 import { HistoryIndexes } from '../src/history-indexes.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/postgres-options.js';
 import { fingerprintOfError } from '../src/sql/error-fingerprint.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;
 const dayMs = 86_400_000;
@@ -17,7 +18,7 @@ describe('A large history in Postgres', () => {
   let storage: PostgresStorage;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     await storage.pauseQueue('frequent');

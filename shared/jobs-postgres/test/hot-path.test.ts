@@ -1,7 +1,8 @@
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { newId, type NewJob } from '@longshore/jobs';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const scansOfJob = `select seq_scan as scans from pg_stat_all_tables where schemaname = 'longshore' and relname = 'job'`;
 const tuplesReadOfJob = `select sum(idx_tup_read) as read from pg_stat_all_indexes where schemaname = 'longshore' and relname = 'job'`;
@@ -11,7 +12,7 @@ describe('The hot path on Postgres', () => {
   let storage: PostgresStorage;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
   });

@@ -1,8 +1,9 @@
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { freePort } from '@longshore/local-postgres';
 import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('A Postgres storage that loses its connections', () => {
   const work = defineJob({ name: 'work' });
@@ -10,7 +11,7 @@ describe('A Postgres storage that loses its connections', () => {
   let storage: PostgresStorage;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
   });

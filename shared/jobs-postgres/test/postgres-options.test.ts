@@ -1,10 +1,11 @@
 import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { Database } from '../src/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions, type PostgresOptions } from '../src/postgres-options.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('Options of the Postgres storage', () => {
   const outOfBounds: [string, Partial<PostgresOptions>][] = [
@@ -28,7 +29,7 @@ describe('Options of the Postgres storage', () => {
     let connection: pg.Client;
 
     beforeEach(async () => {
-      database = await createTestDatabase();
+      database = await createStoreDatabase();
       connection = new pg.Client(database.url);
       await connection.connect();
     });

@@ -1,5 +1,5 @@
 import { describeStorage } from '@longshore/jobs/conformance';
-import { createTestDatabase } from '@longshore/test-support';
 import { postgresUnderTest } from './support/postgres-under-test.js';
+import { createStoreDatabase } from './support/store-database.js';
 
-describeStorage('Postgres', async () => postgresUnderTest(await createTestDatabase()));
+describeStorage('Postgres', async () => postgresUnderTest(await createStoreDatabase()));

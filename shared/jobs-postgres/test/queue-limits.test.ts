@@ -1,7 +1,8 @@
 import { handleJob, JobClient, JobServer, defineJob } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', queue: 'limited' });
 
@@ -10,7 +11,7 @@ describe('Queue limits on Postgres', () => {
   let storages: PostgresStorage[];
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storages = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url, poolSize: 4 }));
     for (const storage of storages) await storage.open();
   });

@@ -1,14 +1,15 @@
 import { defineJob, defineRecurringJob, handleJob, JobServer } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('Recurring jobs on several servers', () => {
   let database: TestDatabase;
   let storages: PostgresStorage[];
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url, poolSize: 3 }));
     await Promise.all(storages.map((storage) => storage.open()));
   });

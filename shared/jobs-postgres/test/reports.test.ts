@@ -1,7 +1,8 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', maxAttempts: 1 });
 
@@ -11,7 +12,7 @@ describe('What jobs on Postgres say of themselves', () => {
   let client: JobClient;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url, poolSize: 3 });
     await storage.open();
     client = new JobClient(storage);

@@ -1,7 +1,8 @@
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const dayMs = 86_400_000;
 
@@ -13,7 +14,7 @@ describe('The history of a Postgres storage', () => {
   let storage: PostgresStorage;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     await storage.pauseQueue('default'); // makes it

@@ -1,7 +1,8 @@
 import { JobClient, defineJob, StorageUnavailableError } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const rows = 50_000;
 const work = defineJob({ name: 'work' });
@@ -13,7 +14,7 @@ describe('Searching history in Postgres', () => {
   let storage: PostgresStorage;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     await new JobClient(storage).enqueue(work, {});

@@ -1,14 +1,15 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('longshore.enqueue()', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
   });

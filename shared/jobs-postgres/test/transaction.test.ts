@@ -1,9 +1,10 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import Type from 'typebox';
 import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('Jobs and the transactions of others', () => {
   const work = defineJob({ name: 'work', args: Type.Object({ n: Type.Integer() }) });
@@ -13,7 +14,7 @@ describe('Jobs and the transactions of others', () => {
   let connection: pg.Client;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     client = new JobClient(storage);

@@ -6,13 +6,14 @@ import {
   JobClient,
   JobServer,
 } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { Database } from '../src/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { KeySweeper } from '../src/key-sweeper.js';
 import { databaseOptions } from '../src/postgres-options.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work' });
 const unique = { key: 'a' };
@@ -24,7 +25,7 @@ describe('Unique keys on Postgres', () => {
   let connection: pg.Client;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     client = new JobClient(storage);

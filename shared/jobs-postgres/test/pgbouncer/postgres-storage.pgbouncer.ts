@@ -1,10 +1,10 @@
 import { describeStorage } from '@longshore/jobs/conformance';
-import { createTestDatabase } from '@longshore/test-support';
 import { postgresUnderTest } from '../support/postgres-under-test.js';
 import { startPgBouncer } from './pgbouncer.js';
+import { createStoreDatabase } from '../support/store-database.js';
 
 describeStorage('Postgres behind pgbouncer in transaction mode', async () => {
-  const database = await createTestDatabase();
+  const database = await createStoreDatabase();
   const pooler = await startPgBouncer(database.url);
   const subject = await postgresUnderTest(database, {
     url: pooler.urlOf(database.url),

@@ -1,8 +1,9 @@
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../../src/database.js';
 import { databaseOptions } from '../../src/postgres-options.js';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
+import { createStoreDatabase } from '../support/store-database.js';
 
 describe('The settings of a statement behind pgbouncer', () => {
   let database: TestDatabase;
@@ -10,7 +11,7 @@ describe('The settings of a statement behind pgbouncer', () => {
   let pooled: Database;
 
   before(async () => {
-    database = await createTestDatabase();
+    database = await createStoreDatabase();
     pooler = await startPgBouncer(database.url);
     pooled = new Database(databaseOptions({ url: pooler.urlOf(database.url), pooler: 'transaction' }));
   });

@@ -1,0 +1,13 @@
+import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { PostgresStorage } from '../../src/index.js';
+
+/** A database with the store's tables: a clone, for to migrate each one takes three times as long. */
+export function createStoreDatabase(): Promise<TestDatabase> {
+  return createTestDatabase(migrate);
+}
+
+async function migrate(url: string): Promise<void> {
+  const storage = new PostgresStorage({ url });
+  await storage.open();
+  await storage.close();
+}
