@@ -68,7 +68,8 @@ export class Database {
     this.options = options;
     this.#keptOpen = Math.min(keptOpen, options.poolSize);
     const pooled = options.pooler === 'transaction';
-    this.#begin = pooled ? `begin; ${localSettings({ ...plans, ...sessionSettings(options) })}` : 'begin';
+    const begin = options.useRecommendedIsolationLevel ? 'begin isolation level read committed' : 'begin';
+    this.#begin = pooled ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}` : begin;
     this.#pool = createPool({
       ...connectionConfig(options, plans),
       max: options.poolSize,
@@ -79,14 +80,7 @@ export class Database {
 
   /** Runs one statement as a transaction of its own. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    for (let repeat = 0; ; repeat++) {
-      try {
-        return await this.#queryOnce<Row>({ ...statement, values });
-      } catch (error) {
-        if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
-        throw translate(error);
-      }
-    }
+    return repeatedly(() => this.#queryOnce<Row>({ ...statement, values }));
   }
 
   /** Runs one statement that changes jobs of the queue that is its first value, as a transaction of its own. */
@@ -109,11 +103,20 @@ export class Database {
 
   /**
    * Runs several statements in one transaction: all of them or none. Together they may take as long as one of them may
-   * (with Postgres 17 or newer), unless the transaction bears the name of a server.
+   * (with Postgres 17 or newer), unless the transaction bears the name of a server. One that lost against another is run
+   * again, so `work` must change nothing outside of it that another run would not set right.
    *
    * @param settings of Postgres while it lasts
    */
-  async transaction<Result>(
+  transaction<Result>(
+    work: (client: pg.ClientBase) => Promise<Result>,
+    settings?: Settings,
+  ): Promise<Result> {
+    return repeatedly(() => this.transactionOnce(work, settings));
+  }
+
+  /** The same for work that must not be run again, or whose caller does that. */
+  async transactionOnce<Result>(
     work: (client: pg.ClientBase) => Promise<Result>,
     settings: Settings = {},
   ): Promise<Result> {
@@ -166,8 +169,20 @@ export class Database {
     const { rows } =
       this.options.pooler === 'none'
         ? await this.#pool.query<Row>(query)
-        : await this.transaction((client) => client.query<Row>(query)); // for its settings
+        : await this.transactionOnce((client) => client.query<Row>(query)); // for its settings
     return rows;
+  }
+}
+
+/** Runs a transaction again if it lost against another one. */
+export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let repeat = 0; ; repeat++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
+      throw translate(error);
+    }
   }
 }
 

@@ -66,7 +66,8 @@ export class PostgresCompletions {
 
   async completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
-    const linkage = await this.#database.transaction(
+    // Once: the handler's work may do more than can be rolled back. What loses against another is another attempt's.
+    const linkage = await this.#database.transactionOnce(
       async (client): Promise<Linkage> => {
         const { jobId, serverId, attempt } = claim;
         const { rows } = await client.query<{ meta: JobMeta | null }>(lockClaim.text, [

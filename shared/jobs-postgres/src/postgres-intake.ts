@@ -11,7 +11,7 @@ import {
 } from '@longshore/jobs';
 import type pg from 'pg';
 import { byQueue } from './by-queue.js';
-import type { Database } from './database.js';
+import { type Database, repeatedly } from './database.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import {
   awaitingInsert,
@@ -89,11 +89,10 @@ export class PostgresIntake implements JobIntake {
   ): Promise<Date | null> {
     const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
     if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
-    const inserts = await this.#inserts(jobs, batch);
     if (transaction !== undefined) {
-      return insertEach(inserts, run); // whether it commits, and when, is the caller's affair
+      return insertEach(await this.#inserts(jobs, batch), run); // whether it commits, and when, is the caller's affair
     }
-    const createdAt = await this.#insert(inserts, jobs);
+    const createdAt = await repeatedly(async () => this.#insert(await this.#inserts(jobs, batch), jobs));
     this.#announce(jobs);
     return createdAt;
   }
@@ -175,7 +174,7 @@ export class PostgresIntake implements JobIntake {
     const second = inserts.next();
     if (second.done === true && this.#database.options.disableGlobalLocks)
       return createdAtOf(await this.#database.query(first.value.statement, first.value.values));
-    return this.#database.transaction(async (client) => {
+    return this.#database.transactionOnce(async (client) => {
       await this.#lockQueues(client, jobs);
       let writing = write(client, first.value);
       let createdAt: Date | null = null;

@@ -115,6 +115,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const queues = new Set<string>();
     if (next?.due === true) {
       await this.#database.transaction(async (client) => {
+        fired.length = 0;
+        queues.clear();
         const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
         const busy = await this.#busy(client, rows);
         for (const row of rows) {

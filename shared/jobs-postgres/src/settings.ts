@@ -48,7 +48,7 @@ export function startupOptions(settings: Settings): string {
 /** Statements that set them until the end of the transaction. */
 export function localSettings(settings: Settings): string {
   return Object.entries(settings)
-    .map(([name, value]) => `set local ${statementName(name)} = ${pg.escapeLiteral(value)}`)
+    .map(([name, value]) => `set local ${name} = ${pg.escapeLiteral(value)}`)
     .join('; ');
 }
 
@@ -56,9 +56,4 @@ export function localSettings(settings: Settings): string {
 export function transactionTimeout(timeoutMs: number): string {
   return `select set_config('transaction_timeout', '${timeoutMs}', true)
     where current_setting('server_version_num')::integer >= 170000`;
-}
-
-/** The default counts for the transactions to come; this is the name of what counts for the one under way. */
-function statementName(name: string): string {
-  return name === 'default_transaction_isolation' ? 'transaction_isolation' : name;
 }

@@ -1,0 +1,145 @@
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { Database } from '../src/database.js';
+import { PostgresStorage } from '../src/index.js';
+import { databaseOptions, type PostgresOptions } from '../src/postgres-options.js';
+
+const tables = [
+  'job',
+  'job_held',
+  'job_waiting',
+  'job_awaiting',
+  'job_done_done',
+  'job_unique',
+  'recurring_job',
+  'outbox',
+];
+
+describe('Transactions of the Postgres storage', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(async () => {
+    await database.drop();
+  });
+
+  const setDefault = (level: string): Promise<unknown> =>
+    database.query(`do $$ begin execute format(
+      'alter database %I set default_transaction_isolation = %L', current_database(), '${level}'); end $$`);
+
+  async function withDatabase<Result>(
+    options: Partial<PostgresOptions>,
+    use: (database: Database) => Promise<Result>,
+  ): Promise<Result> {
+    const opened = new Database(databaseOptions({ url: database.url, poolSize: 1, ...options }));
+    try {
+      return await use(opened);
+    } finally {
+      await opened.close();
+    }
+  }
+
+  /** What a transaction is that begins in a session which somebody has made serializable. */
+  const levelOf = (opened: Database): Promise<string | undefined> =>
+    opened
+      .query({ text: 'set session characteristics as transaction isolation level serializable' })
+      .then(() => opened.transaction((client) => client.query<{ level: string }>(showLevel)))
+      .then(({ rows }) => rows[0]?.level);
+
+  const showLevel = `select current_setting('transaction_isolation') as level`;
+
+  it('say READ COMMITTED when they begin, whatever their session does by default', async () => {
+    expect(await withDatabase({}, levelOf)).to.equal('read committed');
+  });
+
+  it('leave the level to the session without useRecommendedIsolationLevel', async () => {
+    expect(await withDatabase({ useRecommendedIsolationLevel: false }, levelOf)).to.equal('serializable');
+  });
+
+  for (const code of ['40001', '40P01']) {
+    it(`are run again after a ${code}`, async () => {
+      let runs = 0;
+      const result = await withDatabase({}, (opened) =>
+        opened.transaction(async (client) => {
+          runs++;
+          if (runs === 1) await client.query(`do $$ begin raise exception using errcode = '${code}'; end $$`);
+          return 'committed';
+        }),
+      );
+      expect({ runs, result }).to.deep.equal({ runs: 2, result: 'committed' });
+    });
+  }
+
+  it('are given up in the end if they lose each time', async () => {
+    let runs = 0;
+    const failure: unknown = await withDatabase({}, (opened) =>
+      opened.transaction(async (client) => {
+        runs++;
+        await client.query(`do $$ begin raise exception using errcode = '40001'; end $$`);
+      }),
+    ).catch((caught: unknown) => caught);
+    expect(runs).to.equal(6);
+    expect(failure).to.include({ code: '40001' });
+  });
+
+  for (const pooler of ['none', 'transaction'] as const) {
+    for (const level of ['serializable', 'repeatable read']) {
+      it(`are all READ COMMITTED in a database that is ${level} by default (pooler: ${pooler})`, async () => {
+        const storage = new PostgresStorage({ url: database.url, pooler });
+        await storage.open();
+        await database.query('create table public.written (table_name text, level text)');
+        await database.query(`create function public.note_level() returns trigger language plpgsql as $$ begin
+          insert into public.written values (tg_table_name, current_setting('transaction_isolation')); return null; end $$`);
+        for (const table of tables) {
+          await database.query(`create trigger note_level after insert or update or delete on longshore.${table}
+            for each statement execute function public.note_level()`);
+        }
+        await setDefault(level);
+        await storage.close(); // what it opens from now on has the new default
+        const after = new PostgresStorage({ url: database.url, pooler });
+        try {
+          await runEverything(after);
+        } finally {
+          await after.close();
+        }
+        const written = await database.query<{ table_name: string; level: string }>(
+          'select * from public.written',
+        );
+        expect([...new Set(written.map(({ table_name: name }) => name))]).to.have.members(tables);
+        expect([...new Set(written.map((row) => row.level))]).to.deep.equal(['read committed']);
+      });
+    }
+  }
+});
+
+/** Jobs of all kinds: of a limited queue, with keys, linked, recurring, done in the handler's own transaction. */
+async function runEverything(storage: PostgresStorage): Promise<void> {
+  const job = defineJob({ name: 'any' });
+  const limited = defineJob({ name: 'limited', queue: 'limited' });
+  const client = new JobClient(storage);
+  await storage.limitQueue('limited', { concurrencyLimit: 1 });
+  const server = new JobServer({
+    storage,
+    queues: ['default', 'limited'],
+    handlers: [
+      handleJob(job, ({ transaction }) => transaction(async (own) => void (await own.query('select 1')))),
+      handleJob(limited, () => undefined),
+    ],
+  });
+  await server.start();
+  const ids = await Promise.all([
+    client.enqueue(limited, {}),
+    client.enqueue(job, {}, { unique: { key: 'one' } }),
+    client.enqueue(job, {}, { concurrency: { key: 'tenant', limit: 1 } }),
+    client.enqueue(job, {}, { delayMs: 20 }),
+  ]);
+  await client.enqueue(job, {}, { after: { parents: ids.map(({ id }) => id) } });
+  await client.recurring.addOrUpdate({ id: 'often', definition: job, args: {}, cron: '0 0 1 1 *' });
+  await client.recurring.trigger('often');
+  await eventually(async () => (await storage.stateCounts()).done === 6);
+  await server.stop();
+}
