@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-gateway test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -31,6 +31,9 @@ test-pgbouncer: build ## The storage's tests behind pgbouncer in transaction mod
 
 test-faults: build ## Kill, freeze and cut everything under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)
+
+test-gateway: build ## Try the api behind nginx, under a path of the gateway's (needs nginx)
+	@npm run --silent --workspaces --if-present test:gateway
 
 test-containers: $(installed) ## Build the containers and try them (needs Docker)
 	@npm run --silent --workspaces --if-present test:containers

@@ -10,9 +10,10 @@ import {
   type RunningService,
   storageHealth,
 } from '@longshore/service';
+import Router from '@koa/router';
 import Koa from 'koa';
 import { createAccess } from './access/access.js';
-import { type ApiConfig, baseUrlOf } from './config.js';
+import { type ApiConfig, rootUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
 import { apiMigrations, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
@@ -36,8 +37,7 @@ export async function startApi(
   const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   app.use(traceRequests);
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
-  app.use(health.routes.routes());
-  app.use(testRoute(client, access, config).routes());
+  app.use(openRoutes([health.routes, testRoute(client, access, config)], config.PATH_PREFIX).routes());
   if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
       createDashboard({
@@ -51,7 +51,7 @@ export async function startApi(
     );
   }
   const listener = await listen(app, config, logger);
-  answerMalformedHttp(listener.server, baseUrlOf(config));
+  answerMalformedHttp(listener.server, rootUrlOf(config));
 
   await openStorage(storage, logger, signal);
   const { tables, handlers } = application;
@@ -82,4 +82,14 @@ export async function startApi(
       await database?.close();
     },
   };
+}
+
+/** Routes outside of `/api`, with and without the prefix, as gateways take it away or not. */
+function openRoutes(routers: readonly Router[], prefix: string): Router {
+  const all = new Router();
+  for (const router of routers) {
+    all.use(router.routes());
+    if (prefix !== '') all.use(prefix, router.routes());
+  }
+  return all;
 }

@@ -58,3 +58,8 @@ export function readApiConfig(environment: Environment): ApiConfig {
 export function baseUrlOf({ BASE_URL, PORT }: ApiConfig): string {
   return BASE_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`;
 }
+
+/** Where the service is found from outside. */
+export function rootUrlOf(config: ApiConfig): string {
+  return baseUrlOf(config) + config.PATH_PREFIX;
+}

@@ -4,16 +4,16 @@ import { errorPayload } from './errors/error-payload.js';
 
 /**
  * Gives the error payload to requests that are not HTTP at all, which no middleware ever sees.
- * @param baseUrl where `/errors/{code}` is reachable
+ * @param rootUrl where `/errors/{code}` is reachable
  */
-export function answerMalformedHttp(server: Server, baseUrl: string): void {
+export function answerMalformedHttp(server: Server, rootUrl: string): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) {
       socket.destroy();
       return;
     }
     const problem = apiError(40003, `The request is not well-formed HTTP (${error.code ?? 'unknown'})`);
-    const body = JSON.stringify(errorPayload(problem, baseUrl.replace(/\/+$/, '')));
+    const body = JSON.stringify(errorPayload(problem, rootUrl.replace(/\/+$/, '')));
     socket.end(
       [
         'HTTP/1.1 400 Bad Request',

@@ -35,7 +35,7 @@ export interface ResourceApiOptions {
   readonly platform?: Platform;
   /** Scheme, host and port that links start with, e.g. `https://example.com`; a trailing slash is dropped. */
   readonly baseUrl: string;
-  /** Path before `/api`, e.g. `/shop`; default ''. */
+  /** Path before `/api` in links, e.g. `/shop`; default ''. Requests are answered with and without it, as gateways do either. */
   readonly prefix?: string;
   /** Tells who calls; without it the API is open to all. */
   readonly authenticate?: Authenticate;
@@ -67,15 +67,16 @@ export interface ResourceApiOptions {
 const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.', version: '1.0.0' };
 
 /**
- * The API as Koa middleware. Use it first: it answers everything below `{prefix}/api`, the pages `/errors/{code}`,
- * and gives the error payload to whatever the middleware after it leaves unanswered or throws.
+ * The API as Koa middleware. Use it first: it answers everything below `/api`, the pages `/errors/{code}`, both with the
+ * prefix or without, and gives the error payload to whatever the middleware after it leaves unanswered or throws.
  * @throws DefinitionError if two resources share a name
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {
   const catalog = createCatalog(options.resources, options.platform);
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const prefix = (options.prefix ?? '').replace(/\/+$/, '');
-  const apiUrl = `${baseUrl}${prefix}/api/${supportedVersion}`;
+  const rootUrl = baseUrl + prefix;
+  const apiUrl = `${rootUrl}/api/${supportedVersion}`;
   const { authenticate, rateLimit, info = defaultInfo, scopeOf = readOrWrite } = options;
   const security = authenticate && { schemes: options.securitySchemes ?? bearer, scopeOf };
   const responder = createResponder({
@@ -86,9 +87,9 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
       scopeOf,
       confinement: options.confinement ?? {},
       idempotency: options.idempotency ?? memoryIdempotencyStore(),
-      reference: createReference({ catalog, info, baseUrl, apiUrl, security, rateLimit: rateLimit?.policy }),
+      reference: createReference({ catalog, info, rootUrl, apiUrl, security, rateLimit: rateLimit?.policy }),
     },
-    baseUrl,
+    rootUrl,
     prefix,
     classifyError: options.classifyError ?? (() => undefined),
     errorStack: options.errorStack ?? 'always',

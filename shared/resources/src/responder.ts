@@ -13,7 +13,8 @@ import type { ApiLog } from './resource-api.js';
 
 export interface ResponderOptions {
   readonly pipeline: Pipeline;
-  readonly baseUrl: string;
+  /** Where `/errors/{code}` is found from outside. */
+  readonly rootUrl: string;
   readonly prefix: string;
   readonly classifyError: (error: unknown) => ApiError | undefined;
   readonly errorStack: ErrorStackPolicy;
@@ -25,21 +26,21 @@ export interface ResponderOptions {
 export interface Responder {
   /** The headers that every answer has, whoever gives it. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
-  /** The answer to a request below `{prefix}/api` or `/errors`; undefined for any other path. Never throws. */
+  /** The answer to a request below `/api` or `/errors`, with the prefix or without; undefined for any other path. Never throws. */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
   /** The answer to a request whose handling threw. */
   readonly failed: (request: ApiRequest, error: unknown) => ApiResponse;
 }
 
 export function createResponder(options: ResponderOptions): Responder {
-  const { pipeline, baseUrl, prefix } = options;
+  const { pipeline, rootUrl, prefix } = options;
 
   const failed = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
     const known =
       error instanceof ApiError
         ? error
         : (options.classifyError(error) ?? classifySqlError(error, changes(request)));
-    return errorResponse(known ?? unexpected(request, error, principal), baseUrl, request.headers['accept']);
+    return errorResponse(known ?? unexpected(request, error, principal), rootUrl, request.headers['accept']);
   };
 
   const unexpected = (request: ApiRequest, error: unknown, principal: Principal | undefined): ApiError => {
@@ -52,7 +53,7 @@ export function createResponder(options: ResponderOptions): Responder {
 
   const respond = async (request: ApiRequest): Promise<ApiResponse | undefined> => {
     const below = withoutPrefix(request.path, prefix);
-    if (!/^\/(?:api|errors)(?:\/|$)/i.test(below)) return undefined;
+    if (below === undefined) return undefined;
     let caller: Caller = { principal: undefined, headers: {} };
     try {
       const segments = pathSegments(below);
@@ -75,11 +76,11 @@ function changes(request: ApiRequest): boolean {
   return request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
 }
 
-/** The error pages are found with and without the prefix, since `more info` goes without it. */
-function withoutPrefix(path: string, prefix: string): string {
-  if (prefix === '') return path;
-  if (path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`)) return path.slice(prefix.length);
-  return /^\/errors\//i.test(path) ? path : '';
+/** The path from `/api` or `/errors` on; undefined for any other. A gateway may have taken the prefix away, or not. */
+function withoutPrefix(path: string, prefix: string): string | undefined {
+  const hasPrefix = path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`);
+  const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];
+  return candidates.find((candidate) => /^\/(?:api|errors)(?:\/|$)/i.test(candidate));
 }
 
 function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): ApiResponse {

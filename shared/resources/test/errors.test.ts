@@ -153,8 +153,15 @@ describe('Errors', () => {
       expect(body).to.include({ code: 40402, status: 404, cause: errorCatalogue[40402].cause });
     });
 
-    it('are found below the prefix too', async () => {
+    it('are found below the prefix too, where `more info` leads', async () => {
+      const { body } = await api.call('/shop/api/v1/nothing');
+      const [error] = (body as { errors: { 'more info': string }[] }).errors;
+      expect(error?.['more info']).to.match(/\/shop\/errors\/40401$/);
       expect((await api.call('/shop/errors/40402')).status).to.equal(200);
+    });
+
+    it('name the error of a path below /api without the prefix, as a gateway may take it away', async () => {
+      expect((await api.call('/api/v1/nothing')).codes).to.deep.equal([40401]);
     });
   });
 

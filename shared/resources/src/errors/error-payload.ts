@@ -15,11 +15,11 @@ export interface ErrorPayload {
 
 /**
  * The answer for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that prefer it.
- * @param baseUrl where `/errors/{code}` is reachable, without a trailing slash
+ * @param rootUrl where `/errors/{code}` is reachable, without a trailing slash
  * @param accept the request's `Accept` header
  */
-export function errorResponse(error: ApiError, baseUrl: string, accept: string | undefined): ApiResponse {
-  const payload = errorPayload(error, baseUrl);
+export function errorResponse(error: ApiError, rootUrl: string, accept: string | undefined): ApiResponse {
+  const payload = errorPayload(error, rootUrl);
   if (!prefersProblemJson(accept))
     return { status: error.status, headers: { ...error.headers }, body: payload };
   const [first] = error.problems;
@@ -27,7 +27,7 @@ export function errorResponse(error: ApiError, baseUrl: string, accept: string |
     status: error.status,
     headers: { ...error.headers, 'content-type': 'application/problem+json; charset=utf-8' },
     body: {
-      type: `${baseUrl}/errors/${first.code}`,
+      type: `${rootUrl}/errors/${first.code}`,
       title: errorCatalogue[first.code].title,
       status: error.status,
       detail: first.internalMessage,
@@ -36,13 +36,13 @@ export function errorResponse(error: ApiError, baseUrl: string, accept: string |
   };
 }
 
-export function errorPayload(error: ApiError, baseUrl: string): ErrorPayload {
+export function errorPayload(error: ApiError, rootUrl: string): ErrorPayload {
   return {
     errors: error.problems.map(({ code, internalMessage }) => ({
       userMessage: errorCatalogue[code].userMessage,
       internalMessage,
       code,
-      'more info': `${baseUrl}/errors/${code}`,
+      'more info': `${rootUrl}/errors/${code}`,
     })),
   };
 }

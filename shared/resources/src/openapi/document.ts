@@ -22,7 +22,7 @@ export interface ApiInfo {
 export interface DocumentSource {
   readonly catalog: Catalog;
   readonly info: ApiInfo;
-  readonly baseUrl: string;
+  readonly rootUrl: string;
   readonly apiUrl: string;
   /** undefined: the API asks for no credentials. */
   readonly security: Security | undefined;
@@ -34,7 +34,7 @@ export interface DocumentSource {
 export function openApiDocument({
   catalog,
   info,
-  baseUrl,
+  rootUrl,
   apiUrl,
   security,
   rateLimit,
@@ -43,8 +43,8 @@ export function openApiDocument({
   const served = catalogPaths(catalog, security !== undefined);
   const secured = security === undefined ? served : securedPaths(catalog, security, served);
   const limited = rateLimit === undefined ? secured : limitedPaths(secured);
-  const paths = { ...limited, ...referencePaths(baseUrl) };
-  const errors = referenced(errorResponses(baseUrl), 'responses', paths);
+  const paths = { ...limited, ...referencePaths(rootUrl) };
+  const errors = referenced(errorResponses(rootUrl), 'responses', paths);
   const responses = rateLimit === undefined ? errors : limitedResponses(errors);
   const headers = { ...responseHeaders, ...(rateLimit && rateLimitHeaders(rateLimit)) };
   return {
@@ -117,7 +117,7 @@ function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
   }));
 }
 
-function referencePaths(baseUrl: string): Readonly<Record<string, PathItem>> {
+function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
   const code = pathParameter('code', 'A code of the error payload.', {
     type: 'integer',
     minimum: 40000,
@@ -126,7 +126,7 @@ function referencePaths(baseUrl: string): Readonly<Record<string, PathItem>> {
   });
   return {
     '/errors/{code}': {
-      servers: [{ url: baseUrl, description: 'This service, outside the version' }],
+      servers: [{ url: rootUrl, description: 'This service, outside the version' }],
       parameters: [code],
       get: {
         operationId: 'getError',

@@ -57,14 +57,14 @@ const extraHeaders: Readonly<Record<number, readonly (keyof typeof responseHeade
 };
 
 /** One response for each status of the catalogue, with the causes of its codes and an example for each. */
-export function errorResponses(baseUrl: string): Readonly<Record<string, ResponseObject>> {
+export function errorResponses(rootUrl: string): Readonly<Record<string, ResponseObject>> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const text of Object.keys(errorCatalogue)) {
     const code = parseErrorCode(text);
     if (code !== undefined) byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [`Error${status}`, errorResponse(baseUrl, status, codes)]),
+    [...byStatus].map(([status, codes]) => [`Error${status}`, errorResponse(rootUrl, status, codes)]),
   );
 }
 
@@ -72,14 +72,14 @@ export function errorReference(status: number): Reference {
   return { $ref: `#/components/responses/Error${status}` };
 }
 
-function errorResponse(baseUrl: string, status: number, codes: readonly ErrorCode[]): ResponseObject {
+function errorResponse(rootUrl: string, status: number, codes: readonly ErrorCode[]): ResponseObject {
   const schema = { $ref: '#/components/schemas/ErrorPayload' };
   const example = {
     errors: codes.slice(0, 1).map((code) => ({
       userMessage: errorCatalogue[code].userMessage,
       internalMessage: errorCatalogue[code].cause,
       code,
-      'more info': `${baseUrl}/errors/${code}`,
+      'more info': `${rootUrl}/errors/${code}`,
     })),
   };
   return {
