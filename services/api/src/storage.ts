@@ -5,7 +5,7 @@ import {
   type Migrations,
   PostgresStorage,
 } from '@longshore/jobs-postgres';
-import { databaseOptions } from '@longshore/service';
+import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
 /** The api's own tables. */
@@ -24,7 +24,7 @@ export interface Storage {
 /** Postgres, unless everything is to stay in this process. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.STORAGE === 'memory' || DATABASE_URL === undefined) {
-    return { jobs: new MemoryStorage(), application: null };
+    return { jobs: new MemoryStorage({ retentionDays: retentionDays(config) }), application: null };
   }
   const options = databaseOptions({ ...config, DATABASE_URL }, 'api');
   return { jobs: new PostgresStorage(options), application: createApplicationDatabase(options) };

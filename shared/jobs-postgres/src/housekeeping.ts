@@ -1,4 +1,4 @@
-import { newId, throughputKept } from '@longshore/jobs';
+import { newId, type RetentionDays, throughputKept } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { KeySweeper } from './key-sweeper.js';
 import { deleteOldAudit } from './sql/audit.js';
@@ -11,7 +11,7 @@ import {
   selectIdleCancellations,
 } from './sql/control-jobs.js';
 import { noteRoom } from './sql/hold-back.js';
-import { Retention, type RetentionDays } from './retention.js';
+import { Retention } from './retention.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
 import { deleteOldThroughput } from './sql/statistics.js';

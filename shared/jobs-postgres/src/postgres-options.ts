@@ -1,5 +1,5 @@
+import type { RetentionDays } from '@longshore/jobs';
 import type { DatabaseOptions, Pooler } from './database.js';
-import type { RetentionDays } from './retention.js';
 
 /** How to reach a Postgres database. */
 export interface PostgresOptions {
@@ -64,13 +64,6 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
     pooler: options.pooler ?? 'none',
     directUrl: options.directUrl ?? options.url,
   };
-}
-
-/** @throws {RangeError} that names the option and its bounds */
-export function retentionOf({ retentionDays = {} }: PostgresOptions): RetentionDays {
-  const days = { done: 7, failed: 30, cancelled: 7, ...retentionDays };
-  for (const [state, value] of Object.entries(days)) bounded(`retentionDays.${state}`, value, 1, 3_650);
-  return days;
 }
 
 /** What people's searches run with, apart from the jobs. Throws as {@link databaseOptions} does. */

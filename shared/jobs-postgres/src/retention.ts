@@ -1,9 +1,6 @@
-import type { FinishedState } from '@longshore/jobs';
+import type { FinishedState, RetentionDays } from '@longshore/jobs';
 import { codeOf, type Database } from './database.js';
 import { countOff, dropPartition, lockPartition, onlyDropper, selectPartitions } from './sql/retention.js';
-
-/** Days that finished jobs are kept, by the state they ended in. */
-export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
 /** How long what attempts said of themselves is kept. */
 export function longestOf(days: RetentionDays): number {

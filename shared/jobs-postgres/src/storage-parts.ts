@@ -1,8 +1,9 @@
+import { retentionOf } from '@longshore/jobs';
 import { Database } from './database.js';
 import { HistoryIndexes } from './history-indexes.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
-import { databaseOptions, type PostgresOptions, retentionOf, searchOptions } from './postgres-options.js';
+import { databaseOptions, type PostgresOptions, searchOptions } from './postgres-options.js';
 import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresAuditLog } from './postgres-audit.js';
 import { PostgresBatches } from './postgres-batches.js';
@@ -44,7 +45,7 @@ export function assembleStorage(options: PostgresOptions) {
     database,
     new Database({ ...databaseOptions(options), poolSize: 1 }, indexPlans, 0),
   );
-  const retentionDays = retentionOf(options);
+  const retentionDays = retentionOf(options.retentionDays);
   const consequences = [batches, new PostgresContinuations(queues), new PostgresAdmission(queues)];
   return {
     database,

@@ -101,6 +101,7 @@ export type * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
 export { type Receipt, receiptOf } from './storage/receipt.js';
+export { type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
 export * from './storage/job-statistics.js';

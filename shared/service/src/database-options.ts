@@ -1,3 +1,4 @@
+import type { RetentionDays } from '@longshore/jobs';
 import Type from 'typebox';
 import type { Config } from './config.js';
 import { databaseVariables } from './variables.js';
@@ -14,11 +15,21 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,
     useRecommendedIsolationLevel: config.USE_RECOMMENDED_ISOLATION_LEVEL,
     disableGlobalLocks: config.DISABLE_GLOBAL_LOCKS,
-    retentionDays: {
-      done: config.RETENTION_DONE_DAYS,
-      failed: config.RETENTION_FAILED_DAYS,
-      cancelled: config.RETENTION_CANCELLED_DAYS,
-    },
+    retentionDays: retentionDays(config),
     applicationName: `longshore ${applicationName}`,
+  };
+}
+
+/** How long finished jobs are kept, in whatever storage. */
+export function retentionDays(
+  config: Pick<
+    Config<typeof variables>,
+    'RETENTION_DONE_DAYS' | 'RETENTION_FAILED_DAYS' | 'RETENTION_CANCELLED_DAYS'
+  >,
+): RetentionDays {
+  return {
+    done: config.RETENTION_DONE_DAYS,
+    failed: config.RETENTION_FAILED_DAYS,
+    cancelled: config.RETENTION_CANCELLED_DAYS,
   };
 }

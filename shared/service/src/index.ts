@@ -7,7 +7,7 @@ export {
   type SeedOptions,
 } from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
-export { databaseOptions } from './database-options.js';
+export { databaseOptions, retentionDays } from './database-options.js';
 export { type Health, healthRoutes } from './health.js';
 export { type HttpListener, listen } from './http-listener.js';
 export { createJobServer } from './job-server.js';

@@ -149,6 +149,22 @@ export function holds(record: JobRecord | undefined, claim: Claim): record is Jo
   );
 }
 
+/** As if the attempt had not begun. */
+export function letGo(record: JobRecord): void {
+  record.attempt--;
+  record.serverId = null;
+  record.startedAt = null;
+}
+
+export function dueAt({ runAt }: JobRecord): number {
+  return runAt?.getTime() ?? 0;
+}
+
+export function lostError({ serverId, attempt }: JobRecord): JobError {
+  const message = `Server ${serverId} died or stopped renewing its lease while it ran attempt ${attempt}`;
+  return { name: 'AttemptLost', message, stack: null };
+}
+
 /** Writes down how the running attempt ended without ending the job, and lets go of the server. */
 export function endAttempt(
   record: JobRecord,

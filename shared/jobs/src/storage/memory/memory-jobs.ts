@@ -10,6 +10,7 @@ import type { Clock } from './clock.js';
 import { type JobRecord, newRecord, takeOver } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { MemoryBatches } from './memory-batches.js';
+import { MemoryHistory, type MemoryRetention } from './memory-history.js';
 import { MemoryKeys } from './memory-keys.js';
 import { MemoryLinks } from './memory-links.js';
 import { MemoryThroughput } from './memory-throughput.js';
@@ -25,8 +26,7 @@ export class MemoryJobs {
   readonly #queues: MemoryQueues;
   readonly #keys = new MemoryKeys();
   readonly #listeners = new Set<(queue: string | null) => void>();
-  /** Ids of finished jobs, the oldest first; some may be gone or running again. */
-  #finished: string[] = [];
+  readonly #history = new MemoryHistory();
   #seq = 0;
 
   constructor(clock: Clock) {
@@ -148,7 +148,7 @@ export class MemoryJobs {
     record.finishedAt = new Date(this.#clock.now());
     enter(record, state, state, record.finishedAt.getTime());
     record.cancelRequested = false;
-    this.#finished.push(record.id);
+    this.#history.add(record);
     this.throughput.note(record.queue, state, this.#clock.now());
     this.links.drop(record.id);
     this.#tellChildren(record.id, state);
@@ -159,18 +159,14 @@ export class MemoryJobs {
 
   delete(record: JobRecord): void {
     this.#records.delete(record.id);
+    this.#history.forget(record);
     this.links.forget(record.id);
   }
 
-  /** Keeps no more than `most` finished jobs: the oldest go. */
-  trim(most: number): void {
-    this.#finished = this.#finished.filter((id) => this.#records.get(id)?.finishedAt);
-    const excess = Math.max(0, this.#finished.length - most);
-    for (const id of this.#finished.splice(0, excess)) {
-      this.#records.delete(id);
-      this.links.forget(id);
-    }
-    for (const id of this.batches.trim(most)) this.links.forget(id);
+  /** Forgets finished jobs that are to be kept no longer, and batches beyond as many. */
+  trim(retention: MemoryRetention): void {
+    for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
+    for (const id of this.batches.trim(retention.maxFinished)) this.links.forget(id);
     this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
   }
 

@@ -1,6 +1,6 @@
 import { ServerLostError } from '../../job/errors.js';
 import type { NewBatch } from '../../job/batch.js';
-import type { Claim, ClaimedJob, Completion, JobError, NewJob, Outcome } from '../../job/job.js';
+import type { Claim, ClaimedJob, Completion, NewJob, Outcome } from '../../job/job.js';
 import type { JobReport } from '../job-reports.js';
 import type { ServerRequest } from '../../job/server-state.js';
 import type {
@@ -12,15 +12,17 @@ import type {
   ServerRegistration,
 } from '../storage.js';
 import type { Receipt } from '../receipt.js';
+import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
-import { endAttempt, holds, type JobRecord, toClaimedJob } from './job-record.js';
+import { dueAt, endAttempt, holds, type JobRecord, letGo, lostError, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { keepReport } from './job-log.js';
 import { MemoryAuditLog } from './memory-audit.js';
 import { MemoryControl } from './memory-control.js';
 import { MemoryFeed } from './memory-feed.js';
+import type { MemoryRetention } from './memory-history.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
@@ -28,8 +30,10 @@ import { MemoryStatistics } from './memory-statistics.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
-  /** The oldest finished jobs beyond this many are forgotten; 10 000 by default. */
+  /** The oldest finished jobs beyond this many are forgotten, however young; 10 000 by default. */
   maxFinished?: number;
+  /** How many days finished jobs are kept, by the state they ended in; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`. */
+  retentionDays?: Partial<RetentionDays>;
 }
 
 /** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
@@ -39,15 +43,16 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly audit = new MemoryAuditLog(this.clock);
   readonly statistics = new MemoryStatistics(this.jobs, this.clock);
-  readonly #maxFinished: number;
+  readonly #retention: MemoryRetention;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
-  constructor({ clock = systemClock, maxFinished = 10_000 }: MemoryStorageOptions = {}) {
+  /** @throws {RangeError} if a number of days is out of its bounds */
+  constructor({ clock = systemClock, maxFinished = 10_000, retentionDays }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
     this.recurring = new MemoryRecurringJobs(this.jobs, clock);
     this.feed = new MemoryFeed(this.jobs, clock);
     this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
-    this.#maxFinished = maxFinished;
+    this.#retention = { maxFinished, days: retentionOf(retentionDays) };
   }
 
   async open(): Promise<void> {}
@@ -169,7 +174,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   }
 
   async maintain(): Promise<void> {
-    this.jobs.trim(this.#maxFinished);
+    this.jobs.trim(this.#retention);
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {
@@ -231,20 +236,4 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       return false;
     });
   }
-}
-
-/** As if the attempt had not begun. */
-function letGo(record: JobRecord): void {
-  record.attempt--;
-  record.serverId = null;
-  record.startedAt = null;
-}
-
-function dueAt({ runAt }: JobRecord): number {
-  return runAt?.getTime() ?? 0;
-}
-
-function lostError({ serverId, attempt }: JobRecord): JobError {
-  const message = `Server ${serverId} died or stopped renewing its lease while it ran attempt ${attempt}`;
-  return { name: 'AttemptLost', message, stack: null };
 }

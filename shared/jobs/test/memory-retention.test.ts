@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import {
+  defineJob,
+  type FinishedState,
+  JobClient,
+  type MemoryStorageOptions,
+  MemoryStorage,
+} from '../src/index.js';
+
+const dayMs = 86_400_000;
+const job = defineJob({ name: 'work' });
+const error = { name: 'Error', message: 'no', stack: null };
+
+describe('The history of a memory storage', () => {
+  let nowMs: number;
+
+  beforeEach(() => {
+    nowMs = Date.now();
+  });
+
+  const storageWith = (options: MemoryStorageOptions = {}): MemoryStorage =>
+    new MemoryStorage({ clock: { now: () => nowMs }, ...options });
+
+  /** Runs a job to its end. Resolves to its id. */
+  async function end(storage: MemoryStorage, state: FinishedState): Promise<string> {
+    const { id } = await new JobClient(storage).enqueue(job, {});
+    await finish(storage, state);
+    return id;
+  }
+
+  async function finish(storage: MemoryStorage, state: FinishedState): Promise<void> {
+    const server = await storage.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const [claimed] = await storage.claim({
+      serverId: server.id,
+      queue: 'default',
+      limit: 1,
+      leaseMs: 60_000,
+    });
+    if (claimed === undefined) throw new Error('There was nothing to claim');
+    const outcome = state === 'done' ? { kind: state, result: 'null' } : { kind: state, error };
+    await storage.complete([{ claim: claimed.claim, outcome }]);
+    await server.unregister();
+  }
+
+  const there = async (storage: MemoryStorage, ids: readonly string[]): Promise<boolean[]> =>
+    Promise.all(ids.map(async (id) => (await storage.findJob(id)) !== null));
+
+  it('loses jobs that are older than their state is kept, and no others', async () => {
+    const storage = storageWith();
+    const ids = [await end(storage, 'done'), await end(storage, 'failed'), await end(storage, 'cancelled')];
+    nowMs += 7 * dayMs - 1;
+    await storage.maintain();
+    const before = await there(storage, ids);
+    nowMs += 1;
+    await storage.maintain();
+    const after = await there(storage, ids);
+    nowMs += 23 * dayMs;
+    await storage.maintain();
+    expect({ before, after, atLast: await there(storage, ids) }).to.deep.equal({
+      before: [true, true, true],
+      after: [false, true, false],
+      atLast: [false, false, false],
+    });
+  });
+
+  it('is kept for as long as the options say', async () => {
+    const storage = storageWith({ retentionDays: { done: 10, failed: 1 } });
+    const ids = [await end(storage, 'done'), await end(storage, 'failed')];
+    nowMs += 9 * dayMs;
+    await storage.maintain();
+    expect(await there(storage, ids)).to.deep.equal([true, false]);
+  });
+
+  it('keeps jobs that have not ended, however old', async () => {
+    const storage = storageWith();
+    const { id } = await new JobClient(storage).enqueue(job, {});
+    nowMs += 1_000 * dayMs;
+    await storage.maintain();
+    expect(await there(storage, [id])).to.deep.equal([true]);
+  });
+
+  it('counts the age of a job that was retried from its last end', async () => {
+    const storage = storageWith({ maxFinished: 1 });
+    const id = await end(storage, 'failed');
+    const other = await end(storage, 'failed');
+    nowMs += 20 * dayMs;
+    await storage.retryJob(id);
+    await finish(storage, 'failed');
+    nowMs += 20 * dayMs;
+    await storage.maintain();
+    expect(await there(storage, [id, other])).to.deep.equal([true, false]);
+  });
+
+  it('refuses a number of days that is none', () => {
+    expect(() => new MemoryStorage({ retentionDays: { failed: 0 } })).to.throw(
+      RangeError,
+      'retentionDays.failed is an integer from 1 to 3650, not 0',
+    );
+  });
+});
