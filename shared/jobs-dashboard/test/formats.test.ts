@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { counted, formatCount } from '../src/format/count.js';
+import { argsLine } from '../src/format/args-line.js';
+import { parseExactly } from '../src/format/exact-json.js';
 import { formatDuration } from '../src/format/duration.js';
 import { jsonTokens } from '../src/format/json-tokens.js';
 import { defaultRedaction, redact } from '../src/format/redaction.js';
@@ -79,6 +81,33 @@ describe('a document', () => {
     const { tokens, cut } = jsonTokens(redact({ long: 'x'.repeat(1_000) }, defaultRedaction), 100);
     expect(cut).to.equal(true);
     expect(tokens.map(({ text }) => text).join('')).to.have.lengthOf(101);
+  });
+
+  it('keeps every digit of a number', () => {
+    const text =
+      '{"id": 900719925474099312345, "rate": 1.10, "small": 1e-400, "text": "1\\"900719925474099312345"}';
+    const tokens = jsonTokens(redact(parseExactly(text), defaultRedaction)).tokens;
+    expect(
+      tokens
+        .map((token) => token.text)
+        .join('')
+        .replaceAll(/\n\s*/g, ' '),
+    ).to.equal(
+      '{ "id": 900719925474099312345, "rate": 1.10, "small": 1e-400, "text": "1\\"900719925474099312345" }',
+    );
+  });
+
+  it('does not show a number of many digits under a key that looks like a secret', () => {
+    expect(printed(parseExactly('{"pin": 900719925474099312345}'))).not.to.include('9007');
+  });
+
+  it('fits into one line of a list, and owns up to what may be inexact', () => {
+    const args = { order: 77, lines: [{ sku: 'A-1' }, 2], token: 'hunter2', big: 9007199254740993000 };
+    expect(argsLine(args, defaultRedaction)).to.equal(
+      'order: 77, lines: [{sku: "A-1"}, 2], token: redacted, big: ≈9007199254740993000',
+    );
+    expect(argsLine({}, defaultRedaction)).to.equal('');
+    expect(argsLine({ long: 'x'.repeat(1_000) }, defaultRedaction)).to.have.lengthOf.below(170);
   });
 
   for (const key of [

@@ -69,6 +69,10 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       const job = await reader.findJob(id);
       return job === null ? null : hostileJob(job);
     },
+    findDocuments: async (id) => {
+      const found = await reader.findDocuments(id);
+      return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
+    },
     listJobs: async ({ filter: _filter, ...query }) => (await reader.listJobs(query)).map(hostileJob),
     countJobs: () => reader.countJobs(),
     listAttempts: async (id) => (await reader.listAttempts(id)).map(hostileAttempt),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '@longshore/jobs';
 import { openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
 
 describe('the pages', () => {
   let site: Site;
@@ -56,6 +57,21 @@ describe('the pages', () => {
     const text = await page('/jobs?queue=mail');
     expect(text).to.include('All 3').and.include('Done 2').and.include('Scheduled 1');
     expect(text).not.to.include('charge-card');
+  });
+
+  it('show what a job was given to the last digit', async () => {
+    const exact = await openSite({
+      read: ({ storage }) =>
+        readerWith(storage, {
+          findDocuments: async () => ({ args: '{"id": 900719925474099312345}', result: 'null' }),
+        }),
+    });
+    try {
+      const { text } = await exact.http.get(`/job-dashboard/jobs/${exact.story.doneId}`);
+      expect(textOf(text)).to.include('"id" : 900719925474099312345');
+    } finally {
+      await exact.close();
+    }
   });
 
   it('tell a job’s attempts, arguments and result', async () => {

@@ -4,6 +4,7 @@ import type { DashboardReader } from '../src/index.js';
 export function readerWith(reader: DashboardReader, own: Partial<DashboardReader>): DashboardReader {
   return {
     findJob: (id) => reader.findJob(id),
+    findDocuments: (id) => reader.findDocuments(id),
     listJobs: (query) => reader.listJobs(query),
     countJobs: (filter) => reader.countJobs(filter),
     stateCounts: () => reader.stateCounts(),

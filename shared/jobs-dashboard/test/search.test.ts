@@ -30,8 +30,9 @@ describe('a search', () => {
 
   for (const [text, filters] of [
     ['', {}],
-    ['send-invoice', { terms: terms(['name', 'send-invoice']) }],
-    ['mail:send', { terms: terms(['name', 'mail:send']) }],
+    ['refused 4242', { terms: terms(['q', 'refused'], ['q', '4242']) }],
+    ['mail:send', { terms: terms(['q', 'mail:send']) }],
+    ['q:"two words"', { terms: terms(['q', 'two words']) }],
     ['name:a name:b', { terms: terms(['name', 'a'], ['name', 'b']) }],
     ['queue:mail state:failed', { terms: terms(['queue', 'mail']), state: 'failed' }],
     ['QUEUE:Mail State:FAILED', { terms: terms(['queue', 'Mail']), state: 'failed' }],
@@ -65,7 +66,10 @@ describe('a search', () => {
   }
 
   it('reads its own text back', () => {
-    const filters = { state: null, terms: terms(['queue', 'a'], ['tag', 'b c'], ['args.a.0', 'x:y']) };
+    const filters = {
+      state: null,
+      terms: terms(['queue', 'a'], ['tag', 'b c'], ['args.a.0', 'x:y'], ['q', 'word'], ['q', 'tag:x y']),
+    };
     expect(parseSearch(searchText(filters))).to.deep.equal({ kind: 'filters', filters });
   });
 
@@ -77,7 +81,7 @@ describe('a search', () => {
   it('survives the way through the address of the page', () => {
     const filters: Filters = {
       state: 'done',
-      terms: terms(['after', '2h'], ['before', '1h'], ['tag', 'ä&']),
+      terms: terms(['after', '2h'], ['before', '1h'], ['tag', 'ä&'], ['q', 'word']),
     };
     const query = new URL(jobsPath(filters, { after: id }), 'http://dashboard.test').searchParams;
     expect(filtersIn(query)).to.deep.equal(filters);

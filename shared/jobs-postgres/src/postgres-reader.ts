@@ -8,6 +8,7 @@ import {
   type JobFilter,
   type JobLogReader,
   type JobListQuery,
+  type JobDocuments,
   type JobReader,
   type JobState,
   jobStates,
@@ -28,6 +29,7 @@ import { selectChildren } from './sql/job-links.js';
 import { selectWaitingNames } from './sql/orphans.js';
 import {
   countJobs,
+  findDocuments,
   findJob,
   findJobs,
   listJobs,
@@ -55,6 +57,12 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   async findJob(id: string): Promise<Job | null> {
     const row = await this.findRow(id);
     return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
+  }
+
+  async findDocuments(jobId: string): Promise<JobDocuments | null> {
+    if (!isId(jobId)) return null;
+    const [row] = await this.#database.query<{ args: string; result: string }>(findDocuments, [jobId]);
+    return row ?? null;
   }
 
   async listAttempts(jobId: string): Promise<Attempt[]> {

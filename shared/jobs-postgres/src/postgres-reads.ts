@@ -5,6 +5,7 @@ import type {
   ContinuationPage,
   Job,
   JobCount,
+  JobDocuments,
   JobFilter,
   JobListQuery,
   JobReader,
@@ -28,6 +29,10 @@ export class PostgresReads implements JobReader {
 
   findJob(id: string): Promise<Job | null> {
     return this.parts.reader.findJob(id);
+  }
+
+  findDocuments(jobId: string): Promise<JobDocuments | null> {
+    return this.parts.reader.findDocuments(jobId);
   }
 
   listJobs(query: JobListQuery): Promise<Job[]> {

@@ -1,10 +1,15 @@
+import { confirmInPlace } from './confirm.js';
 import { LivePage } from './live.js';
+import { countMarks } from './marks.js';
 import { setClock, showTimes, tellTimes } from './times.js';
 
 const made = document.querySelector('#live time');
 if (made instanceof HTMLTimeElement) setClock(made.dateTime);
 showTimes(document);
 setInterval(tellTimes, 1_000);
+
+countMarks();
+confirmInPlace();
 
 const status = document.getElementById('live');
 /** @type {HTMLElement[]} */

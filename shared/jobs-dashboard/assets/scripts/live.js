@@ -1,3 +1,4 @@
+import { showMarks } from './marks.js';
 import { Stream } from './stream.js';
 import { morph } from './morph.js';
 import { duration, showTimes, tellTimes } from './times.js';
@@ -107,6 +108,7 @@ export class LivePage {
     morph(region, template.content);
     region.dataset['etag'] = response.headers.get('ETag') ?? '';
     tellTimes();
+    showMarks();
   }
 
   /**
@@ -115,7 +117,8 @@ export class LivePage {
    * @param {HTMLElement} region
    */
   #rests(region) {
-    if (this.#paused || document.hidden || region.dataset['stream']) return true;
+    if (this.#paused || document.hidden || document.querySelector('dialog') || region.dataset['stream'])
+      return true;
     const selection = document.getSelection();
     if (selection && !selection.isCollapsed && selection.containsNode(region, true)) return true;
     return region.querySelector('input:checked') !== null;

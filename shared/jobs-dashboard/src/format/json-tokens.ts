@@ -1,4 +1,4 @@
-import { omitted, redacted, type Shown } from './redaction.js';
+import { ExactNumber, omitted, redacted, type Shown } from './redaction.js';
 
 /** A piece of pretty-printed JSON, and the kind that colours it. */
 export interface JsonToken {
@@ -32,6 +32,7 @@ export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS)
 function* walk(value: Shown, indent: string): Generator<JsonToken> {
   if (value === redacted) yield { kind: 'redacted', text: 'redacted' };
   else if (value === omitted) yield { kind: 'redacted', text: '…' };
+  else if (value instanceof ExactNumber) yield { kind: 'number', text: value.text };
   else if (Array.isArray(value)) yield* walkArray(value, indent);
   else if (value !== null && typeof value === 'object') yield* walkObject(value, indent);
   else if (typeof value === 'string') yield { kind: 'string', text: JSON.stringify(value) };

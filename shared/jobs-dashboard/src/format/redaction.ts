@@ -1,4 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
+import { exactNumberOf } from './exact-json.js';
 
 /** Members whose keys look like these are never shown. */
 export const defaultRedaction =
@@ -12,12 +13,24 @@ export const omitted: unique symbol = Symbol('omitted');
 
 const MAX_DEPTH = 64;
 
-export type Shown = JsonPrimitive | typeof redacted | typeof omitted | Shown[] | { [key: string]: Shown };
+/** A number, to the digit. */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Shown =
+  JsonPrimitive | ExactNumber | typeof redacted | typeof omitted | Shown[] | { [key: string]: Shown };
 type JsonPrimitive = null | boolean | number | string;
 
 /** A copy of the value without what operators should not see. `pattern` is tested against each key, at any depth. */
 export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (value === null || typeof value !== 'object') return value;
+  const exact = exactNumberOf(value);
+  if (exact !== null) return new ExactNumber(exact);
   if (depth === MAX_DEPTH) return omitted;
   if (Array.isArray(value)) return value.map((element) => redact(element, pattern, depth + 1));
   const copy: { [key: string]: Shown } = Object.create(null) as { [key: string]: Shown };

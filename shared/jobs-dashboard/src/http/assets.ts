@@ -74,7 +74,8 @@ function styleSheet(): Buffer {
       .join('')
       .replaceAll(/\s+/g, ' ')
       .replaceAll(/ ?([{};,]) ?/g, '$1')
-      .replaceAll(': ', ':'),
+      .replaceAll(': ', ':')
+      .replaceAll(';}', '}'),
   );
 }
 

@@ -1,6 +1,6 @@
 import { type Batch, endOf } from '@longshore/jobs';
 import { notFound } from '../http/problem.js';
-import { jobRow } from './job-row.js';
+import { jobLine, jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 20;
@@ -31,9 +31,9 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-async function loadJobs(id: string, { reader }: PageContext): Promise<object> {
+async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
   const jobs = await reader.listJobs({ filter: { batchId: [id] }, limit: ROWS });
-  return { id, jobs: jobs.map(jobRow) };
+  return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Batch> {

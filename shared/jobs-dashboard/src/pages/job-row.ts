@@ -1,4 +1,5 @@
 import type { Job, JobState } from '@longshore/jobs';
+import { argsLine } from '../format/args-line.js';
 import { excerpt } from '../format/excerpt.js';
 
 /** A job as one line of a list. */
@@ -35,6 +36,11 @@ export function jobRow(job: Job): JobRow {
     finishedAt,
     error: error === null ? null : firstLine(`${error.name}: ${error.message}`),
   };
+}
+
+/** In a table, where there is room for what it was given. */
+export function jobLine(job: Job, pattern: RegExp): JobRow & { readonly given: string } {
+  return { ...jobRow(job), given: argsLine(job.args, pattern) };
 }
 
 function firstLine(text: string): string {

@@ -1,6 +1,7 @@
 import { type Attempt, isFinished, type Job, type JobError, type Server } from '@longshore/jobs';
 import { explain } from '../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../diagnosis/timeline.js';
+import { parseExactly } from '../format/exact-json.js';
 import { excerpt } from '../format/excerpt.js';
 import { jsonTokens, type JsonText } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
@@ -64,9 +65,10 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
 }
 
 async function loadData(id: string, context: PageContext): Promise<object> {
-  const job = await find(id, context);
-  const shown = (value: Job['args']): JsonText => jsonTokens(redact(value, context.redact));
-  return { args: shown(job.args), result: job.state === 'done' ? shown(job.result) : null, state: job.state };
+  const [{ state }, documents] = await Promise.all([find(id, context), context.reader.findDocuments(id)]);
+  if (documents === null) throw noSuchJob(id);
+  const shown = (text: string): JsonText => jsonTokens(redact(parseExactly(text), context.redact));
+  return { args: shown(documents.args), result: state === 'done' ? shown(documents.result) : null, state };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Job> {

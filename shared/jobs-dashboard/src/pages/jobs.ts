@@ -18,7 +18,7 @@ import {
 } from '../search/filters.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { bulkWords } from './bulk-words.js';
-import { jobRow } from './job-row.js';
+import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
 
 const ROWS = 50;
@@ -115,7 +115,11 @@ async function countEach(filters: Filters, reader: PageContext['reader'], nowMs:
   return Object.fromEntries(counts) as Counts;
 }
 
-async function loadList(filters: Filters, position: Position, { reader, now }: PageContext): Promise<object> {
+async function loadList(
+  filters: Filters,
+  position: Position,
+  { reader, now, redact }: PageContext,
+): Promise<object> {
   const { order, after, before } = position;
   const backwards = before !== null;
   const from = before ?? after;
@@ -133,8 +137,9 @@ async function loadList(filters: Filters, position: Position, { reader, now }: P
   const path = (change: Readonly<Record<string, string>>): string =>
     jobsPath(filters, { ...(order === 'oldest' ? { order } : {}), ...change });
   return {
-    jobs: rows.map(jobRow),
+    jobs: rows.map((job) => jobLine(job, redact)),
     order,
+    near: filters.terms.some(({ key }) => key === 'q'),
     filtered: filters.state !== null || isNarrowed(filters),
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,

@@ -3,7 +3,7 @@ import { jsonTokens } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { timeIn } from '../format/zoned-time.js';
 import { notFound } from '../http/problem.js';
-import { jobRow } from './job-row.js';
+import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const NEXT_TIMES = 5;
@@ -35,9 +35,9 @@ function nextTimes(job: Omit<RecurringJob, 'args'>): { at: Date; inZone: string 
   return [job.nextDueAt, ...following].map((at) => ({ at, inZone: timeIn(job.timeZone, at) }));
 }
 
-async function loadRuns(id: string, { reader }: PageContext): Promise<object> {
+async function loadRuns(id: string, { reader, redact }: PageContext): Promise<object> {
   const jobs = await reader.listJobs({ filter: { recurringJobId: [id] }, limit: LAST_RUNS });
-  return { id, jobs: jobs.map(jobRow) };
+  return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<RecurringJob> {

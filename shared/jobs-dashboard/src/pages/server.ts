@@ -1,6 +1,6 @@
 import type { Server } from '@longshore/jobs';
 import { notFound } from '../http/problem.js';
-import { jobRow } from './job-row.js';
+import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 50;
@@ -24,10 +24,10 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
   };
 }
 
-async function loadJobs(id: string, { reader }: PageContext): Promise<object> {
+async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
   const filter = { serverId: [id], state: ['processing'] } as const;
   const jobs = await reader.listJobs({ filter, order: 'oldest', limit: ROWS });
-  return { id, jobs: jobs.map(jobRow) };
+  return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Server> {

@@ -6,6 +6,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
   const key = (...parts: unknown[]): string => JSON.stringify(parts);
   return {
     findJob: (id) => snapshot.share(key('job', id), () => reader.findJob(id)),
+    findDocuments: (id) => snapshot.share(key('documents', id), () => reader.findDocuments(id)),
     listJobs: (query) => snapshot.share(key('jobs', query), () => reader.listJobs(query)),
     countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
     stateCounts: () => snapshot.share('states', () => reader.stateCounts()),

@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import type { Term, TermKey } from './filters.js';
 import { searchText } from './search.js';
 
-const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args' | 'q'>, TermKey][] = [
+const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, TermKey][] = [
   ['queue', 'queue'],
   ['name', 'name'],
   ['tag', 'tag'],
@@ -15,16 +15,16 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args' | 'q'>
   ['errorFingerprint', 'fingerprint'],
   ['createdAfter', 'after'],
   ['createdBefore', 'before'],
+  ['q', 'q'],
 ];
 
 /** A filter of the storage as one would type it; selected ids are only counted. */
 export function filterText(filter: JobFilter): string {
-  const { id, state = [], q = '' } = filter;
+  const { id, state = [] } = filter;
   if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
   const texts = [
     state.map((each) => `state:${each}`).join(' '),
     searchText({ state: null, terms: termsOf(filter) }),
-    q,
   ];
   return texts.filter(Boolean).join(' ') || 'all jobs';
 }
@@ -33,8 +33,7 @@ function termsOf(filter: JobFilter): Term[] {
   const terms = members.flatMap(([member, key]) => {
     const values = filter[member];
     if (values === undefined) return [];
-    const list: readonly unknown[] = values instanceof Date ? [values.toISOString()] : values;
-    return list.map((value): Term => ({ key, value: String(value) }));
+    return textsOf(values).map((value): Term => ({ key, value }));
   });
   const args = (filter.args ?? []).flatMap(({ path, values }) =>
     [...new Set(values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))))].map(
@@ -42,4 +41,10 @@ function termsOf(filter: JobFilter): Term[] {
     ),
   );
   return [...terms, ...args];
+}
+
+/** Words stand in one text. */
+function textsOf(values: string | Date | readonly string[]): readonly string[] {
+  if (values instanceof Date) return [values.toISOString()];
+  return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values;
 }

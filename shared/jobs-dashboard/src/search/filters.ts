@@ -20,6 +20,7 @@ export const plainKeys = [
   'fingerprint',
   'after',
   'before',
+  'q',
 ] as const;
 
 export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
@@ -32,9 +33,9 @@ export interface Filters {
 
 export const noFilters: Filters = { state: null, terms: [] };
 
-/** The parameters of the URL are the keys of terms but for these, which say there where a page of the list begins. */
-const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until' };
-const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before' };
+/** The parameters of the URL are the keys of terms but for these, which mean there a place in the list, or what was typed. */
+const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
+const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
 
 export function isJobState(text: string): text is JobState {
   return (jobStates as readonly string[]).includes(text);
@@ -64,6 +65,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
   const createdAfter = momentOf(values('after').at(-1) ?? '', nowMs);
   const createdBefore = momentOf(values('before').at(-1) ?? '', nowMs);
   const args = argsFilters(terms);
+  const q = values('q').join(' ');
   return {
     ...(state === null ? {} : { state: [state] }),
     ...list('queue', 'queue'),
@@ -78,6 +80,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
     ...(createdAfter === null ? {} : { createdAfter }),
     ...(createdBefore === null ? {} : { createdBefore }),
     ...(args.length === 0 ? {} : { args }),
+    ...(q === '' ? {} : { q }),
   };
 }
 

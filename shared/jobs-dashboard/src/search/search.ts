@@ -1,4 +1,12 @@
-import { complaintOf, type Filters, isJobState, isTermKey, noFilters, plainKeys } from './filters.js';
+import {
+  complaintOf,
+  type Filters,
+  isJobState,
+  isTermKey,
+  noFilters,
+  plainKeys,
+  type Term,
+} from './filters.js';
 
 /** What someone typed into the search box, understood. */
 export type Search =
@@ -15,14 +23,15 @@ const term = new RegExp(
 );
 
 /**
- * Understands terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; a word alone is a name. A
- * job's id may be pasted as it was found, in a URL or a log line; behind `batch:` and its like it is theirs.
+ * Understands terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; a word alone is
+ * looked for wherever there is text. A job's id may be pasted as it was found, in a URL or a log line; behind `batch:` and
+ * its like it is theirs.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
   const pasted = uuid.exec(text.replaceAll(ofAnother, ' '))?.[0];
   if (pasted !== undefined) return { kind: 'job', id: pasted.toLowerCase() };
-  for (const [whole, key = 'name', quotedValue, value = quotedValue ?? ''] of text.matchAll(term)) {
+  for (const [whole, key = 'q', quotedValue, value = quotedValue ?? ''] of text.matchAll(term)) {
     if (whole === '') continue;
     const next = add(filters, key, value);
     if (typeof next === 'string') return { kind: 'misunderstood', why: next };
@@ -33,7 +42,9 @@ export function parseSearch(text: string): Search {
 
 /** The text that {@link parseSearch} understands as these filters. The state has its own place on the page. */
 export function searchText({ terms }: Filters): string {
-  return terms.map(({ key, value }) => `${key}:${quoted(value)}`).join(' ');
+  return terms
+    .map((each) => (isPlainWord(each) ? each.value : `${each.key}:${quoted(each.value)}`))
+    .join(' ');
 }
 
 function add(filters: Filters, written: string, value: string): Filters | string {
@@ -49,6 +60,10 @@ function add(filters: Filters, written: string, value: string): Filters | string
     return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((known) => `${known}:`).join(', ')}, state: or args.path:.`;
   }
   return complaintOf({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
+}
+
+function isPlainWord({ key, value }: Term): boolean {
+  return key === 'q' && !/[\s":]/.test(value);
 }
 
 function quoted(value: string): string {

@@ -38,6 +38,12 @@ export const findJob: Statement = {
   text: `select found.*, ${progressOf('found')} from (${jobWithId('$1')}) as found`,
 };
 
+/** What the job with the id $1 was given and returned, with all digits. */
+export const findDocuments: Statement = {
+  name: 'longshore-find-documents',
+  text: `select found.args::text as args, coalesce(found.result::text, 'null') as result from (${jobWithId('$1')}) as found`,
+};
+
 /** The jobs with the ids $1, in their order. */
 export const findJobs: Statement = {
   name: 'longshore-find-jobs',

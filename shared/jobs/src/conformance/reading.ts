@@ -25,6 +25,25 @@ export function reading(bench: Bench): void {
     expect(await bench.storage.findJob("1'; drop table job; --")).to.equal(null);
   });
 
+  it('gives arguments and result as text, with digits that no JavaScript number has', async () => {
+    const queue = bench.newQueue();
+    const job = { ...newJob(queue), args: '{"id": 900719925474099312345, "rate": 1.10}' };
+    await bench.storage.enqueue(job);
+    const server = await bench.register(queue);
+    const waiting = await bench.storage.findDocuments(job.id);
+    expect(waiting).to.deep.equal({ args: job.args, result: 'null' });
+    const [claimed] = await bench.claim(server.id, queue, 1);
+    if (claimed === undefined) throw new Error('There was nothing to claim');
+    const outcome = { kind: 'done', result: '18446744073709551617' } as const;
+    await bench.storage.complete([{ claim: claimed.claim, outcome }]);
+    expect(await bench.storage.findDocuments(job.id)).to.include({ result: outcome.result });
+  });
+
+  it('gives no text of a job that it does not know', async () => {
+    expect(await bench.storage.findDocuments(newId())).to.equal(null);
+    expect(await bench.storage.findDocuments('none')).to.equal(null);
+  });
+
   it('lists jobs of every state, the newest first', async () => {
     const { queue, ids } = await fourStates();
     const jobs = await bench.storage.listJobs({ filter: { queue: [queue] }, limit: 10 });

@@ -59,6 +59,13 @@ export interface Job {
   idempotencyKey: string | null;
 }
 
+/** What a job was given and what it returned, as text: its numbers may have more digits than a JavaScript number holds. */
+export interface JobDocuments {
+  readonly args: JsonText;
+  /** `null`, the JSON, until the job is done. */
+  readonly result: JsonText;
+}
+
 /** A job on its way into the storage: checked, complete, with its id assigned by the client. */
 export interface NewJob {
   id: string;

@@ -4,6 +4,7 @@ import type {
   ClaimedJob,
   Completion,
   Job,
+  JobDocuments,
   JsonText,
   NewJob,
   Queue,
@@ -195,6 +196,8 @@ export interface JobCount {
 export interface JobReader extends BatchReader, JobLogReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
   findJob(id: string): Promise<Job | null>;
+  /** As it is stored, to the last digit; `null` if there is no such job. */
+  findDocuments(jobId: string): Promise<JobDocuments | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;
   /** Counts without scanning when the filter names only states and queues; otherwise up to 10 000. */
   countJobs(filter?: JobFilter): Promise<JobCount>;

@@ -1,5 +1,5 @@
 import type { Batch } from '../../job/batch.js';
-import type { Attempt, Job, Queue, Server, StateCounts } from '../../job/job.js';
+import type { Attempt, Job, JobDocuments, Queue, Server, StateCounts } from '../../job/job.js';
 import { jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
 import type { JobFilter } from '../job-filter.js';
@@ -31,6 +31,11 @@ export class MemoryReader implements JobReader {
   async findJob(id: string): Promise<Job | null> {
     const record = this.jobs.find(id);
     return record === undefined ? null : toJob(record);
+  }
+
+  async findDocuments(jobId: string): Promise<JobDocuments | null> {
+    const record = this.jobs.find(jobId);
+    return record === undefined ? null : { args: record.args, result: record.result };
   }
 
   async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {

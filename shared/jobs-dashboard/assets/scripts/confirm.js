@@ -1,0 +1,70 @@
+/** Shows the page that asks before many jobs are changed on top of the list that one comes from. */
+export function confirmInPlace() {
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (!link || !isConfirmation(link.href) || isElsewhere(event)) return;
+    event.preventDefault();
+    void ask(link.href);
+  });
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.method !== 'get') return;
+    // Not `form.action`: its buttons have that name.
+    const action = new URL(form.getAttribute('action') ?? '', location.href).href;
+    if (!isConfirmation(action)) return;
+    event.preventDefault();
+    const fields = [...new FormData(form, event.submitter)].map(([name, value]) => [name, String(value)]);
+    void ask(`${action}?${new URLSearchParams(fields)}`);
+  });
+}
+
+/** @param {string} url */
+async function ask(url) {
+  try {
+    const response = await fetch(url, { cache: 'no-store', redirect: 'error' });
+    if (!response.ok) throw new Error(String(response.status));
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    open(page.querySelector('main'), response.url);
+  } catch {
+    location.assign(url);
+  }
+}
+
+/**
+ * @param {Element | null} asked
+ * @param {string} base what its links are relative to
+ */
+function open(asked, base) {
+  const title = asked?.querySelector('h1');
+  if (!asked || !title) throw new Error('There is nothing to ask');
+  for (const element of asked.querySelectorAll('[href], [action]')) {
+    const name = element.hasAttribute('href') ? 'href' : 'action';
+    element.setAttribute(name, new URL(element.getAttribute(name) ?? '', base).href);
+  }
+  const heading = document.createElement('h2');
+  heading.id = 'asked';
+  heading.textContent = title.textContent;
+  asked.querySelector('.masthead')?.replaceWith(heading);
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', heading.id);
+  dialog.append(...asked.childNodes);
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.addEventListener('click', (event) => {
+    const { target } = event;
+    if (target !== dialog && !(target instanceof Element && target.closest('.back'))) return;
+    event.preventDefault();
+    dialog.close();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** @param {string} url */
+function isConfirmation(url) {
+  return new URL(url, location.href).pathname.endsWith('/bulk/confirm');
+}
+
+/** @param {MouseEvent} event */
+function isElsewhere({ button, ctrlKey, metaKey, shiftKey, altKey }) {
+  return button !== 0 || ctrlKey || metaKey || shiftKey || altKey;
+}

@@ -1,0 +1,36 @@
+/** Marks or unmarks all rows of a list at once, and counts those that are marked. */
+export function countMarks() {
+  showMarks();
+  document.addEventListener('change', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.type !== 'checkbox') return;
+    if (target.classList.contains('mark-all')) {
+      for (const box of boxesOf(target.form)) box.checked = target.checked;
+    }
+    showMarks();
+  });
+}
+
+/** Again whenever a list has been made anew. */
+export function showMarks() {
+  for (const all of document.querySelectorAll('.mark-all')) {
+    if (!(all instanceof HTMLInputElement)) continue;
+    const boxes = boxesOf(all.form);
+    const marked = boxes.filter(({ checked }) => checked).length;
+    all.checked = marked > 0 && marked === boxes.length;
+    all.indeterminate = marked > 0 && marked < boxes.length;
+    const label = all.closest('label');
+    if (label) label.hidden = false;
+    const said = all.form?.querySelector('.marked');
+    if (said) said.textContent = `${marked} marked`;
+  }
+}
+
+/**
+ * @param {HTMLFormElement | null} form
+ * @returns {HTMLInputElement[]}
+ */
+function boxesOf(form) {
+  return [...(form?.querySelectorAll('input[name=id]') ?? [])].filter(
+    (box) => box instanceof HTMLInputElement,
+  );
+}

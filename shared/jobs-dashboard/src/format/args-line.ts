@@ -1,0 +1,26 @@
+import type { JsonValue } from '@longshore/jobs';
+import { excerpt } from './excerpt.js';
+import { jsonTokens } from './json-tokens.js';
+import { redact } from './redaction.js';
+
+const MAX_CHARACTERS = 160;
+
+/**
+ * Arguments in one line of a list, by which people tell jobs apart: `orderId: 90071, currency: "EUR"`. Numbers that may have had
+ * more digits are marked by `≈`. Empty if there are none.
+ */
+export function argsLine(args: JsonValue, pattern: RegExp): string {
+  const { tokens } = jsonTokens(redact(args, pattern), 2 * MAX_CHARACTERS);
+  const inner = tokens.length > 2 && tokens[0]?.text.startsWith('{') ? tokens.slice(0, -1) : tokens;
+  const text = inner
+    .map(({ kind, text: token }, index) => {
+      if (kind === 'mark')
+        return index === 0 ? '' : token.replaceAll(/\n\s*/g, token.startsWith(',') ? ' ' : '');
+      if (kind === 'key') return token.slice(1, -1);
+      return kind === 'number' && !Number.isSafeInteger(Number(token)) && /^-?\d+$/.test(token)
+        ? `≈${token}`
+        : token;
+    })
+    .join('');
+  return text === '{}' ? '' : excerpt(text, MAX_CHARACTERS);
+}

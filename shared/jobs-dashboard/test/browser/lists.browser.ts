@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { openSite, type Site } from '../dashboard-site.js';
+import { launchChromium } from './chromium.js';
+
+describe('a list in a browser', () => {
+  let browser: Browser;
+  let site: Site;
+  let page: Page;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    page = await browser.newPage();
+    await page.goto(`${site.url}/job-dashboard/jobs?state=failed`);
+  });
+  afterEach(async () => {
+    await page.close();
+    await site.close();
+  });
+
+  const dialog = () => page.getByRole('dialog');
+  const rows = () => page.locator('td.pick input');
+  const all = () => page.getByRole('checkbox', { name: 'Mark all on this page' });
+
+  it('is marked and unmarked as a whole, and says how many are', async () => {
+    await all().check();
+    expect(await rows().evaluateAll((boxes) => boxes.every((box) => box.matches(':checked')))).to.equal(true);
+    expect(await page.locator('.marked').textContent()).to.equal(`${await rows().count()} marked`);
+    await rows().first().uncheck();
+    expect(await all().evaluate((box) => box.matches(':indeterminate'))).to.equal(true);
+  });
+
+  it('asks in a dialog before marked jobs are changed, and does it from there', async () => {
+    await all().check();
+    await page.getByRole('button', { name: 'Retry…' }).click();
+    await dialog().getByText('selected jobs').waitFor();
+    await dialog().getByRole('button', { name: 'Retry them' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Retrying jobs' }).waitFor();
+    const [operation] = await site.story.storage.bulk.list({ limit: 1 });
+    expect(operation?.matched?.count).to.equal(2);
+  });
+
+  it('asks in a dialog before all that match are changed', async () => {
+    await page.getByRole('link', { name: 'Delete…' }).click();
+    await dialog().getByRole('heading', { name: 'Delete these jobs?' }).waitFor();
+    expect(await dialog().getByText('state:failed').count()).to.equal(1);
+  });
+
+  for (const [how, leave] of [
+    ['its link', () => dialog().getByRole('link', { name: 'Leave them as they are' }).click()],
+    ['the escape key', () => page.keyboard.press('Escape')],
+  ] as const) {
+    it(`stays as it was when the dialog is left by ${how}`, async () => {
+      await page.getByRole('link', { name: 'Retry…' }).click();
+      await dialog().waitFor();
+      await leave();
+      await dialog().waitFor({ state: 'detached' });
+      expect(page.url()).to.match(/jobs\?state=failed$/);
+    });
+  }
+
+  it('goes to the page that asks if that cannot be shown in place', async () => {
+    await page.route('**/bulk/confirm?**', (route) =>
+      route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
+    );
+    await page.getByRole('link', { name: 'Retry…' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Retry these jobs?' }).waitFor();
+  });
+});
