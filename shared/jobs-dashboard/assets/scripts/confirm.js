@@ -13,7 +13,9 @@ export function confirmInPlace() {
     const action = new URL(form.getAttribute('action') ?? '', location.href).href;
     if (!isConfirmation(action)) return;
     event.preventDefault();
-    const fields = [...new FormData(form, event.submitter)].map(([name, value]) => [name, String(value)]);
+    const fields = [...new FormData(form, event.submitter)].filter(
+      /** @returns {field is [string, string]} */ (field) => typeof field[1] === 'string',
+    );
     void ask(`${action}?${new URLSearchParams(fields)}`);
   });
 }

@@ -1,6 +1,6 @@
 import type { LogLevel, LogLine } from '@longshore/jobs';
 import { excerpt } from '../format/excerpt.js';
-import { redact } from '../format/redaction.js';
+import { ExactNumber, redact } from '../format/redaction.js';
 import { jsonTokens } from '../format/json-tokens.js';
 
 /** A line of a job's log as pages show it. */
@@ -18,7 +18,10 @@ const MAX_VALUE = 500;
 /** @param pattern values of fields under keys that match are not shown, however deep */
 export function logRow({ fields, ...line }: LogLine, pattern: RegExp): LogRow {
   const shown = redact(fields ?? {}, pattern);
-  const members = shown !== null && typeof shown === 'object' ? Object.entries(shown) : [];
+  const members =
+    shown !== null && typeof shown === 'object' && !(shown instanceof ExactNumber)
+      ? Object.entries(shown)
+      : [];
   return {
     ...line,
     fields: members.map(([key, value]) => ({
