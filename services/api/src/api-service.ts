@@ -37,7 +37,7 @@ export async function startApi(
   const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   app.use(traceRequests);
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
-  app.use(openRoutes([health.routes, testRoute(client, access, config)], config.PATH_PREFIX).routes());
+  useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.PATH_PREFIX);
   if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
       createDashboard({
@@ -85,11 +85,11 @@ export async function startApi(
 }
 
 /** Routes outside of `/api`, with and without the prefix, as gateways take it away or not. */
-function openRoutes(routers: readonly Router[], prefix: string): Router {
+function useOpenRoutes(app: Koa, routers: readonly Router[], prefix: string): void {
   const all = new Router();
   for (const router of routers) {
     all.use(router.routes());
     if (prefix !== '') all.use(prefix, router.routes());
   }
-  return all;
+  app.use(all.routes()).use(all.allowedMethods());
 }

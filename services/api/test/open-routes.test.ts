@@ -20,6 +20,17 @@ describe('An api that asks for credentials', () => {
     });
   }
 
+  for (const [method, path, allow] of [
+    ['GET', '/test', 'POST'],
+    ['POST', '/healthz', 'HEAD, GET'],
+  ] as const) {
+    it(`${method} ${path} is 405 and says what is possible`, async () => {
+      const answer = await api.call(method, path);
+      expect([answer.status, answer.headers['allow']]).to.deep.equal([405, allow]);
+      expect(await api.codes(method, path)).to.deep.equal([40501]);
+    });
+  }
+
   for (const [what, headers] of Object.entries({
     'another scheme': { authorization: 'Basic YTpi' },
     'no token': { authorization: 'Bearer ' },

@@ -68,17 +68,18 @@ export class JobEnqueuer {
 
   /** All or nothing; throws as {@link one} does. */
   async batch({ jobs, followUp, ...rest }: NewBatchBody): Promise<EnqueuedBatch> {
-    const last =
-      followUp === undefined ? [] : await asked(() => [this.#orders.orderOf(followUp)], 'followUp');
+    const bodies = followUp === undefined ? jobs : [...jobs, followUp];
+    const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
     return askedAll(
-      jobs,
+      bodies,
       this.#orders,
       async (orders) => {
-        await this.#backlog.admit([...orders, ...last]);
-        const [only] = last;
-        return this.#client.enqueueBatch({ ...rest, jobs: orders, ...(only && { followUp: only }) });
+        await this.#backlog.admit(orders);
+        const [last] = orders.slice(jobs.length);
+        const batch = { ...rest, jobs: orders.slice(0, jobs.length), ...(last && { followUp: last }) };
+        return this.#client.enqueueBatch(batch);
       },
-      'jobs',
+      at,
     );
   }
 

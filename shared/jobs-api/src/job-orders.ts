@@ -64,13 +64,13 @@ export async function asked<Result>(work: () => Promise<Result> | Result, at = '
 /**
  * Does what several bodies ask for in one go. What is wrong with any of them becomes 422, and each problem names its body.
  *
- * @param at the place of the list in the request: `jobs` gives `jobs[3]`
+ * @param at the place of each body in the request; by default `[3]`
  */
 export async function askedAll<Result>(
   bodies: readonly NewJobBody[],
   orders: JobOrders,
   work: (orders: JobOrder[]) => Promise<Result>,
-  at = '',
+  at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
   const given = await eachAsked(bodies, at, (body) => orders.orderOf(body));
   return asked(async () => {
@@ -82,12 +82,14 @@ export async function askedAll<Result>(
         await eachAsked(given, at, ({ definition, args }) => definition.serialize(args));
       throw error;
     }
-  }, at);
+  });
 }
+
+type Place = (index: number) => string;
 
 async function eachAsked<Given, Result>(
   list: readonly Given[],
-  at: string,
+  at: Place,
   work: (one: Given) => Result,
 ): Promise<Result[]> {
   const problems: Problem[] = [];
@@ -95,7 +97,7 @@ async function eachAsked<Given, Result>(
     try {
       return [work(one)];
     } catch (error) {
-      const found = problemsOf(error, `${at}[${index}]`);
+      const found = problemsOf(error, at(index));
       if (found.length === 0) throw error;
       problems.push(...found);
       return [];
@@ -119,8 +121,8 @@ function problemsOf(error: unknown, at: string): Problem[] {
     }));
   }
   if (error instanceof InvalidArgumentsError) {
-    return error.problems.map(({ path, message }) => ({
-      code: 42202,
+    return error.problems.map(({ path, message, kind }) => ({
+      code: kind === 'missing' ? 42201 : kind === 'unknown' ? 42203 : 42202,
       internalMessage: `${place}${path} ${message}`,
     }));
   }

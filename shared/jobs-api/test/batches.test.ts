@@ -28,6 +28,15 @@ onEachStorage('Batches as resources', (api) => {
     expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);
   });
 
+  it('POST /batches names what is wrong with its jobs and its follow-up at once', async () => {
+    const refused = await api.post('/batches', {
+      jobs: [job, { name: 'add' }],
+      followUp: { name: 'add', args: { a: 1 } },
+    });
+    expect(refused.codes).to.deep.equal([42201, 42201, 42201]);
+    expect(refused.text).to.contain('jobs[1].args.a is missing').and.to.contain('followUp.args.b is missing');
+  });
+
   it('GET /batches lists the newest first, by links too', async () => {
     const made = [await make([]), await make([]), await make([])].toSorted().toReversed();
     const listed = await api.get('/batches?limit=3');

@@ -90,7 +90,9 @@ describe('Jobs as resources', () => {
   it('POST /jobs with arguments that do not fit is 422 and names each path', async () => {
     const response = await api.post('/api/v1/jobs', { name: 'add', args: { a: 'one', c: 3 } });
     expect(response.status).to.equal(422);
+    expect(codesOf(response)).to.have.members([42201, 42202, 42203]);
     expect(response.text).to.contain('args.a must be number');
+    expect(response.text).to.contain('args.b is missing');
     expect(response.text).to.contain('args.c is not an argument of this job');
   });
 

@@ -44,7 +44,7 @@ onEachStorage('Queues as resources', (api) => {
   it('PATCH /queues/{queue} with a limit out of bounds is 422', async () => {
     const path = `/queues/${await make()}`;
     expect((await api.patch(path, { concurrencyLimit: 0 })).codes).to.deep.equal([42202]);
-    expect((await api.patch(path, { rateLimit: { jobs: 5 } })).codes).to.deep.equal([42202]);
+    expect((await api.patch(path, { rateLimit: { jobs: 5 } })).codes).to.deep.equal([42201]);
     expect((await api.patch(path, { counts: { enqueued: 0 } })).codes).to.deep.equal([42202]);
   });
 
@@ -102,5 +102,12 @@ onEachStorage('Queues as resources', (api) => {
   it('POST /queues/{queue}/jobs tells where the job is found', async () => {
     const made = await api.post(`/queues/${await make()}/jobs`, { name: 'add', args: { a: 1, b: 2 } });
     expect(made.headers.location).to.equal(`https://jobs.example/api/v1/jobs/${made.item.id}`);
+  });
+
+  it('PATCH /queues/{queue} says what is wrong within a limit', async () => {
+    const refused = await api.patch(`/queues/${await make()}`, { rateLimit: { jobs: 0 } });
+    expect(refused.text)
+      .to.contain('rateLimit.jobs must be >= 1')
+      .and.contain('rateLimit.periodMs is missing');
   });
 });

@@ -22,7 +22,7 @@ describe('A job definition', () => {
   });
 
   const misfits: [string, unknown, string][] = [
-    ['a missing argument', { lines: [] }, "args must have required property 'orderId'"],
+    ['a missing argument', { lines: [] }, 'args.orderId is missing'],
     ['a wrong type', { orderId: 'one', lines: [] }, 'args.orderId must be integer'],
     ['a value out of bounds', { orderId: 0, lines: [] }, 'args.orderId must be >= 1'],
     [

@@ -116,12 +116,12 @@ const saidJob = ['job', 'job_waiting', 'job_held', 'job_done']
   )
   .join(' union all ');
 
-/** $1 from, $2 to. */
+/** $1 from, $2 to. Moves of jobs stand with the reports, too, and are nothing that was said. */
 export const selectSaid: Statement = {
   name: 'longshore-select-said',
   text: `${said}
     from longshore.job_report as report cross join lateral (${saidJob} limit 1) as job
-    where written_at >= $1 and written_at < $2`,
+    where written_at >= $1 and written_at < $2 and line >= 0`,
 };
 
 /** $1 job, $2 from. */
@@ -131,7 +131,7 @@ export const selectSaidByJob: Statement = {
     from longshore.queue
     join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
     cross join lateral (${saidJob} limit 1) as job
-    where written_at >= $2
+    where written_at >= $2 and line >= 0
     order by written_at, report.line`,
 };
 

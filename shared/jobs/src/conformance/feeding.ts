@@ -119,6 +119,16 @@ export function feeding(bench: Bench): void {
     expect(log).to.include({ line: written?.id });
   });
 
+  it('takes no move by an operator for something that was said', async () => {
+    const since = await start();
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.storage.cancelJob(id);
+    await bench.storage.retryJob(id);
+    expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
+    expect(await bench.storage.feed.saidBy(id, since)).to.deep.equal([]);
+  });
+
   it('gives what the attempts of one job have said, also when it has ended', async () => {
     const since = await start();
     const { claim } = await bench.claimOne();

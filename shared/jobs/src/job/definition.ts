@@ -165,7 +165,11 @@ function toProblem({ instancePath, message, keyword, params }: ErrorObject): Arg
     return {
       path: `${path}.${String(params['additionalProperty'])}`,
       message: 'is not an argument of this job',
+      kind: 'unknown',
     };
+  }
+  if (keyword === 'required') {
+    return { path: `${path}.${String(params['missingProperty'])}`, message: 'is missing', kind: 'missing' };
   }
   return { path, message: message ?? 'is not valid' };
 }

@@ -19,6 +19,8 @@ export interface ArgumentProblem {
   readonly path: string;
   /** Follows the path in a sentence: `is undefined: …`. */
   readonly message: string;
+  /** An argument that must be there and is not, or one that the job does not know; without it, a value that does not fit. */
+  readonly kind?: 'missing' | 'unknown';
 }
 
 /** Arguments, or a result, that cannot be stored or do not fit the schema of the job definition. */

@@ -55,8 +55,13 @@ export function requirePossible(resource: Resource, id: string): void {
   if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }
 
+/** What the resource calls one of its items, in a sentence. */
+export function nameOf({ singular }: Pick<Resource, 'singular'>): string {
+  return singular.replaceAll('-', ' ');
+}
+
 export function noSuchItem(resource: Resource, id: string): ApiError {
-  return apiError(40402, `There is no ${resource.singular} "${id.slice(0, 200)}" here`);
+  return apiError(40402, `There is no ${nameOf(resource)} "${id.slice(0, 200)}" here`);
 }
 
 function inScope(item: ItemRecord | undefined, scope: CallContext['scope']): ItemRecord | undefined {

@@ -4,6 +4,7 @@ import type { ItemChange, KeyedChange } from '../resource/storage.js';
 import { isDeepStrictEqual } from 'node:util';
 import { validatorFor } from '../validation/validator.js';
 import type { Call } from './call.js';
+import { nameOf } from './existence.js';
 import { mergePatch } from './merge-patch.js';
 import { checkPrecondition } from './precondition.js';
 
@@ -54,7 +55,7 @@ export function applyAll<Item, Fields>(
     if (item === undefined) {
       problems.add({
         code: 40402,
-        internalMessage: `[${index}]: there is no ${resource.singular} "${id}" here`,
+        internalMessage: `[${index}]: there is no ${nameOf(resource)} "${id}" here`,
       });
       return [];
     }

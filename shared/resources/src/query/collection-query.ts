@@ -128,7 +128,7 @@ function parseSelection(
   for (const [name, values] of parameters) {
     if (known.includes(name)) continue;
     const parameter = findFilter(resource.filters, name);
-    if (parameter === undefined) problems.add(unknownParameter(name, [...resource.filters.keys(), ...known]));
+    if (parameter === undefined) problems.add(unknownParameter(name, [...filterNames(resource), ...known]));
     else filters.push(...(problems.collect(() => [parseFilter(parameter, name, values)]) ?? []));
   }
   const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
@@ -136,6 +136,13 @@ function parseSelection(
   const name = keyword === undefined ? 'q' : 'the keyword';
   if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
   return { filters, search };
+}
+
+/** As they are written in a query. */
+function filterNames({ filters }: Resource): string[] {
+  return [...filters.values()].map(({ parameter, match }) =>
+    match === 'path' ? `${parameter}.<path>` : parameter,
+  );
 }
 
 function parseSortParameter(resource: Resource, parameters: Parameters): readonly SortTerm[] | undefined {

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Problem } from '../errors/api-error.js';
+import { withoutAlternatives } from './alternatives.js';
 import { fieldPath, join } from './field-path.js';
 import { unstorable } from './unstorable.js';
 import { type JsonSchema, typesOf } from '../resource/json-schema.js';
@@ -40,11 +41,6 @@ export function validatorFor(schema: JsonSchema): Validator {
   return validator;
 }
 
-/** A failed `anyOf` also reports each alternative; the summary is enough. */
-function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  return errors.filter(({ schemaPath }) => !/\/(?:anyOf|oneOf)\/\d+\//.test(schemaPath));
-}
-
 function toProblem(error: ErrorObject, at: string): Problem {
   const place = at + fieldPath(error.instancePath);
   const params: Readonly<Record<string, unknown>> = error.params;
@@ -69,6 +65,8 @@ function expectation(error: ErrorObject): string {
       return `must be one of ${JSON.stringify(params['allowedValues'])}`;
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'format':
+      return formatted[String(params['format'])] ?? error.message ?? 'is invalid';
     case 'anyOf':
     case 'oneOf':
       return `must be ${Array.isArray(schema) ? schema.map(describe).join(' or ') : 'one of the alternatives'}`;
@@ -76,6 +74,13 @@ function expectation(error: ErrorObject): string {
       return error.message ?? 'is invalid';
   }
 }
+
+const formatted: Readonly<Record<string, string>> = {
+  'date-time': 'must be a time with its zone, such as 2026-01-31T09:00:00Z',
+  date: 'must be a day, such as 2026-01-31',
+  uuid: 'must be a UUID',
+  email: 'must be an e-mail address',
+};
 
 function describe(schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
