@@ -1,15 +1,27 @@
 import type { Claim, Outcome } from '../job/job.js';
 import { isFinished, type JobState } from '../job/state.js';
+import type { ConflictPolicy } from '../job/uniqueness.js';
 
 /** A job as the model knows it. */
 export interface ModelJob {
   state: JobState;
   attempt: number;
   maxAttempts: number;
-  readonly priority: number;
+  priority: number;
+  /** At most {@link concurrencyLimit} jobs with the same one run at once. */
+  concurrencyKey: string | null;
   /** Who holds it. */
   claim: Claim | null;
   cancelRequested: boolean;
+}
+
+export const concurrencyLimit = 2;
+
+/** What a client asks for. */
+export interface ModelOrder extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
+  readonly due: 'now' | 'later';
+  /** A unique key, and what is to be done if an unfinished job holds it. */
+  readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
 }
 
 /** What an operation on one job must answer. */
@@ -18,16 +30,40 @@ export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
 /** The life of jobs in one queue, as simply as it can be said: what a storage must do, without how. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
+  /** The job that last got each unique key. */
+  readonly #holders = new Map<string, string>();
   paused = false;
 
-  enqueue(id: string, job: Pick<ModelJob, 'priority' | 'maxAttempts'>, due: 'now' | 'later'): void {
+  /** Returns the job that holds the key, `id` if it does itself, or that there must not be another. */
+  enqueue(id: string, { due, unique, ...content }: ModelOrder): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
-    this.jobs.set(id, { ...job, state, attempt: 0, claim: null, cancelRequested: false });
+    const held = this.#holders.get(unique?.key ?? '') ?? '';
+    const holder = this.jobs.get(held);
+    if (unique === null || holder === undefined || isFinished(holder.state)) {
+      this.jobs.set(id, { ...content, state, attempt: 0, claim: null, cancelRequested: false });
+      if (unique !== null) this.#holders.set(unique.key, id);
+      return id;
+    }
+    if (unique.onConflict === 'reject') return 'rejected';
+    if (unique.onConflict === 'replace' && holder.state !== 'processing') {
+      const maxAttempts = Math.max(content.maxAttempts, holder.attempt + 1);
+      Object.assign(holder, { ...content, state, maxAttempts });
+    }
+    return held;
   }
 
   /** How many jobs there are to claim. */
   ready(): number {
-    return this.paused ? 0 : [...this.jobs.values()].filter(({ state }) => state === 'enqueued').length;
+    if (this.paused) return 0;
+    const room = new Map<string, number>();
+    for (const key of this.#keysOf('processing')) room.set(key, (room.get(key) ?? concurrencyLimit) - 1);
+    let ready = 0;
+    for (const key of this.#keysOf('enqueued')) {
+      const left = room.get(key) ?? concurrencyLimit;
+      room.set(key, left - 1);
+      if (left > 0) ready++;
+    }
+    return ready + this.#in('enqueued').filter(({ concurrencyKey }) => concurrencyKey === null).length;
   }
 
   claimed(claim: Claim): void {
@@ -113,6 +149,14 @@ export class Model {
   #end(job: ModelJob, state: JobState): void {
     job.state = state;
     job.cancelRequested = false;
+  }
+
+  #in(state: JobState): ModelJob[] {
+    return [...this.jobs.values()].filter((job) => job.state === state);
+  }
+
+  #keysOf(state: JobState): string[] {
+    return this.#in(state).flatMap(({ concurrencyKey }) => concurrencyKey ?? []);
   }
 
   #get(id: string): ModelJob {

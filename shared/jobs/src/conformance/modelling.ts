@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { it } from 'mocha';
+import { DuplicateJobError } from '../job/errors.js';
 import type { Claim, Outcome } from '../job/job.js';
-import { jobStates } from '../job/state.js';
+import { uniqueKey } from '../job/uniqueness.js';
 import type { ControlResult } from '../storage/job-control.js';
 import type { JobStorage, ServerRegistration } from '../storage/storage.js';
-import { Model, type ModelResult } from './model.js';
+import { concurrencyLimit, Model, type ModelOrder, type ModelResult } from './model.js';
+import { expectSame } from './model-comparison.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
@@ -37,17 +39,27 @@ function pick<Item>(items: readonly Item[], index: number): Item | undefined {
 }
 
 const enqueue =
-  ({ priority, maxAttempts, due }: { priority: number; maxAttempts: number; due: 'now' | 'later' }): Step =>
+  (order: ModelOrder): Step =>
   async (model, { storage, queue, ids }) => {
+    const { priority, maxAttempts, due, unique, concurrencyKey } = order;
+    const plain = newJob(queue);
     const job = {
-      ...newJob(queue),
+      ...plain,
       priority,
       maxAttempts,
       due: due === 'now' ? null : { at: new Date(Date.now() + hour) },
+      keys: unique === null ? null : [uniqueKey(plain.name, unique)],
+      meta: concurrencyKey === null ? null : { concurrencyKey, concurrencyLimit },
     };
-    await storage.enqueue(job);
-    ids.push(job.id);
-    model.enqueue(job.id, { priority, maxAttempts }, due);
+    const answer = await storage.enqueue(job).then(
+      ({ holders }) => holders.get(job.id) ?? job.id,
+      (failure: unknown) => {
+        if (failure instanceof DuplicateJobError) return 'rejected';
+        throw failure;
+      },
+    );
+    expect(answer).to.equal(model.enqueue(job.id, order));
+    if (answer === job.id) ids.push(job.id);
   };
 
 const claim =
@@ -58,6 +70,7 @@ const claim =
     const ready = model.ready();
     // A storage may overlook a job that has just become ready for a moment, but not for long.
     const jobs = await until(async () => {
+      await storage.settle(100);
       const found = await storage.claim({ serverId: server.id, queue, limit, leaseMs: hour });
       return found.length > 0 || ready === 0 ? found : undefined;
     });
@@ -143,6 +156,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
         priority: fc.integer({ min: -2, max: 2 }),
         maxAttempts: fc.integer({ min: 1, max: 3 }),
         due: fc.constantFrom('now' as const, 'now' as const, 'later' as const),
+        unique: fc.option(
+          fc.record({
+            key: fc.constantFrom('a', 'b'),
+            onConflict: fc.constantFrom('keep' as const, 'replace' as const, 'reject' as const),
+          }),
+        ),
+        concurrencyKey: fc.option(fc.constantFrom('x', 'y')),
       }),
       'enqueue',
       enqueue,
@@ -211,26 +231,11 @@ export function modelling(bench: Bench): void {
         const model = new Model();
         for (const step of drawn) {
           await step(model, real);
-          await expectSame(model, real);
+          await expectSame(model, real.storage, real.queue);
         }
         await Promise.all(servers.map((server) => server.unregister()));
       }),
       { numRuns: 30 },
     );
   });
-}
-
-async function expectSame(model: Model, { storage, queue }: Real): Promise<void> {
-  const listed = await storage.listJobs({ filter: { queue: [queue] }, limit: 1_000 });
-  const found = listed.map(({ id, state, attempt, maxAttempts }) => ({ id, state, attempt, maxAttempts }));
-  const expected = [...model.jobs].map(([id, { state, attempt, maxAttempts }]) => ({
-    id,
-    state,
-    attempt,
-    maxAttempts,
-  }));
-  expect(found).to.have.deep.members(expected);
-  const counts = (await storage.listQueues()).find(({ name }) => name === queue)?.counts;
-  for (const state of jobStates)
-    expect(counts?.[state] ?? 0, state).to.equal(expected.filter((job) => job.state === state).length);
 }
