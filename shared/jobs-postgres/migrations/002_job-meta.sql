@@ -1,4 +1,5 @@
 -- Up Migration
+-- Part of the first release: the tables are empty when this runs, so their indexes may be made outright (CONTRIBUTING.md).
 
 -- What only some jobs carry: tags, the batch, the jobs they wait for, keys, the trace. Null in the plain job, which so pays
 -- for none of it: nothing here is looked at unless it is there.

@@ -1,4 +1,5 @@
 -- Up Migration
+-- Part of the first release: the tables are empty when this runs, so their indexes may be made outright (CONTRIBUTING.md).
 
 -- Jobs that wait for others. `run_at` or `delay_ms`, if given, is what they wait for after that.
 create table job_awaiting (

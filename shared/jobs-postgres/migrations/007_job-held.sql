@@ -1,4 +1,5 @@
 -- Up Migration
+-- Part of the first release: the tables are empty when this runs, so their indexes may be made outright (CONTRIBUTING.md).
 
 -- Ready jobs with a concurrency key that wait until fewer jobs of their key are in `job`, where ready and running ones are.
 -- So a claim looks at no key, and a tenant with ten thousand jobs never stands before one with a single job (docs/adr/004).

@@ -1,4 +1,5 @@
 -- Up Migration
+-- Part of the first release: the tables are empty when this runs, so their indexes may be made outright (CONTRIBUTING.md).
 
 -- So that the ends of jobs can be read in the order of time (docs/adr/007). A block-range index is not written when a job
 -- ends: rows of one time stand together, and it is filled in only while somebody reads.

@@ -1,4 +1,5 @@
 -- Up Migration
+-- Part of the first release: the tables are empty when this runs, so their indexes may be made outright (CONTRIBUTING.md).
 
 -- So that the running day of history can be searched by queue and by name (docs/adr/008). A block-range index is not written
 -- when a job ends; vacuum fills it in. Bloom filters, for queues and names have no order in time. Days that have ended get

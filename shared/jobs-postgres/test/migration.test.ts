@@ -1,8 +1,19 @@
 import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
 import { defineJob, JobClient } from '@longshore/jobs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
+
+/** Up to this file all tables are empty when it is applied. */
+const lastOfFirstRelease = '018_history-origin.sql';
+
+/** The tables on which a migration makes an index although it has not made them. */
+function indexedFromBefore(sql: string): string[] {
+  const tablesIn = (pattern: RegExp): string[] => [...sql.matchAll(pattern)].map(([, table = '']) => table);
+  const made = tablesIn(/\bcreate table (?:if not exists )?(?:longshore\.)?(\w+)/gi);
+  const indexed = tablesIn(/\bcreate (?:unique )?index\b[^;]*?\bon (?:only )?(?:longshore\.)?(\w+)/gi);
+  return indexed.filter((table) => !made.includes(table));
+}
 
 describe('Opening a Postgres storage', () => {
   let database: TestDatabase;
@@ -40,6 +51,19 @@ describe('Opening a Postgres storage', () => {
     const files = await readdir(new URL('../migrations', import.meta.url));
     const numbers = files.map((file) => Number(file.slice(0, 3))).toSorted((one, other) => one - other);
     expect(numbers).to.deep.equal(files.map((_, place) => place + 1));
+  });
+
+  it('makes no index outright on a table that may be large by then', async () => {
+    const directory = new URL('../migrations/', import.meta.url);
+    const later = (await readdir(directory)).filter((file) => file > lastOfFirstRelease);
+    for (const file of later)
+      expect(indexedFromBefore(await readFile(new URL(file, directory), 'utf8')), file).to.deep.equal([]);
+  });
+
+  it('knows an index outright from one on a table that is new', () => {
+    const sql =
+      'create table fresh (a int);\ncreate index on fresh (a);\nCREATE UNIQUE INDEX x\n ON longshore.job (name);';
+    expect(indexedFromBefore(sql)).to.deep.equal(['job']);
   });
 
   it('keeps the jobs that are there', async () => {
