@@ -23,9 +23,13 @@ export function operate(call: Call<'operation'>): Action {
   problems.throwIfAny();
   return async () => {
     requirePossible(resource, id);
+    const isConditional = call.request.headers['if-match'] !== undefined;
     const check = (current: ItemRecord): void => {
-      if (call.request.headers['if-match'] !== undefined) checkPrecondition(resource, call.request, current);
+      if (isConditional) checkPrecondition(resource, call.request, current);
     };
+    // A storage that locks the item checks it again then; one that does not has only this.
+    if (isConditional && storage.get !== undefined)
+      check(present(resource, id, await storage.get(id, call.context)));
     const perform = storage.operations?.[operation.verb];
     const outcome = present(resource, id, await served(perform?.(id, body, call.context, check)));
     return outcome instanceof WithJob ? jobResponse(call, outcome) : itemResponse(resource, outcome, 200);

@@ -1,0 +1,106 @@
+/** What the rows are tried with. */
+export interface Places {
+  /** A scheduled job, and one that has been cancelled. */
+  readonly job: string;
+  readonly finished: string;
+  readonly queue: string;
+  readonly server: string;
+  readonly recurring: string;
+  readonly batch: string;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Row {
+  readonly path: (places: Places) => string;
+  /** What it is by the table of methods. */
+  readonly kind: 'collection' | 'item' | 'operation' | 'stream';
+  /** The methods that it offers, each with a body that is right if it takes one. */
+  readonly offers: Partial<Record<Method, unknown>>;
+  /** An item that may be deleted, if that of the path may not. */
+  readonly deletable?: Row['path'];
+}
+
+export const newJob = { name: 'add', args: { a: 1, b: 2 } };
+export const schedule = { ...newJob, cron: '0 3 * * *', queue: 'default', priority: 0, maxAttempts: 10 };
+const read = { GET: undefined };
+const verb = { PUT: undefined };
+
+const collection = (path: Row['path'], offers: Row['offers'] = read): Row => ({
+  path,
+  kind: 'collection',
+  offers,
+});
+const item = (path: Row['path'], offers: Row['offers'] = read): Row => ({ path, kind: 'item', offers });
+const operation = (path: Row['path']): Row => ({ path, kind: 'operation', offers: verb });
+const stream = (path: Row['path']): Row => ({ path, kind: 'stream', offers: read });
+
+/** The table "Resources of the job platform" of docs/http-api.md, in an order in which each row still finds what it needs. */
+export const rows = (places: Places): readonly Row[] => [
+  collection(() => '/jobs', {
+    GET: undefined,
+    POST: newJob,
+    PUT: [{ id: places.job, priority: 4 }],
+    DELETE: undefined,
+  }),
+  {
+    ...item(({ job }) => `/jobs/${job}`, { GET: undefined, PATCH: { priority: 3 }, DELETE: undefined }),
+    deletable: ({ finished }) => `/jobs/${finished}`,
+  },
+  collection(() => '/jobs/search/add'),
+  ...['attempts', 'transitions', 'logs', 'continuations'].map((name) =>
+    collection(({ job }) => `/jobs/${job}/${name}`),
+  ),
+  stream(({ job }) => `/jobs/${job}/events`),
+  stream(() => '/events'),
+  ...['run', 'cancel', 'retry'].map((name) => operation(({ job }) => `/jobs/${job}/${name}`)),
+  collection(() => '/queues'),
+  item(({ queue }) => `/queues/${queue}`, { GET: undefined, PUT: {}, PATCH: { concurrencyLimit: 3 } }),
+  ...['pause', 'resume', 'purge'].map((name) => operation(({ queue }) => `/queues/${queue}/${name}`)),
+  collection(({ queue }) => `/queues/${queue}/jobs`, { GET: undefined, POST: newJob }),
+  collection(({ queue }) => `/queues/${queue}/jobs/search/add`),
+  collection(() => '/recurring-jobs', { GET: undefined, POST: { ...schedule, id: 'another' } }),
+  ...['trigger', 'pause', 'resume'].map((name) =>
+    operation(({ recurring }) => `/recurring-jobs/${recurring}/${name}`),
+  ),
+  collection(({ recurring }) => `/recurring-jobs/${recurring}/jobs`),
+  collection(({ recurring }) => `/recurring-jobs/${recurring}/occurrences`),
+  item(({ recurring }) => `/recurring-jobs/${recurring}`, {
+    GET: undefined,
+    PUT: schedule,
+    PATCH: { priority: 2 },
+    DELETE: undefined,
+  }),
+  collection(() => '/batches', { GET: undefined, POST: { jobs: [newJob] } }),
+  item(({ batch }) => `/batches/${batch}`),
+  collection(({ batch }) => `/batches/${batch}/jobs`),
+  operation(({ batch }) => `/batches/${batch}/cancel`),
+  collection(() => '/job-definitions'),
+  item(() => '/job-definitions/add'),
+  collection(() => '/servers'),
+  item(({ server }) => `/servers/${server}`),
+  collection(({ server }) => `/servers/${server}/jobs`),
+  ...['quiet', 'stop'].map((name) => operation(({ server }) => `/servers/${server}/${name}`)),
+];
+
+/** The id of nothing. */
+export const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+export const unknownPlaces: Places = {
+  job: nobody,
+  finished: nobody,
+  queue: nobody,
+  server: nobody,
+  recurring: nobody,
+  batch: nobody,
+};
+
+/** As the table has them. */
+export const namedPlaces: Places = {
+  job: '{id}',
+  finished: '{id}',
+  queue: '{queue}',
+  server: '{id}',
+  recurring: '{id}',
+  batch: '{id}',
+};
