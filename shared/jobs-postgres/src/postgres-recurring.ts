@@ -112,7 +112,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
       sql.nextDueRecurring,
     );
     const fired: FiredRecurringJob[] = [];
-    const queues = new Set<string>();
+    const queues = new Set<string | null>();
     if (next?.due === true) {
       await this.#database.transaction(async (client) => {
         fired.length = 0;
@@ -123,7 +123,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
           const outcome = await this.#fire(client, row, busy.has(row.id));
           if (outcome === null) continue;
           fired.push(outcome);
-          if (outcome.jobIds.length > 0) queues.add(row.queue);
+          if (outcome.jobIds.length > 0) queues.add(row.concurrency_key === null ? row.queue : null);
         }
       });
     }

@@ -27,6 +27,8 @@ describe('A recurring job', () => {
       misfire: 'once',
       misfireLimit: 100,
       overlap: 'allow',
+      tags: [],
+      concurrency: null,
     });
   });
 

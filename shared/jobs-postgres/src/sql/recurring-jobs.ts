@@ -13,6 +13,9 @@ export interface RecurringJobRow {
   misfire: MisfirePolicy;
   misfire_limit: number;
   overlap: OverlapPolicy;
+  tags: string[];
+  concurrency_key: string | null;
+  concurrency_limit: number | null;
   application: string | null;
   paused_at: Date | null;
   next_due_at: Date | null;
@@ -22,17 +25,18 @@ export interface RecurringJobRow {
   updated_at: Date;
 }
 
-const described = `name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap`;
+const described =
+  'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
 
 /**
- * $1 to $11 the description, $12 the application, $13 the next due time if the schedule is new. Gives no row if there is
+ * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Gives no row if there is
  * one that is the same already, or that belongs to somebody else.
  */
 export const upsertRecurringJob: Statement = {
   name: 'longshore-upsert-recurring-job',
   text: `
     insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
     on conflict (id) do update set (${described}, updated_at, next_due_at) = (
       select ${columnsOf('excluded')}, now(),
         case
@@ -50,7 +54,7 @@ export const insertRecurringJob: Statement = {
   name: 'longshore-insert-recurring-job',
   text: `
     insert into longshore.recurring_job (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
     on conflict (id) do nothing
     returning *`,
 };
@@ -62,6 +66,7 @@ export function upsertValues(
 ): unknown[] {
   const { id, name, args, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } =
     job;
+  const { tags, concurrency } = job;
   const description = [
     name,
     args,
@@ -73,6 +78,9 @@ export function upsertValues(
     misfire,
     misfireLimit,
     overlap,
+    tags,
+    concurrency?.key ?? null,
+    concurrency?.limit ?? null,
   ];
   return [id, ...description, application, nextDueAt];
 }
@@ -182,6 +190,11 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     misfire: row.misfire,
     misfireLimit: row.misfire_limit,
     overlap: row.overlap,
+    tags: row.tags,
+    concurrency:
+      row.concurrency_key === null || row.concurrency_limit === null
+        ? null
+        : { key: row.concurrency_key, limit: row.concurrency_limit },
     application: row.application,
     pausedAt: row.paused_at,
     nextDueAt: row.next_due_at,

@@ -11,7 +11,7 @@ import { isId, newId } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
-import type { JobMeta } from '../job/meta.js';
+import { checkTags, type JobMeta } from '../job/meta.js';
 import { checkTraceparent } from '../job/traceparent.js';
 import { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
 import { checkAfter } from './after-option.js';
@@ -87,16 +87,13 @@ function metaOf(
   const { tags = [], timeoutMs, traceparent, idempotencyKey } = options;
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (traceparent !== undefined) checkTraceparent(traceparent);
-  if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100)) {
-    throw new RangeError('tags are at most 20 words of 1 to 100 characters');
-  }
   const meta: JobMeta = {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(after !== null && { parentIds: after.parents }),
     ...(concurrency !== null && concurrencyMeta(concurrency)),
-    ...(tags.length > 0 && { tags: [...new Set(tags)] }),
+    ...(tags.length > 0 && { tags: checkTags(tags) }),
   };
   return Object.keys(meta).length === 0 ? null : meta;
 }

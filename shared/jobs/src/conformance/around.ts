@@ -3,7 +3,9 @@ import { it } from 'mocha';
 import { JobClient, type JobOrder } from '../client/job-client.js';
 import { defineJob } from '../job/definition.js';
 import { CancelJob, SnoozeJob } from '../job/errors.js';
+import type { Claim } from '../job/job.js';
 import { handleJob } from '../server/handler.js';
+import type { JobServer } from '../server/job-server.js';
 import type { JobServerEvents } from '../server/server-events.js';
 import { jobInState, whileServing } from './serving-bench.js';
 import type { Bench } from './storage-under-test.js';
@@ -111,6 +113,28 @@ export function around(bench: Bench): void {
       }
     });
     expect(events).to.deep.equal(['snoozed', 'retrying', 'failed', 'cancelled', 'done']);
+  });
+
+  it('tells its listeners of the claims that it lost', async () => {
+    const queue = bench.newQueue();
+    const stuck = defineJob({ name: 'stuck', queue });
+    let runs = 0;
+    const handler = handleJob(stuck, async ({ signal }) => {
+      runs++;
+      if (runs === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    const work = async (server: JobServer): Promise<void> => {
+      const lost: Claim[] = [];
+      server.on('lost', ({ claim }) => lost.push(claim));
+      const serverId = server.id ?? '';
+      const { id: jobId } = await new JobClient(bench.storage).enqueue(stuck, {});
+      await jobInState(bench, jobId, 'processing');
+      await bench.silence(serverId);
+      await bench.storage.rescue();
+      await jobInState(bench, jobId, 'done');
+      expect(lost).to.deep.equal([{ jobId, queue, serverId, attempt: 1 }]);
+    };
+    await whileServing(bench, queue, [handler], work, { serverTimeoutMs: 5_000 });
   });
 
   it('goes on if a listener throws', async () => {

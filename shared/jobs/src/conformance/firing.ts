@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { RecurringJob } from '../recurring/recurring-job.js';
+import Type from 'typebox';
+import { defineJob } from '../job/definition.js';
+import { defineRecurringJob, type RecurringJob } from '../recurring/recurring-job.js';
 import { minuteMs, RecurringBench } from './recurring-bench.js';
 import { type Bench, until } from './storage-under-test.js';
 
@@ -8,14 +10,42 @@ export function firing(bench: Bench): void {
   const recurring = new RecurringBench(bench);
 
   it('enqueues a job with its arguments when it is due, and moves on', async () => {
-    const { id, queue, nextDueAt } = await recurring.addDue(0, { args: { port: 'Rotterdam' }, priority: 4 });
+    const { id, queue, nextDueAt } = await recurring.addDue(0, {
+      args: { port: 'Rotterdam' },
+      priority: 4,
+      tags: ['night'],
+      concurrency: { key: 'quay', limit: 2 },
+    });
     const { jobIds } = await recurring.fire(id);
     const [job] = await bench.jobsOf(queue);
     expect(job).to.deep.include({ id: jobIds[0], name: 'tick', state: 'enqueued', priority: 4 });
-    expect(job).to.deep.include({ args: { port: 'Rotterdam' }, recurringJobId: id });
+    expect(job).to.deep.include({ args: { port: 'Rotterdam' }, recurringJobId: id, tags: ['night'] });
     const after = await recurring.find(id);
     expect(after).to.deep.include({ lastDueAt: nextDueAt, lastJobId: jobIds[0] });
     expect(after.nextDueAt).to.be.greaterThan(nextDueAt);
+  });
+
+  it('gives its jobs its tags and the concurrency key that their definition makes of the arguments', async () => {
+    const Port = Type.Object({ port: Type.String() });
+    const definition = defineJob({
+      name: 'dredge',
+      args: Port,
+      concurrency: { key: ({ port }) => port, limit: 1 },
+    });
+    const args = { port: 'Rotterdam' };
+    const queue = bench.newQueue();
+    const options = { id: `dredge-${queue}`, definition, args, queue, cron: '0 * * * *', tags: ['night'] };
+    await bench.storage.recurring.addOrUpdate(defineRecurringJob(options));
+    for (let run = 0; run < 2; run++) await bench.storage.recurring.trigger(options.id);
+    const { id: serverId } = await bench.register(queue);
+    const claimed = await until(async () => {
+      await bench.storage.settle(100);
+      const jobs = await bench.claim(serverId, queue);
+      return jobs.length > 0 ? jobs : undefined;
+    });
+    expect(claimed.map(({ meta }) => meta)).to.deep.equal([
+      { recurringJobId: options.id, tags: ['night'], concurrencyKey: 'Rotterdam', concurrencyLimit: 1 },
+    ]);
   });
 
   it('enqueues nothing before the time has come', async () => {

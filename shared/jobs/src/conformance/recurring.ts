@@ -13,6 +13,8 @@ export function keepingRecurring(bench: Bench): void {
       priority: 3,
       misfire: 'all',
       overlap: 'wait',
+      tags: ['night'],
+      concurrency: { key: 'quay', limit: 2 },
     });
     const added = await bench.storage.recurring.addOrUpdate(job);
     expect(added).to.deep.include({ ...job, args: {}, application: null, pausedAt: null, lastJobId: null });

@@ -22,6 +22,17 @@ export interface JobMeta {
   readonly followed?: true;
 }
 
+/**
+ * Each once.
+ *
+ * @throws {RangeError} if there are more than 20, or if one is no text of 1 to 100 characters
+ */
+export function checkTags(tags: readonly string[]): string[] {
+  if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100))
+    throw new RangeError('tags are at most 20 words of 1 to 100 characters');
+  return [...new Set(tags)];
+}
+
 /** The part of a job that comes from its meta. */
 export type JobLinks = Pick<Job, 'tags' | 'batchId' | 'parentId' | 'recurringJobId' | 'idempotencyKey'>;
 

@@ -1,3 +1,4 @@
+import { concurrencyMeta } from '../job/concurrency.js';
 import { newId } from '../job/id.js';
 import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
@@ -63,7 +64,7 @@ export function planFiring(
 
 /** One job of a recurring job, ready at once. */
 export function jobOf(
-  { id, name, queue, priority, maxAttempts }: Omit<NewRecurringJob, 'args'>,
+  { id, name, queue, priority, maxAttempts, tags, concurrency }: Omit<NewRecurringJob, 'args'>,
   args: JsonText,
   now: Date,
 ): NewJob {
@@ -75,6 +76,10 @@ export function jobOf(
     args,
     maxAttempts,
     due: null,
-    meta: { recurringJobId: id },
+    meta: {
+      recurringJobId: id,
+      ...(tags.length > 0 && { tags }),
+      ...(concurrency !== null && concurrencyMeta(concurrency)),
+    },
   };
 }

@@ -1,5 +1,7 @@
+import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
+import { checkTags } from '../job/meta.js';
 import { checkSchedule } from './schedule.js';
 
 /** What becomes of due times that nobody was there to meet: none, one or each of them gets a job. */
@@ -24,6 +26,10 @@ export interface RecurringJob {
   /** With misfire `all`: at most so many of the missed due times get a job, the latest ones. */
   misfireLimit: number;
   overlap: OverlapPolicy;
+  /** What each of its jobs carries. */
+  tags: readonly string[];
+  /** Of each of its jobs; `null` if they have no concurrency key. */
+  concurrency: Concurrency | null;
   /** The application whose code defines it; `null` if an operator added it. */
   application: string | null;
   /** Since when it enqueues nothing; `null` if it does. */
@@ -51,6 +57,8 @@ export interface NewRecurringJob extends Pick<
   | 'misfire'
   | 'misfireLimit'
   | 'overlap'
+  | 'tags'
+  | 'concurrency'
 > {
   args: JsonText;
 }
@@ -77,6 +85,10 @@ export interface RecurringJobOptions<Args> {
   priority?: number;
   /** Instead of the definition's number of attempts. */
   maxAttempts?: number;
+  /** Words to find its jobs by: at most 20 of 1 to 100 characters; none unless given. */
+  tags?: readonly string[];
+  /** Instead of what the definition makes of the arguments; `null` for none. */
+  concurrency?: Concurrency | null;
 }
 
 /** A recurring job that belongs to somebody else; nothing was changed. */
@@ -104,7 +116,8 @@ export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): Ne
   const { id, definition, args, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
   const { misfire = 'once', overlap = 'allow' } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
-  const { maxAttempts = definition.maxAttempts } = options;
+  const { maxAttempts = definition.maxAttempts, tags = [] } = options;
+  const { concurrency = definition.concurrencyOf(args) } = options;
   checkName('recurring job', id);
   checkName('queue', queue);
   checkPriority(priority);
@@ -127,6 +140,8 @@ export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): Ne
     misfire,
     misfireLimit,
     overlap,
+    tags: checkTags(tags),
+    concurrency: concurrency === null ? null : checkConcurrency(concurrency),
   });
 }
 

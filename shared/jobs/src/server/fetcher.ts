@@ -65,6 +65,7 @@ export class Fetcher {
       }
       const limit = Math.min(room, maxBatch);
       const jobs = await this.#claim(id, queue, limit);
+      if (serverId() !== id) return safetyPollMs; // declared dead meanwhile: these jobs are others' by now
       if (jobs.length > 0) take(jobs);
       if (jobs.length === limit) this.#more = true;
     }

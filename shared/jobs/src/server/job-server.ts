@@ -209,8 +209,8 @@ export class JobServer {
 
   #dropLost(claims: readonly Claim[]): void {
     // A claim that was completed while the renewal was under way is no longer held, and not lost.
-    const held = new Set([...this.#runner.claims()].map(({ jobId }) => jobId));
-    const lost = claims.filter(({ jobId }) => held.has(jobId));
+    const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
+    const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
     this.#options.logger.warn({ claims: lost }, 'claims were lost; their jobs run elsewhere');
     this.#events.lost(lost);

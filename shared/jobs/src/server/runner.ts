@@ -80,13 +80,16 @@ export class Runner {
 
   /** Forgets these claims and aborts their handlers: whatever they return will not be recorded. */
   drop(claims: Iterable<Claim>, reason: Error): void {
-    const lost = new Set<string>();
+    const lost = new Map<string, Claim>();
     for (const claim of claims) {
-      lost.add(claim.jobId);
-      this.#running.get(claim.jobId)?.drop(reason);
+      lost.set(claim.jobId, claim);
+      const attempt = this.#running.get(claim.jobId);
+      // The job may have come back to this server meanwhile, as another attempt.
+      if (attempt === undefined || !isSame(attempt.claim, claim)) continue;
+      attempt.drop(reason);
       this.#running.delete(claim.jobId);
     }
-    this.#waiting = this.#waiting.filter(({ claim }) => !lost.has(claim.jobId));
+    this.#waiting = this.#waiting.filter(({ claim }) => !isSame(claim, lost.get(claim.jobId)));
     this.#startNext();
   }
 
@@ -94,7 +97,7 @@ export class Runner {
   cancel(claims: Iterable<Claim>): void {
     for (const claim of claims) {
       const attempt = this.#running.get(claim.jobId);
-      if (attempt?.claim.attempt === claim.attempt && !attempt.cancelled)
+      if (attempt !== undefined && isSame(attempt.claim, claim) && !attempt.cancelled)
         attempt.abort(new JobCancelledError());
     }
   }
@@ -198,4 +201,9 @@ export class Runner {
       return failure(job, error, handler, attempt);
     }
   }
+}
+
+/** Whether two claims of one job are of the same attempt. */
+function isSame(claim: Claim, other: Claim | undefined): boolean {
+  return claim.serverId === other?.serverId && claim.attempt === other.attempt;
 }

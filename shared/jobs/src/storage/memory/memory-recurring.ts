@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonText, JsonValue } from '../../job/job.js';
 import { isFinished } from '../../job/state.js';
 import { jobOf, planFiring } from '../../recurring/firing.js';
@@ -161,7 +162,9 @@ export class MemoryRecurringJobs implements RecurringJobs {
 }
 
 function differs(record: RecurringRecord, job: NewRecurringJob): boolean {
-  return (Object.keys(job) as (keyof NewRecurringJob)[]).some((member) => record[member] !== job[member]);
+  return (Object.keys(job) as (keyof NewRecurringJob)[]).some(
+    (member) => !isDeepStrictEqual(record[member], job[member]),
+  );
 }
 
 function toRecurringJob(record: RecurringRecord): RecurringJob {

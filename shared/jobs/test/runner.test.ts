@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { type ClaimedJob, defineJob, handleJob, MemoryStorage } from '../src/index.js';
+import { Fetcher } from '../src/server/fetcher.js';
+import { QueueOrder } from '../src/server/queue-order.js';
+import { Runner } from '../src/server/runner.js';
+import { resolveServerOptions } from '../src/server/server-options.js';
+
+const claimed = (attempt: number): ClaimedJob => ({
+  claim: { jobId: 'job', queue: 'default', serverId: 'server', attempt },
+  name: 'work',
+  priority: 0,
+  args: {},
+  maxAttempts: 10,
+  createdAt: new Date(),
+  meta: null,
+});
+
+describe('A server that loses claims', () => {
+  /** What became of one attempt that runs while a claim is dropped. */
+  async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
+    let finish: () => void = () => undefined;
+    const work = handleJob(
+      defineJob({ name: 'work' }),
+      () => new Promise<void>((resolve) => (finish = resolve)),
+    );
+    const storage = new MemoryStorage();
+    const outcomes: unknown[] = [];
+    const runner = new Runner({
+      ...resolveServerOptions({ storage, handlers: [work] }),
+      onStart: () => undefined,
+      onOutcome: (_, outcome) => outcomes.push(outcome?.kind),
+    });
+    runner.take([claimed(running)]);
+    runner.drop([claimed(dropped).claim], new Error('lost'));
+    finish();
+    await runner.finished(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    return outcomes;
+  }
+
+  it('records nothing of the attempt that was lost', async () => {
+    expect(await endAfterDrop(1, 1)).to.deep.equal([]);
+  });
+
+  it('goes on with a later attempt of the same job', async () => {
+    expect(await endAfterDrop(2, 1)).to.deep.equal(['done']);
+  });
+
+  it('does not take what it claimed under an id that was declared dead meanwhile', async () => {
+    let id: string | null = 'server';
+    const taken: ClaimedJob[] = [];
+    const store = new MemoryStorage();
+    store.claim = async () => {
+      id = null;
+      return [claimed(1)];
+    };
+    const fetcher = new Fetcher({
+      store,
+      queues: new QueueOrder(['default']),
+      concurrency: 1,
+      leaseMs: 60_000,
+      queuePollIntervalMs: 0,
+      serverId: () => id,
+      held: () => 0,
+      take: (jobs) => taken.push(...jobs),
+      claims: () => [],
+    });
+    await fetcher.runOnce();
+    expect(taken).to.deep.equal([]);
+  });
+});
