@@ -14,6 +14,7 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 /** What one read serves in the dashboard, and a little more: each round reads anew. */
 const snapshotMs = 1_100;
 
+/** `ID`: of a job that has failed. */
 const pages = [
   '',
   'jobs',
@@ -21,6 +22,10 @@ const pages = [
   'jobs?queue=queue-7',
   'jobs?name=name-7&state=done',
   'jobs?name=none',
+  'jobs?words=ship',
+  'jobs?words=none',
+  'jobs?args.n=77',
+  'jobs/ID',
   'queues',
   'queues/queue-7',
   'recurring',
@@ -65,12 +70,13 @@ export const dashboard: Scenario = {
 };
 
 async function measurePages(base: string, rounds: number): Promise<Row[]> {
+  const id = await someFailed(base);
   const times = pages.map((): number[] => []);
   const bytes = pages.map(() => 0);
   for (let round = -1; round < rounds; round++) {
     for (const [index, page] of pages.entries()) {
       const startedAt = performance.now();
-      const response = await fetch(base + page, { headers });
+      const response = await fetch(base + page.replace('ID', id), { headers });
       await response.arrayBuffer();
       if (response.status !== 200) throw new Error(`GET ${page}: ${response.status}`);
       bytes[index] = Number(response.headers.get('content-length'));
@@ -87,6 +93,13 @@ async function measurePages(base: string, rounds: number): Promise<Row[]> {
       'bytes gzipped': bytes[index] ?? NaN,
     },
   }));
+}
+
+async function someFailed(base: string): Promise<string> {
+  const list = await fetch(`${base}jobs?state=failed`, { headers });
+  const id = /jobs\/([\da-f-]{36})"/.exec(await list.text())?.[1];
+  if (id === undefined) throw new Error('No job has failed');
+  return id;
 }
 
 async function measureViewers(
