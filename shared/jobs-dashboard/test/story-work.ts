@@ -3,6 +3,7 @@ import type { SeededStorage } from './seeded-storage.js';
 const STEP_MS = 10_000;
 const DAY_MS = 24 * 3_600_000;
 const names = ['resize-image', 'send-receipt', 'generate-thumbnail', 'sync-order'];
+const customers = ['ada@example.com', 'grace@example.com', 'linus@example.com', 'margaret@example.com'];
 const refused = {
   name: 'ShopClosedError',
   message: 'The supplier answers again in the morning',
@@ -26,6 +27,10 @@ export async function workUntil(storage: SeededStorage, untilMs: number): Promis
       await storage.add({
         name: names[(step + index) % names.length] ?? '',
         queue: 'orders',
+        args: {
+          orderId: 41_000 + 3 * step + index,
+          customer: customers[(step * 3 + index) % customers.length] ?? '',
+        },
         maxAttempts: 1,
       });
       const claimed = await storage.start(server.id, 'orders');

@@ -2,6 +2,7 @@ import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
 import { cardError, timeoutError } from './story-errors.js';
+import { seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
 import { workUntil } from './story-work.js';
 import { reportImport } from './story-log.js';
@@ -55,6 +56,7 @@ export async function seedStory(
   };
   await at(90);
   const queues = ['billing', 'default', 'images', 'mail', 'newsletter', 'stock'];
+  if (busy) queues.push('batched', 'orders');
   const first = await storage.registerServer({
     host: 'worker-1',
     pid: 4127,
@@ -134,6 +136,8 @@ export async function seedStory(
 
   await at(27);
   await fireRecurring(storage, first.id);
+  await at(20);
+  if (busy) await seedOffice(storage, first.id);
   await at(12);
   await fireRecurring(storage, first.id);
   const doneId = await storage.add({
@@ -179,6 +183,10 @@ export async function seedStory(
     after: processingId,
   });
 
+  if (busy) {
+    await at(4.5);
+    await fireRecurring(storage, first.id);
+  }
   await at(3);
   const retryingId = await storage.add({
     name: 'send-invoice',
@@ -221,7 +229,7 @@ export async function seedStory(
     filter: { name: ['weekly-report'], state: ['scheduled'] },
     requestedBy: 'ada',
   });
-  while (await storage.bulk.advance());
+  while (await storage.bulk.advance()) clock.advance(340);
   await at(0);
   return {
     storage,

@@ -196,6 +196,7 @@ function chipsOf(filters: Filters): { key: string; value: string; without: strin
   const { terms } = filters;
   return terms.map((term) => ({
     ...term,
+    key: term.key === 'q' ? 'word' : term.key,
     without: jobsPath({ ...filters, terms: terms.filter((other) => other !== term) }),
   }));
 }

@@ -1,0 +1,72 @@
+import { newId } from '@longshore/jobs';
+import type { SeededStorage } from './seeded-storage.js';
+
+const MINUTE = 60_000;
+
+/** What people and their programs did around the shop's jobs in a day: batches, limits, deeds. Nothing that a page warns of. */
+export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
+  await seedBatches(storage, serverId);
+  await storage.limitQueue('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
+  await storage.limitQueue('orders', { concurrencyLimit: 50, rateLimit: null });
+  await seedDeeds(storage);
+  await storage.bulk.start({
+    action: 'retry',
+    filter: { name: ['sync-order'], state: ['failed'], error: ['ShopClosedError'] },
+    requestedBy: 'grace',
+  });
+}
+
+async function seedBatches(storage: SeededStorage, serverId: string): Promise<void> {
+  for (const [index, [name, size, failing]] of (
+    [
+      ['Invoices of February', 48, 0],
+      ['Price list of northern-lights', 36, 2],
+      ['Thumbnails after the new theme', 60, 0],
+    ] as const
+  ).entries()) {
+    const jobs = Array.from({ length: size }, (_each, place) =>
+      storage.order({
+        name: ['send-invoice', 'import-prices', 'generate-thumbnail'][index] ?? '',
+        queue: 'batched',
+        args: { place, of: size },
+        maxAttempts: 1,
+      }),
+    );
+    await storage.enqueueBatch({ id: newId(storage.manualClock.now()), name, jobs, followUp: null });
+    for (let place = 0; place < size; place += 1) {
+      const claimed = await storage.start(serverId, 'batched');
+      storage.manualClock.advance(600 + 37 * (place % 5));
+      const error = { name: 'PriceError', message: `Line ${place} has no currency`, stack: null };
+      await storage.end(
+        claimed,
+        place < failing ? { kind: 'failed', error } : { kind: 'done', result: '{}' },
+      );
+    }
+    storage.manualClock.advance(MINUTE);
+  }
+}
+
+async function seedDeeds(storage: SeededStorage): Promise<void> {
+  const failed = await storage.listJobs({ filter: { state: ['failed'] }, limit: 3 });
+  const [one, other] = failed.map(({ id }) => id);
+  const deeds = [
+    ['grace', 'queues/limit', 'mail'],
+    ['ada', 'queues/pause', 'images'],
+    ['ada', 'queues/resume', 'images'],
+    ['linus', 'jobs/retry', one ?? ''],
+    ['linus', 'jobs/retry', other ?? ''],
+    ['grace', 'recurring/trigger', 'nightly-report'],
+    ['ada', 'recurring/pause', 'reindex-sundays'],
+  ] as const;
+  for (const [who, action, target] of deeds) {
+    await storage.audit.record({ who, action, target, filter: null, count: 1 });
+    storage.manualClock.advance(1.5 * MINUTE);
+  }
+  await storage.audit.record({
+    who: 'grace',
+    action: 'bulk-retry',
+    target: newId(storage.manualClock.now()),
+    filter: { state: 'failed', terms: [{ key: 'name', value: 'sync-order' }] },
+    count: 13,
+  });
+}
