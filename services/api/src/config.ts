@@ -23,7 +23,7 @@ const variables = Type.Object({
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
   /** Where links start; behind a gateway, its address. */
   BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
-  /** The path before `/api` that a gateway adds. */
+  /** The path before `/api` at a gateway, whether that keeps it in requests or not. */
   PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
   /** Runs jobs in this process too. */
   EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
@@ -34,6 +34,8 @@ const variables = Type.Object({
   ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
   /** A queue with so many ready jobs takes no more over HTTP; any number unless set. */
   MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** The largest body of a request; 1 MiB by default. */
+  BODY_LIMIT_BYTES: Type.Integer({ minimum: 1_024, maximum: 268_435_456, default: 1_048_576 }),
   /** Fills the application's empty tables with about so many example rows; 0 for none. */
   SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
   /** How long a job of `POST /test` takes. */

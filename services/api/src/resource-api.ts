@@ -52,6 +52,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     },
     baseUrl: baseUrlOf(config),
     prefix: config.PATH_PREFIX,
+    bodyLimitBytes: config.BODY_LIMIT_BYTES,
     classifyError: classifyStorageError,
     errorStack: config.ERROR_STACK ?? (config.NODE_ENV === 'production' ? 'trusted' : 'always'),
     log: {

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { runApi, type RunningApi } from './support/running-api.js';
+
+describe('An api with limits on what it takes', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runApi({
+      API_AUTH: 'none',
+      API_ADMIN_KEY: '',
+      MAX_BACKLOG: '2',
+      BODY_LIMIT_BYTES: '2048',
+    });
+  });
+  after(() => api.stop());
+
+  const job = { name: 'test', args: { waitMs: 1 } };
+  const post = (path: string, json: unknown) => api.call('POST', `/api/v1${path}`, { json });
+
+  it('takes no more jobs into a queue than MAX_BACKLOG, and says which and when to try again', async () => {
+    const json = { ...job, queue: 'full' };
+    const statuses = [await post('/jobs', json), await post('/jobs', json)].map(({ status }) => status);
+    const refused = await post('/jobs', json);
+    expect([...statuses, refused.status, refused.headers['retry-after']]).to.deep.equal([201, 201, 429, '1']);
+    expect(refused.text).to.contain('42901').and.to.contain('\\"full\\" has 2 ready jobs');
+  });
+
+  it('refuses a batch that does not fit as a whole', async () => {
+    const jobs = Array.from({ length: 3 }, () => ({ ...job, queue: 'batched' }));
+    expect((await post('/batches', { jobs })).status).to.equal(429);
+    expect((await api.call('GET', '/api/v1/jobs?queue=batched')).json()).to.deep.equal([]);
+  });
+
+  it('takes no body beyond BODY_LIMIT_BYTES', async () => {
+    expect((await post('/jobs', { ...job, tags: ['x'.repeat(2_048)] })).status).to.equal(413);
+  });
+});
