@@ -18,6 +18,8 @@ export const http: Scenario = {
     try {
       const bare = await startService('bench/dist/http/bare-server.js', {});
       services.push(bare);
+      const koa = await startService('bench/dist/http/koa-server.js', {});
+      services.push(koa);
       const api = await startService('services/api/dist/main.js', env);
       services.push(api);
       services.push(await startService('services/worker/dist/main.js', env));
@@ -27,13 +29,14 @@ export const http: Scenario = {
       const post = { ...load, url: `${api.url}/api/v1/jobs`, body: job };
       await postLoad({ ...post, seconds: Math.ceil(seconds / 4) }); // warm-up
       const bareRow = row('bare node:http', await postLoad({ ...load, url: bare.url, body: job }));
+      const koaRow = row('Koa that does nothing', await postLoad({ ...load, url: koa.url, body: job }));
       const jobs = await measured(bench, url, 'POST /api/v1/jobs', post);
       const test = await measured(bench, url, 'POST /test', { ...load, url: `${api.url}/test` });
       await bench.inspect('longshore', url);
       return {
         title: `HTTP: ${connections} connections, ${seconds} s each, worker running`,
-        rows: [jobs, test, bareRow],
-        ratios: [ratioOf(jobs, bareRow), ratioOf(test, bareRow)],
+        rows: [jobs, test, koaRow, bareRow],
+        ratios: [ratioOf(jobs, koaRow), ratioOf(jobs, bareRow), ratioOf(test, bareRow)],
       };
     } finally {
       await Promise.all(services.map((service) => service.stop()));
