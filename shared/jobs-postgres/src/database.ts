@@ -128,7 +128,10 @@ export class Database {
       const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
       await client.query([this.#begin, localSettings(settings), bound].filter(Boolean).join('; '));
       const result = await work(client);
-      await client.query('commit');
+      // Of a transaction in which a statement failed unheard, Postgres makes a rollback, and calls it a success.
+      const { command } = await client.query('commit');
+      if (command !== 'COMMIT')
+        throw new Error('A statement of the transaction had failed: it was rolled back');
       client.release();
       return result;
     } catch (error) {

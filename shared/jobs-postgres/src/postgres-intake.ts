@@ -179,12 +179,11 @@ export class PostgresIntake implements JobIntake {
       let writing = write(client, first.value);
       let createdAt: Date | null = null;
       for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
-        createdAt ??= await writing;
-        await writing;
+        createdAt = (await writing) ?? createdAt;
         writing = write(client, next.value);
         await handedOver(); // then the next chunk is built while Postgres works on this one
       }
-      return createdAt ?? (await writing);
+      return (await writing) ?? createdAt;
     });
   }
 }

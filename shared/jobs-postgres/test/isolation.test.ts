@@ -74,6 +74,15 @@ describe('Transactions of the Postgres storage', () => {
     });
   }
 
+  it('fail if a statement failed and nobody heard', async () => {
+    const failure: unknown = await withDatabase({}, (opened) =>
+      opened.transaction(async (client) => {
+        await client.query('select 1 / 0').catch(() => undefined);
+      }),
+    ).catch((caught: unknown) => caught);
+    expect(String(failure)).to.contain('it was rolled back');
+  });
+
   it('are given up in the end if they lose each time', async () => {
     let runs = 0;
     const failure: unknown = await withDatabase({}, (opened) =>

@@ -79,6 +79,19 @@ export function enqueuing(bench: Bench): void {
     expect((await bench.storage.countJobs({ queue: [queue] })).count).to.equal(0);
   });
 
+  for (const [place, refused] of ['first', 'second', 'last'].entries()) {
+    it(`takes none of a bulk for several queues if the job for the ${refused} is refused`, async () => {
+      const queues = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
+      const jobs = queues.map(newJob);
+      const standing = jobs[place];
+      if (standing === undefined) throw new Error('There is no such place');
+      await bench.storage.enqueue(standing);
+      const refusal: unknown = await bench.storage.enqueueMany(jobs).catch((error: unknown) => error);
+      expect(refusal).to.be.an('error');
+      expect((await bench.storage.countJobs({ queue: queues })).count).to.equal(1);
+    });
+  }
+
   it('lets a refused job fail alone when many are enqueued at once', async () => {
     const queue = bench.newQueue();
     const taken = await bench.enqueue(queue);
