@@ -1,8 +1,9 @@
 import { type FinishedState, isFinished, type JobFilter, type JobState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 import { progressOf } from './job-reports.js';
-import { conditionsOf, type JobConditions, statesOf } from './job-conditions.js';
-import { countHistory, searchHistory } from './search-history.js';
+import { conditionsOf, statesOf } from './job-conditions.js';
+import { countHistory, isText, searchHistory } from './search-history.js';
+import { all, eachQueue, searchLines, type StageSearch } from './search-lines.js';
 
 /** A query with its values, planned for these values. */
 export interface Query {
@@ -114,7 +115,7 @@ export function listJobs(request: ListRequest): Query {
           limit: most,
           bind,
         })
-      : stage(state, conditions, after, bind(occupied(state)), `${order} limit ${most}`),
+      : stage(state, request, { conditions, after, queues: bind(occupied(state)), order, limit: most }),
   );
   return {
     text: `
@@ -137,7 +138,7 @@ export function countJobs(scope: SearchScope, most: number): Query {
   const parts = states.map((state) =>
     isFinished(state)
       ? countHistory({ state, filter, conditions, queueIds, order: 'order by id desc', limit, bind })
-      : `select 1 from (${stage(state, conditions, [], bind(occupied(state)), `limit ${limit}`)}) as counted`,
+      : `select 1 from (${stage(state, scope, { conditions, after: [], queues: bind(occupied(state)), order: '', limit })}) as counted`,
   );
   const all = parts.map((part) => `(${part})`).join(' union all ');
   return {
@@ -148,12 +149,14 @@ export function countJobs(scope: SearchScope, most: number): Query {
 
 function stage(
   state: Exclude<JobState, FinishedState>,
-  { ids, rows, claimed, error }: JobConditions,
-  after: readonly string[],
-  queues: string,
-  first: string,
+  { filter, occupied }: SearchScope,
+  search: StageSearch,
 ): string {
-  const wanted = [...ids, ...after, ...rows, ...error(lastError)];
+  const { conditions, after, queues, order, limit } = search;
+  const { ids, rows, claimed, error } = conditions;
+  const first = `${order} limit ${limit}`;
+  const contents = [...rows, ...error(lastError)];
+  const wanted = [...ids, ...after, ...contents];
   const ofQueue = ['queue_id = queue.id', ...wanted];
   switch (state) {
     case 'scheduled':
@@ -163,12 +166,13 @@ function stage(
         queues,
       );
     case 'enqueued':
-      return eachQueue(
-        `(select ${ready(state)} from longshore.job where ${all(['server_id is null', ...ofQueue])} ${first})
-        union all
-        (select ${held} from longshore.job_held where ${all(ofQueue)} ${first})`,
-        queues,
-      );
+      return searchLines({
+        ...search,
+        columns: { ready: ready(state), held },
+        lines: occupied(state).length,
+        contents,
+        isText: isText(filter),
+      });
     case 'processing':
       return eachQueue(
         `select ${ready(state)} from (${running}) as running where ${all([...wanted, ...claimed])} ${first}`,
@@ -186,16 +190,8 @@ export const running = `
   order by priority, seq
   limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')`;
 
-function eachQueue(part: string, queues: string): string {
-  return `select part.* from unnest(${queues}::integer[]) as queue (id) cross join lateral (${part}) as part`;
-}
-
 function occupiedStates({ filter, occupied }: SearchScope): readonly JobState[] {
   return statesOf(filter).filter((state) => isFinished(state) || occupied(state).length > 0);
-}
-
-function all(conditions: readonly string[]): string {
-  return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
 /** When the next ready job of each of the queues $1 became ready. */

@@ -93,7 +93,8 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
 }
 
 /** A text is sought among the nearest jobs only. */
-function isText({ q }: JobFilter): boolean {
+/** Words may be anywhere, where no index leads. */
+export function isText({ q }: JobFilter): boolean {
   return q !== undefined && q.trim() !== '';
 }
 
