@@ -1,5 +1,7 @@
+import { type DocumentedOption, documentedOptions } from '@longshore/test-support';
 import { expect } from 'chai';
 import { defineJob, handleJob, JobServer, type JobServerOptions, MemoryStorage } from '../src/index.js';
+import { resolveServerOptions } from '../src/server/server-options.js';
 
 describe('A job server', () => {
   const handler = handleJob(defineJob({ name: 'work' }), () => null);
@@ -19,4 +21,38 @@ describe('A job server', () => {
       expect(create(options)).to.throw(RangeError, message);
     });
   }
+
+  describe('as docs/operations.md tells its options', () => {
+    let options: DocumentedOption[];
+    const resolved = (name?: string, value?: number): Record<string, unknown> => ({
+      ...resolveServerOptions({
+        storage: new MemoryStorage(),
+        handlers: [handler],
+        ...(name !== undefined && { [name]: value }),
+      }),
+    });
+
+    before(async () => {
+      options = await documentedOptions('Of the server, `new JobServer({ … })`');
+    });
+
+    it('has each that is a number', () => {
+      const numbers = Object.entries(resolved()).filter(([, value]) => typeof value === 'number');
+      expect(options.map(({ name }) => name)).to.have.members(numbers.map(([name]) => name));
+    });
+
+    it('has their defaults', () => {
+      const usual = resolved();
+      for (const option of options)
+        if (option.default !== null) expect(usual[option.name], option.name).to.equal(option.default);
+    });
+
+    it('takes the ends of their ranges and refuses what lies beyond', () => {
+      for (const { name, least, most } of options) {
+        for (const value of [least, most]) expect(resolved(name, value)[name]).to.equal(value);
+        for (const value of [least - 1, most + 1])
+          expect(() => resolved(name, value)).to.throw(RangeError, `${name} is an integer from`);
+      }
+    });
+  });
 });

@@ -1,4 +1,5 @@
 export { compileClient, type CompiledClient } from './compiled-client.js';
+export { type DocumentedOption, documentedOptions } from './documented-options.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { httpClient, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.js';
 export { serve, type TestServer } from './http-server.js';

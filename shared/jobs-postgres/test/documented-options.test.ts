@@ -1,0 +1,45 @@
+import { retentionOf } from '@longshore/jobs';
+import { documentedOptions } from '@longshore/test-support';
+import { expect } from 'chai';
+import { databaseOptions, searchOptions } from '../src/postgres-options.js';
+
+const url = 'postgres://127.0.0.1:1/none';
+
+describe('Options of the Postgres storage, as docs/operations.md tells them', () => {
+  /** The value that the storage goes by. */
+  const resolved: Record<string, (value?: number) => number> = {
+    commandBatchMaxTimeoutMs: (value) =>
+      databaseOptions(withValue('commandBatchMaxTimeoutMs', value)).statementTimeoutMs,
+    poolSize: (value) => databaseOptions(withValue('poolSize', value)).poolSize,
+    searchTimeoutMs: (value) => searchOptions(withValue('searchTimeoutMs', value)).statementTimeoutMs,
+    'retentionDays.done': (value) => retentionOf(value === undefined ? {} : { done: value }).done,
+    'retentionDays.failed': (value) => retentionOf(value === undefined ? {} : { failed: value }).failed,
+    'retentionDays.cancelled': (value) =>
+      retentionOf(value === undefined ? {} : { cancelled: value }).cancelled,
+  };
+  const withValue = (name: string, value?: number): { url: string } => ({
+    url,
+    ...(value !== undefined && { [name]: value }),
+  });
+
+  it('have the defaults and ranges that are told', async () => {
+    const options = await documentedOptions('Of the storage, `new PostgresStorage({ … })`');
+    expect(options.map(({ name }) => name)).to.have.members(Object.keys(resolved));
+    for (const { name, default: usual, least, most } of options) {
+      const resolve = resolved[name] ?? expect.fail(name);
+      expect([resolve(), resolve(least), resolve(most)], name).to.deep.equal([usual, least, most]);
+      for (const value of [least - 1, most + 1])
+        expect(() => resolve(value)).to.throw(RangeError, `${name} is an integer from`);
+    }
+  });
+
+  it('set READ COMMITTED and leave global locks out unless told otherwise', () => {
+    expect(databaseOptions({ url })).to.include({
+      useRecommendedIsolationLevel: true,
+      disableGlobalLocks: true,
+      pooler: 'none',
+      directUrl: url,
+      applicationName: 'longshore',
+    });
+  });
+});

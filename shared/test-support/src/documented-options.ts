@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+
+/** What a table of docs/operations.md says of an option that is a number. */
+export interface DocumentedOption {
+  readonly name: string;
+  /** `null` if it is not one number. */
+  readonly default: number | null;
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * The options with a range in the table that follows a text.
+ *
+ * @param before stands before the table, and only there
+ */
+export async function documentedOptions(before: string): Promise<DocumentedOption[]> {
+  const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const [, rest = ''] = page.split(before);
+  const lines = rest.trimStart().split('\n').slice(1);
+  const table = lines.slice(lines.findIndex((line) => line.startsWith('| ---')) + 1);
+  const rows = table.slice(
+    0,
+    table.findIndex((line) => !line.startsWith('|')),
+  );
+  return rows.flatMap((row) => {
+    const [name = '', , usual = '', range = ''] = row
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
+    const [least, most] = range.split('–').map(numberOf);
+    if (least === undefined || most === undefined) return [];
+    const value = numberOf(usual);
+    return [{ name: name.replaceAll('`', ''), default: Number.isNaN(value) ? null : value, least, most }];
+  });
+}
+
+function numberOf(text: string): number {
+  return Number(text.replaceAll(/\s/g, ''));
+}
