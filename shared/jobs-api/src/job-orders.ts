@@ -72,14 +72,14 @@ export async function askedAll<Result>(
   work: (orders: JobOrder[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = await eachAsked(bodies, at, (body) => orders.orderOf(body));
+  const given = eachAsked(bodies, at, (body) => orders.orderOf(body));
   return asked(async () => {
     try {
       return await work(given);
     } catch (error) {
       // The client names the first bad arguments; a caller wants to know of all.
       if (error instanceof InvalidArgumentsError)
-        await eachAsked(given, at, ({ definition, args }) => definition.serialize(args));
+        eachAsked(given, at, ({ definition, args }) => definition.serialize(args));
       throw error;
     }
   });
@@ -87,11 +87,12 @@ export async function askedAll<Result>(
 
 type Place = (index: number) => string;
 
-async function eachAsked<Given, Result>(
+/** Does what each of a list asks for, and throws what is wrong with any of them, each problem with its place. */
+export function eachAsked<Given, Result>(
   list: readonly Given[],
   at: Place,
   work: (one: Given) => Result,
-): Promise<Result[]> {
+): Result[] {
   const problems: Problem[] = [];
   const results = list.flatMap((one, index) => {
     try {

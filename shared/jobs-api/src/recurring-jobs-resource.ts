@@ -1,14 +1,22 @@
-import { defineRecurringJob, RecurringJobOwnedError, type RecurringJobs } from '@longshore/jobs';
+import {
+  defineRecurringJob,
+  type NewRecurringJob,
+  RecurringJobOwnedError,
+  type RecurringJobs,
+} from '@longshore/jobs';
 import {
   apiError,
+  applyAll,
   defineResource,
   type ItemChange,
+  type KeyedChange,
+  itemsOf,
   pageOf,
   type Resource,
   withJob,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { asked, type JobOrders } from './job-orders.js';
+import { asked, eachAsked, type JobOrders } from './job-orders.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import {
   NewRecurringJobItem,
@@ -29,25 +37,38 @@ const serverSet = [
   'updatedAt',
 ] as const;
 
+type Fields = Omit<Item, (typeof serverSet)[number]>;
+
 /** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
 export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrders, jobs: Resource): Resource {
   const get = async (id: string): Promise<Item | undefined> => {
     const job = await recurring.find(id);
     return job === null ? undefined : toRecurringJobItem(job);
   };
-  const update = async (
-    id: string,
-    change: ItemChange<Item, Omit<Item, (typeof serverSet)[number]>>,
-  ): Promise<Item | undefined> => {
+  const changed = (fields: Fields): NewRecurringJob =>
+    defineRecurringJob(toRecurringJobOptions(orders, fields));
+  const update = async (id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> => {
+    const [updated] = await owned(() =>
+      asked(() =>
+        recurring.updateAll([id], (current) =>
+          [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id })),
+        ),
+      ),
+    );
+    return updated === undefined ? undefined : toRecurringJobItem(updated);
+  };
+  const updateAll = async (changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> => {
+    const ids = changes.map(({ id }) => id);
     const updated = await owned(() =>
       asked(() =>
-        recurring.update(id, (current) => {
-          const fields = change.apply(toRecurringJobItem(current));
-          return defineRecurringJob(toRecurringJobOptions(orders, { ...fields, id }));
+        recurring.updateAll(ids, (current) => {
+          const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
+          const fields = applyAll({ singular: 'recurring-job' }, changes, items);
+          return eachAsked(fields, (index) => `[${index}]`, changed);
         }),
       ),
     );
-    return updated === null ? undefined : toRecurringJobItem(updated);
+    return updated.map(toRecurringJobItem);
   };
   return defineResource({
     name: 'recurring-jobs',
@@ -77,6 +98,11 @@ export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrder
       },
       replace: update,
       patch: update,
+      replaceMany: updateAll,
+      deleteMany: async ({ filters }) => {
+        const items = (await recurring.list()).map(toRecurringJobItem);
+        return recurring.removeAll(itemsOf(items, filters).map(({ id }) => id));
+      },
       delete: async (id, check) => {
         const item = await get(id);
         if (item !== undefined) check(item);

@@ -54,6 +54,40 @@ onEachStorage('Recurring jobs as resources', (api) => {
     expect(listed.headers['x-total-count']).to.equal('2');
   });
 
+  it('PUT /recurring-jobs replaces those that are listed, all or none', async () => {
+    const ids = [await make(), await make()];
+    const full = { ...hourly, queue: 'default', priority: 5, maxAttempts: 10 };
+    const refused = await api.put('/recurring-jobs', [
+      { ...full, id: ids[0] },
+      { ...full, id: ids[1], cron: '61 * * * *' },
+      { ...full, id: 'none' },
+    ]);
+    expect(refused.codes).to.deep.equal([40402]);
+    const bad = await api.put('/recurring-jobs', [
+      { ...full, id: ids[0] },
+      { ...full, id: ids[1], cron: '61 * * * *' },
+    ]);
+    expect(bad.codes).to.deep.equal([42202]);
+    expect(bad.text).to.contain('[1]: ');
+    expect((await api.get(`/recurring-jobs/${ids[0]}`)).item).to.include({ priority: 0 });
+    const changed = await api.put(
+      '/recurring-jobs',
+      ids.toReversed().map((id) => ({ ...full, id })),
+    );
+    expect(changed.items.map(({ id, ...item }) => [id, item['priority']])).to.deep.equal([
+      [ids[1], 5],
+      [ids[0], 5],
+    ]);
+  });
+
+  it('DELETE /recurring-jobs removes those that match', async () => {
+    const queue = api.newName();
+    const [gone, stays] = [await make({ queue }), await make()];
+    expect((await api.delete(`/recurring-jobs?queue=${queue}`)).status).to.equal(204);
+    expect((await api.get(`/recurring-jobs/${gone}`)).status).to.equal(404);
+    expect((await api.get(`/recurring-jobs/${stays}`)).status).to.equal(200);
+  });
+
   it('GET /recurring-jobs/{id} of an unknown one is 404', async () => {
     expect((await api.get('/recurring-jobs/none')).codes).to.deep.equal([40402]);
   });

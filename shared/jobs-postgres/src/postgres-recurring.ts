@@ -51,20 +51,44 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
+    const [updated] = await this.updateAll([id], (current) =>
+      [...current.values()].map((job) => ({ ...change(job), id })),
+    );
+    return updated ?? null;
+  }
+
+  async updateAll(
+    ids: readonly string[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+  ): Promise<RecurringJob[]> {
     const updated = await this.#database.transaction(async (client) => {
-      const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
-      if (row === undefined) return undefined;
-      const job = { ...change(sql.toRecurringJob(row)), id };
-      if (row.application !== null) throw new RecurringJobOwnedError(id, row.application);
-      const values = sql.upsertValues(job, null, nextDueAt(job, row.now));
-      return (await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row;
+      const rows = new Map<string, RowNow>();
+      for (const id of [...new Set(ids)].toSorted()) {
+        const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
+        if (row !== undefined) rows.set(id, row);
+      }
+      const jobs = change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
+      const results: Row[] = [];
+      for (const job of jobs) {
+        const row = rows.get(job.id);
+        if (row === undefined)
+          throw new Error(`The recurring job "${job.id}" is not among those to be changed`);
+        if (row.application !== null) throw new RecurringJobOwnedError(job.id, row.application);
+        const values = sql.upsertValues(job, null, nextDueAt(job, row.now));
+        results.push((await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row);
+      }
+      return results;
     });
     this.#wakeUps.announce(null);
-    return updated === undefined ? null : sql.toRecurringJob(updated);
+    return updated.map(sql.toRecurringJob);
   }
 
   async remove(id: string): Promise<boolean> {
-    return (await this.#database.query(sql.deleteRecurringJobs, [[id]])).length > 0;
+    return (await this.removeAll([id])) > 0;
+  }
+
+  async removeAll(ids: readonly string[]): Promise<number> {
+    return (await this.#database.query(sql.deleteRecurringJobs, [ids])).length;
   }
 
   async find(id: string): Promise<RecurringJob | null> {

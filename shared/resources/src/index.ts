@@ -10,7 +10,7 @@ export { idempotencyTable, tableIdempotencyStore } from './idempotency/table-sto
 export { answerMalformedHttp } from './malformed-http.js';
 export type { ApiInfo } from './openapi/document.js';
 export type { OpenApiDocument } from './openapi/document-types.js';
-export { pageOf } from './query/collection-page.js';
+export { itemsOf, pageOf } from './query/collection-page.js';
 export type { CollectionQuery, Selection } from './query/collection-query.js';
 export type { Filter } from './query/filter-value.js';
 export { requireCaller } from './koa-guard.js';

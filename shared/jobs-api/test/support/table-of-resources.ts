@@ -59,7 +59,12 @@ export const rows = (places: Places): readonly Row[] => [
   ...['pause', 'resume', 'purge'].map((name) => operation(({ queue }) => `/queues/${queue}/${name}`)),
   collection(({ queue }) => `/queues/${queue}/jobs`, { GET: undefined, POST: newJob }),
   collection(({ queue }) => `/queues/${queue}/jobs/search/add`),
-  collection(() => '/recurring-jobs', { GET: undefined, POST: { ...schedule, id: 'another' } }),
+  collection(() => '/recurring-jobs', {
+    GET: undefined,
+    POST: { ...schedule, id: 'another' },
+    PUT: [{ ...schedule, id: 'row' }],
+    DELETE: undefined,
+  }),
   ...['trigger', 'pause', 'resume'].map((name) =>
     operation(({ recurring }) => `/recurring-jobs/${recurring}/${name}`),
   ),

@@ -50,6 +50,32 @@ export function keepingRecurring(bench: Bench): void {
     expect(await recurring.find(before.id)).to.deep.equal(before);
   });
 
+  it('is changed with others, all or none', async () => {
+    const [one, other] = [await recurring.add(), await recurring.add()];
+    const job = recurring.describe();
+    await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    const raise = (ids: string[]): Promise<{ id: string; priority: number }[]> =>
+      bench.storage.recurring.updateAll([...ids, 'nobody-knows-me'], (current) =>
+        ids.flatMap((id) => {
+          const known = current.get(id);
+          return known === undefined ? [] : [recurring.describe({ id, queue: known.queue, priority: 7 })];
+        }),
+      );
+    expect(await raise([one.id, job.id]).catch(String)).to.contain('RecurringJobOwnedError');
+    expect((await recurring.find(one.id)).priority).to.equal(0);
+    const updated = await raise([other.id, one.id]);
+    expect(updated.map(({ id, priority }) => [id, priority])).to.deep.equal([
+      [other.id, 7],
+      [one.id, 7],
+    ]);
+  });
+
+  it('is removed with others', async () => {
+    const ids = [(await recurring.add()).id, (await recurring.add()).id];
+    expect(await bench.storage.recurring.removeAll([...ids, 'nobody-knows-me'])).to.equal(2);
+    expect(await bench.storage.recurring.find(ids[0] ?? '')).to.equal(null);
+  });
+
   it('is not changed if it is an application’s', async () => {
     const job = recurring.describe();
     await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);

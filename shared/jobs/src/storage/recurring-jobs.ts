@@ -42,6 +42,17 @@ export interface RecurringJobs {
    * @throws {RecurringJobOwnedError} if it is an application's
    */
   update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null>;
+  /**
+   * Changes several in one transaction, all or none, as {@link update} changes one.
+   *
+   * @param change gets those of the ids that there are, and gives what they are to be: some of them, or none
+   */
+  updateAll(
+    ids: readonly string[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+  ): Promise<RecurringJob[]>;
+  /** Removes several at once, as {@link remove} does one; how many there were. */
+  removeAll(ids: readonly string[]): Promise<number>;
   /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
   remove(id: string): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;

@@ -2,14 +2,21 @@ import type { Page } from '../resource/storage.js';
 import type { CollectionQuery } from './collection-query.js';
 import type { Filter } from './filter-value.js';
 
+/** Those of a collection that match every filter. */
+export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {
+  return items.filter((item) => {
+    const fields = new Map<string, unknown>(Object.entries(item));
+    return filters.every((filter) => matches(fields.get(filter.field), filter));
+  });
+}
+
 /** The page that a query asks for, of a collection that is small enough to be read as a whole. */
 export function pageOf<Item extends object>(
   items: readonly Item[],
   { filters, sort, limit, offset }: CollectionQuery,
 ): Page<Item> {
-  const matching = items
+  const matching = itemsOf(items, filters)
     .map((item) => [item, new Map<string, unknown>(Object.entries(item))] as const)
-    .filter(([, fields]) => filters.every((filter) => matches(fields.get(filter.field), filter)))
     .toSorted(([, left], [, right]) => {
       for (const { field, direction } of sort) {
         const order = compare(left.get(field), right.get(field));

@@ -45,15 +45,31 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
-    const existing = this.#records.get(id);
-    if (existing === undefined) return null;
-    const job = change(toRecurringJob(existing));
-    if (existing.application !== null) throw new RecurringJobOwnedError(id, existing.application);
-    return toRecurringJob(this.#put({ ...job, id }, null));
+    const [updated] = await this.updateAll([id], (current) =>
+      [...current.values()].map((job) => ({ ...change(job), id })),
+    );
+    return updated ?? null;
+  }
+
+  async updateAll(
+    ids: readonly string[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+  ): Promise<RecurringJob[]> {
+    const existing = [...this.#records].filter(([id]) => ids.includes(id));
+    const jobs = change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
+    for (const { id } of jobs) {
+      const application = this.#records.get(id)?.application ?? null;
+      if (application !== null) throw new RecurringJobOwnedError(id, application);
+    }
+    return jobs.map((job) => toRecurringJob(this.#put(job, null)));
   }
 
   async remove(id: string): Promise<boolean> {
     return this.#records.delete(id);
+  }
+
+  async removeAll(ids: readonly string[]): Promise<number> {
+    return ids.filter((id) => this.#records.delete(id)).length;
   }
 
   async find(id: string): Promise<RecurringJob | null> {
