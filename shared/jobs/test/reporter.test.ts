@@ -88,6 +88,21 @@ describe('The reporter', () => {
     expect(storage.taken).to.have.length(1);
   });
 
+  it('goes on with a later attempt of a job whose earlier one is lost', async () => {
+    const later = reporter.open({ ...claimOf('one'), attempt: 2 });
+    storage.stale = [claimOf('one')];
+    report.log.info('lost');
+    later.log.info('first');
+    await eventually(() => storage.taken.length === 1);
+    later.log.info('second');
+    await eventually(() => storage.taken.length === 2);
+    expect(written().map(({ claim, lines }) => [claim.attempt, lines[0]?.message])).to.deep.equal([
+      [1, 'lost'],
+      [2, 'first'],
+      [2, 'second'],
+    ]);
+  });
+
   it('takes nothing from a handler that goes on after its attempt has ended', async () => {
     await reporter.flush(report);
     report.log.info('too late');

@@ -53,6 +53,15 @@ describe('A transaction', () => {
     expect(await database.query("select 1 from note where text = 'lost'")).to.deep.equal([]);
   });
 
+  it('fails if one of its statements failed and the work kept that to itself', async () => {
+    const error: unknown = await inTransaction(pool, async (transaction) => {
+      await transaction.query("insert into note values ('unheard')");
+      await transaction.query(fail('23505')).catch(() => undefined);
+    }).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('it was rolled back');
+    expect(await database.query("select 1 from note where text = 'unheard'")).to.deep.equal([]);
+  });
+
   it('is READ COMMITTED whatever the database’s default', async () => {
     await database.query(
       `alter database ${database.name} set default_transaction_isolation = 'serializable'`,

@@ -75,9 +75,9 @@ export class Reporter {
     if (taken.size === 0) return;
     try {
       const stale = await this.#store.report([...taken.values()]);
-      const lost = new Set(stale.map(({ jobId }) => jobId));
+      const lost = new Set(stale.map(attemptOf));
       for (const [report, news] of taken) {
-        if (lost.has(news.claim.jobId)) report.discard();
+        if (lost.has(attemptOf(news.claim))) report.discard();
         else report.written(news);
       }
       this.#retryMs = 0;
@@ -97,4 +97,9 @@ export class Reporter {
     this.#logger.warn({ err: error, retryInMs: this.#retryMs }, 'writing logs and progress: failed');
     await new Promise((resolve) => setTimeout(resolve, this.#retryMs));
   }
+}
+
+/** One server may have reports of two attempts of a job, of which one is lost. */
+function attemptOf({ jobId, attempt }: Claim): string {
+  return `${jobId} ${attempt}`;
 }

@@ -10,6 +10,8 @@ export interface QueryResult<Row extends object> {
   readonly rows: readonly Row[];
   /** Rows that the statement read or changed. */
   readonly rowCount: number | null;
+  /** The kind of statement that was carried out: `COMMIT`. */
+  readonly command?: string;
 }
 
 /** A connection taken from a pool. */

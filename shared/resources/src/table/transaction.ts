@@ -31,7 +31,10 @@ async function once<Result>(
   try {
     await connection.query('begin isolation level read committed');
     const result = await work(connection);
-    await connection.query('commit');
+    // Of a transaction in which a statement failed unheard, Postgres makes a rollback, and calls it a success.
+    const { command } = await connection.query('commit');
+    if (command === 'ROLLBACK')
+      throw new Error('A statement of the transaction had failed: it was rolled back');
     return result;
   } catch (error) {
     await connection.query('rollback').catch(() => {
