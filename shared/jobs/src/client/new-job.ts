@@ -87,7 +87,15 @@ function metaOf(
   const { tags = [], timeoutMs, traceparent, idempotencyKey } = options;
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (traceparent !== undefined) checkTraceparent(traceparent);
-  const meta: JobMeta = {
+  const isPlain =
+    timeoutMs === undefined &&
+    traceparent === undefined &&
+    idempotencyKey === undefined &&
+    after === null &&
+    concurrency === null &&
+    tags.length === 0;
+  if (isPlain) return null;
+  return {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -95,7 +103,6 @@ function metaOf(
     ...(concurrency !== null && concurrencyMeta(concurrency)),
     ...(tags.length > 0 && { tags: checkTags(tags) }),
   };
-  return Object.keys(meta).length === 0 ? null : meta;
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

@@ -17,9 +17,11 @@ const maxProblems = 20;
  * @throws {InvalidArgumentsError} that names the path of every part that cannot be stored
  */
 export function toJsonText(value: unknown, root: string): JsonText {
-  const problems: ArgumentProblem[] = [];
-  inspect(value, root, problems, []);
-  if (problems.length > 0) throw new InvalidArgumentsError(problems);
+  if (!isStorable(value, 0)) {
+    const problems: ArgumentProblem[] = [];
+    inspect(value, root, problems, []);
+    if (problems.length > 0) throw new InvalidArgumentsError(problems);
+  }
   return JSON.stringify(value);
 }
 
@@ -30,6 +32,26 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
   return bytes > maxBytes ? bytes : null;
 }
 
+/**
+ * Whether nothing is wrong with the value, told without paths and lists: this is done for every job. What refers back to
+ * itself is found too deep.
+ */
+function isStorable(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return scalarProblem(value) === null;
+  if (depth >= maxDepth) return false;
+  if (Array.isArray(value)) {
+    // Not every(), which passes over holes.
+    for (let index = 0; index < value.length; index++) if (!isStorable(value[index], depth + 1)) return false;
+    return true;
+  }
+  if (shapeProblem(value) !== null) return false;
+  const members = value as Record<string, unknown>;
+  for (const key of Object.keys(members))
+    if (stringProblem(key) !== null || !isStorable(members[key], depth + 1)) return false;
+  return true;
+}
+
+/** The same slowly, with the path of each problem. */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
   const problem = problemOf(value, ancestors);
   if (problem !== null) {
@@ -54,15 +76,18 @@ function inspect(value: unknown, path: string, problems: ArgumentProblem[], ance
 }
 
 function problemOf(value: unknown, ancestors: readonly object[]): string | null {
+  return typeof value === 'object' && value !== null ? objectProblem(value, ancestors) : scalarProblem(value);
+}
+
+function scalarProblem(value: unknown): string | null {
   switch (typeof value) {
     case 'string':
       return stringProblem(value);
     case 'number':
       return Number.isFinite(value) ? null : `is ${value}, which JSON cannot carry`;
     case 'boolean':
+    case 'object': // null
       return null;
-    case 'object':
-      return value === null ? null : objectProblem(value, ancestors);
     case 'undefined':
       return 'is undefined: leave the member out or pass null';
     case 'bigint':
@@ -80,7 +105,10 @@ function stringProblem(text: string): string | null {
 function objectProblem(value: object, ancestors: readonly object[]): string | null {
   if (ancestors.includes(value)) return 'refers back to an object that contains it';
   if (ancestors.length >= maxDepth) return `is nested more than ${maxDepth} levels deep`;
-  if (Array.isArray(value)) return null;
+  return Array.isArray(value) ? null : shapeProblem(value);
+}
+
+function shapeProblem(value: object): string | null {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return instanceProblem(value);
   if (Object.getOwnPropertySymbols(value).length > 0) return 'has a symbol as a key';
