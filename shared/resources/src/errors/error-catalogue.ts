@@ -78,8 +78,9 @@ export const errorCatalogue = {
   40901: {
     title: 'Duplicate',
     userMessage: 'This already exists.',
-    cause: 'Another item has the same value in a field whose values are unique.',
-    fix: 'Use another value, or change the existing item.',
+    cause:
+      'Another item has the same value in a field whose values are unique, or was made before with the same key.',
+    fix: 'Use another value or key, or change the existing item; the internal message names it where it can.',
   },
   40902: {
     title: 'Illegal state',
