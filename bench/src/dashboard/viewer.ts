@@ -9,13 +9,29 @@ const regions = [
   { name: 'failures', everyMs: 5_000 },
 ] as const;
 
-/** Looks at the overview for some seconds. Resolves to the number of its requests. */
-export async function look(url: string, headers: Record<string, string>, seconds: number): Promise<number> {
+/** What a page that has been loaded knows of its regions. */
+export async function openPage(url: string, headers: Record<string, string>): Promise<Map<string, string>> {
+  const etags = new Map<string, string>();
+  for (const { name } of regions) {
+    const response = await fetch(url, { headers: { ...headers, 'longshore-region': name } });
+    await response.arrayBuffer();
+    etags.set(name, response.headers.get('etag') ?? '');
+  }
+  return etags;
+}
+
+/** Looks on at the overview for some seconds, having loaded it. Resolves to the number of its requests. */
+export async function look(
+  url: string,
+  headers: Record<string, string>,
+  seconds: number,
+  etags: ReadonlyMap<string, string>,
+): Promise<number> {
   const endsAt = performance.now() + seconds * 1_000;
   const counts = await Promise.all(
     regions.map(async ({ name, everyMs }) => {
       let requests = 0;
-      let etag = '';
+      let etag = etags.get(name) ?? '';
       await pause(Math.random() * everyMs);
       while (performance.now() < endsAt) {
         const response = await fetch(url, {

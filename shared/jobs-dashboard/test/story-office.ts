@@ -24,15 +24,17 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
       ['Thumbnails after the new theme', 60, 0],
     ] as const
   ).entries()) {
-    const jobs = Array.from({ length: size }, (_each, place) =>
-      storage.order({
+    const id = newId(storage.manualClock.now());
+    const jobs = Array.from({ length: size }, (_each, place) => ({
+      ...storage.order({
         name: ['send-invoice', 'import-prices', 'generate-thumbnail'][index] ?? '',
         queue: 'batched',
         args: { place, of: size },
         maxAttempts: 1,
       }),
-    );
-    await storage.enqueueBatch({ id: newId(storage.manualClock.now()), name, jobs, followUp: null });
+      meta: { batchId: id },
+    }));
+    await storage.enqueueBatch({ id, name, jobs, followUp: null });
     for (let place = 0; place < size; place += 1) {
       const claimed = await storage.start(serverId, 'batched');
       storage.manualClock.advance(600 + 37 * (place % 5));

@@ -55,8 +55,11 @@ export const findJobs: Statement = {
   order by place`,
 };
 
+/** Of those that have not finished, the id alone is in no index: each queue is asked, and only for what is not in history. */
 function jobWithId(id: string): string {
   return `
+  select ${finished} from longshore.job_done where id = ${id}
+  union all
   select found.* from longshore.queue cross join lateral (
     select ${waiting('scheduled')} from longshore.job_waiting where queue_id = queue.id and id = ${id}
     union all
@@ -68,8 +71,6 @@ function jobWithId(id: string): string {
     union all
     select ${held} from longshore.job_held where queue_id = queue.id and id = ${id}
   ) as found
-  union all
-  select ${finished} from longshore.job_done where id = ${id}
   limit 1`;
 }
 
