@@ -92,8 +92,7 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
   return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
 }
 
-/** A text is sought among the nearest jobs only. */
-/** Words may be anywhere, where no index leads. */
+/** Whether words are sought, which may be anywhere, where no index leads: they are looked for among the nearest jobs only. */
 export function isText({ q }: JobFilter): boolean {
   return q !== undefined && q.trim() !== '';
 }
