@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import Koa from 'koa';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -9,9 +10,16 @@ import { launchChromium } from '../test/browser/chromium.js';
 import { listenerOf } from '../test/dashboard-site.js';
 import { seedStory, type Story } from '../test/story.js';
 
-/** Takes pictures of every page: `tsx -C source screenshots/main.ts [folder]`, into docs/images by default. A Monday, always the same. */
+/**
+ * Takes pictures of every page: `tsx -C source screenshots/main.ts [folder] [--only name]…`, into docs/images by default, or of
+ * those only whose name begins so: `jobs-light`, `queue`. A Monday, always the same.
+ */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
-const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', multiple: true, default: [''] } },
+});
+const folder = positionals[0] ?? join(import.meta.dirname, '../../../docs/images');
 
 const MAX_HEIGHT = 1_150;
 
@@ -81,6 +89,7 @@ try {
       ([name, path]) => [name, `${url}/job-dashboard/${path}`] as const,
     );
     for (const [name, address] of [...pages, ['sign-in', `${lockedUrl}/job-dashboard/`] as const]) {
+      if (!values.only.some((start) => `${name}-${look}`.startsWith(start))) continue;
       await page.goto(address);
       await takePicture(page, `${name}-${look}`);
     }
