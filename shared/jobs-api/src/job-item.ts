@@ -131,7 +131,7 @@ export const AttemptItem = Type.Object({
   error: nullable(JobErrorItem),
 });
 
-export function toJobItem(job: Job): Static<typeof JobItem> {
+export function toJobItem({ readyAt: _readyAt, ...job }: Job): Static<typeof JobItem> {
   return {
     ...job,
     createdAt: job.createdAt.toISOString(),

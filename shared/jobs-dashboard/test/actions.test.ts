@@ -78,9 +78,9 @@ describe('an action', () => {
 
   it('pauses a queue and resumes it, which its page shows at once', async () => {
     await act('/queues/mail/pause');
-    expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('until it is resumed');
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('until somebody resumes');
     await act('/queues/mail/resume');
-    expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until it is resumed');
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until somebody resumes');
   });
 
   it('is told to the application, with who did it', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
-import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, attempt, counts, failure, job, nowMs, queue, server, read } from './situation.js';
+import { ago, attempt, failure, job, nowMs, queue, server, read } from './situation.js';
 
 describe('the sentence about a job', () => {
   const around = (own: Partial<Surroundings> = {}): Surroundings => ({
@@ -107,76 +106,4 @@ describe('the sentence about a job', () => {
     expect(explain(job({}), around({ servers: [] })).tone).to.equal('attention');
     expect(explain(job({ state: 'failed' }), around()).tone).to.equal('attention');
   });
-});
-
-describe('the warnings', () => {
-  const situation = (own: Partial<Situation>): Situation => ({
-    queues: [queue()],
-    servers: [server()],
-    longestRunning: [],
-    orphans: [],
-    nowMs,
-    ...own,
-  });
-  const waiting = { ...counts, enqueued: 2 };
-
-  for (const [what, given, words] of [
-    ['no server', situation({ servers: [] }), 'No server is running'],
-    [
-      'a queue without a server',
-      situation({ queues: [queue({ servers: 0, counts: waiting })] }),
-      'No server takes jobs from queue “q”',
-    ],
-    [
-      'a queue without a server for its scheduled jobs',
-      situation({ queues: [queue({ servers: 0, counts: { ...counts, scheduled: 1 } })] }),
-      'No server takes jobs',
-    ],
-    [
-      'a paused queue with jobs, once',
-      situation({
-        queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
-      }),
-      'Queue “q” has been paused for 10 min',
-    ],
-    [
-      'jobs that nobody handles',
-      situation({ orphans: [{ queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' }] }),
-      'No server of queue “q” has a handler for “typo”',
-    ],
-    ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
-    [
-      'a job without its server',
-      situation({ longestRunning: [job({ state: 'processing', serverId: 'gone', startedAt: ago(60) })] }),
-      'on a server that is gone',
-    ],
-    [
-      'a long wait',
-      situation({ queues: [queue({ oldestEnqueuedAt: ago(301), counts: waiting })] }),
-      'Queue “q” lags',
-    ],
-    ['clocks that differ', situation({ servers: [server({ heartbeatAt: ago(-9) })] }), 'differ by 9.0 s'],
-  ] as const) {
-    it(`tell of ${what}`, () => {
-      const texts = findWarnings(given).map(({ text }) => read(text));
-      expect(texts).to.have.lengthOf(1);
-      expect(texts[0]).to.include(words);
-    });
-  }
-
-  for (const [what, given] of [
-    ['an ordinary day', situation({ queues: [queue({ oldestEnqueuedAt: ago(2), counts: waiting })] })],
-    [
-      'a queue without a server and without jobs',
-      situation({ queues: [queue({ servers: 0, counts: { ...counts, done: 9 } })] }),
-    ],
-    [
-      'a job that has just been claimed',
-      situation({ longestRunning: [job({ state: 'processing', serverId: 'new', startedAt: ago(1) })] }),
-    ],
-  ] as const) {
-    it(`are silent about ${what}`, () => {
-      expect(findWarnings(given)).to.deep.equal([]);
-    });
-  }
 });

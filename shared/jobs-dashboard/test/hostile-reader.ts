@@ -80,6 +80,8 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       ...(await reader.listQueues()),
       ...(await reader.listQueues()).map(hostileQueue),
     ],
+    findQueue: async (name) =>
+      (await reader.findQueue(name)) ?? (await reader.listQueues()).map(hostileQueue)[0] ?? null,
     listContinuations: async (id) => (await reader.listContinuations(id)).map(hostileJob),
     findBatch: async (id) => {
       const batch = await reader.findBatch(id);

@@ -153,7 +153,7 @@ describe('the pages', () => {
   it('name the queues and the jobs of one server', async () => {
     expect(await page(`/servers/${site.story.serverId}`))
       .to.include('newsletter')
-      .and.include('5 of 8')
+      .and.include('6 of 8')
       .and.include('resize-image');
   });
 

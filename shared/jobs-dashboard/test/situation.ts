@@ -29,6 +29,7 @@ export const job = (own: Partial<Job>): Job => ({
   maxAttempts: 3,
   createdAt: ago(100),
   runAt: null,
+  readyAt: ago(1),
   startedAt: null,
   finishedAt: null,
   serverId: null,

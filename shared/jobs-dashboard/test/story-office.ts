@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId, type ServerRegistration } from '@longshore/jobs';
 import type { SeededStorage } from './seeded-storage.js';
 
 const MINUTE = 60_000;
@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
   await seedBatches(storage, serverId);
   await storage.limitQueue('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
-  await storage.limitQueue('orders', { concurrencyLimit: 50, rateLimit: null });
+  await storage.limitQueue('orders', { concurrencyLimit: 2, rateLimit: null });
   await seedDeeds(storage);
   await storage.bulk.start({
     action: 'retry',
@@ -71,4 +71,10 @@ async function seedDeeds(storage: SeededStorage): Promise<void> {
     filter: { state: 'failed', terms: [{ key: 'name', value: 'sync-order' }] },
     count: 13,
   });
+}
+
+/** As many orders run as may, and more wait. */
+export async function fillOrders(storage: SeededStorage, server: ServerRegistration): Promise<void> {
+  for (let index = 0; index < 2; index += 1) await storage.start(server.id, 'orders');
+  server.report(8);
 }

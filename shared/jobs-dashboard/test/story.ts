@@ -2,14 +2,13 @@ import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
 import { cardError, timeoutError } from './story-errors.js';
-import { seedOffice } from './story-office.js';
+import { fillOrders, seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
 import { workUntil } from './story-work.js';
 import { reportImport } from './story-log.js';
 import { fireRecurring, seedRecurring } from './story-recurring.js';
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
 
@@ -47,7 +46,7 @@ export async function seedStory(
   endMs: number = Date.parse('2026-03-01T14:05:00Z'),
   { busy = false }: { busy?: boolean } = {},
 ): Promise<Story> {
-  const clock = new ManualClock(new Date(endMs - 90 * MINUTE - (busy ? DAY : 0)));
+  const clock = new ManualClock(new Date(endMs - 90 * MINUTE - (busy ? 24 * 60 * MINUTE : 0)));
   const storage = new SeededStorage(clock);
   const at = async (minutesBeforeEnd: number): Promise<void> => {
     const untilMs = endMs - minutesBeforeEnd * MINUTE;
@@ -73,10 +72,9 @@ export async function seedStory(
   });
 
   const recurringId = await seedRecurring(storage);
-  const ordinary = ['resize-image', 'generate-thumbnail'];
   for (let index = 0; index < 60; index += 1) {
     await storage.add({
-      name: ordinary[index % 2] ?? '',
+      name: index % 2 === 0 ? 'resize-image' : 'generate-thumbnail',
       queue: 'images',
       args: { imageId: 8_000 + index, width: 320 },
     });
@@ -219,7 +217,7 @@ export async function seedStory(
     });
   }
   for (let index = 0; index < 5; index += 1) await storage.start(first.id, 'images');
-  first.report(5);
+  first.report(6);
   const enqueuedId = await storage.add({ name: 'sync-inventory', queue: 'images', args: { warehouse: 3 } });
   for (const week of [7, 8, 9]) {
     await storage.add({ name: 'weekly-report', queue: 'reports', args: { week }, inMs: 48 * 60 * MINUTE });
@@ -230,6 +228,8 @@ export async function seedStory(
     requestedBy: 'ada',
   });
   while (await storage.bulk.advance()) clock.advance(340);
+  await at(0.1);
+  if (busy) await fillOrders(storage, first);
   await at(0);
   return {
     storage,

@@ -61,6 +61,7 @@ export function toJob(row: JobRow, queue: string): Job {
     maxAttempts: row.max_attempts,
     createdAt: row.created_at,
     runAt: row.run_at,
+    readyAt: row.state === 'enqueued' ? row.ready_at : null,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     progress: row.progress,

@@ -2,6 +2,8 @@ import { type Attempt, isFinished, type Job, type JobState, type Queue, type Ser
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Moment, type Sentence, told } from '../format/sentence.js';
+import { obstacleTo, slotsOf } from './obstacle.js';
+import { isSilent } from './takers.js';
 import { timeline, totalMs } from './timeline.js';
 
 /** What surrounds a job and decides what happens to it next. */
@@ -69,29 +71,24 @@ function explainAwaiting({ parent = null }: Surroundings): Explanation {
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
-  const pausedAt = around.queue?.pausedAt ?? null;
-  if (pausedAt !== null) {
-    return attention(
-      told`It is ready to run, but queue “${job.queue}” has been paused for ${{ since: pausedAt }}. It starts after somebody resumes the queue.`,
-    );
-  }
-  const serving = serversOf(job.queue, around.servers);
-  if (serving.length === 0) {
-    return attention(
-      told`It is ready to run, but no running server takes jobs from queue “${job.queue}”. Start one that does.`,
-    );
-  }
-  const slots = serving.reduce((sum, server) => sum + server.concurrency, 0);
-  const busy = serving.reduce((sum, server) => sum + server.processing, 0);
-  const takers = `${counted(serving.length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
+  const { queue, nowMs } = around;
   const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(job, around)}.` : '';
-  return busy >= slots
-    ? calm(
-        told`It is ready and waits for a free slot: ${takers}, and all ${counted(slots, 'slot')} are busy.${retried}`,
-      )
-    : calm(
-        told`It is ready: ${takers}, with ${counted(slots - busy, 'slot')} free. It should start soon.${retried}`,
-      );
+  if (job.readyAt === null) {
+    return calm(
+      told`As many jobs as may run at once with its concurrency key are ready or running. It becomes ready when one of them ends.${retried}`,
+    );
+  }
+  if (queue === null) return attention(told`It is ready to run, but its queue is gone.${retried}`);
+  const takers = serversOf(job.queue, around.servers);
+  const obstacle = obstacleTo(queue, takers, nowMs);
+  if (obstacle !== null) {
+    const { reason, remedy, tone } = obstacle;
+    return { text: told`It is ready to run, ${reason}. ${remedy}${retried}`, tone };
+  }
+  const taken = `${counted(takers.length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
+  return calm(
+    told`It is ready: ${taken}, with ${counted(slotsOf(takers).free, 'slot')} free. It should start soon.${retried}`,
+  );
 }
 
 function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanation {
@@ -104,9 +101,8 @@ function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanat
       told`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${fate}.`,
     );
   }
-  const silentMs = nowMs - server.heartbeatAt.getTime();
   const where = `${server.host}, process ${server.pid}`;
-  if (silentMs > server.timeoutMs / 2) {
+  if (isSilent(server, nowMs)) {
     return attention(
       told`It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${{ since: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
     );

@@ -1,6 +1,7 @@
 import type { StateCounts } from '@longshore/jobs';
 import { counted } from '../format/count.js';
-import { findWarnings, type Situation, type Warning } from './warnings.js';
+import type { Warning } from './warning.js';
+import { findWarnings, type Situation } from './warnings.js';
 
 /** The answer to “is it working?”, and what speaks against it. */
 export interface Verdict {

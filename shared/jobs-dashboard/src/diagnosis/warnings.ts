@@ -1,16 +1,11 @@
 import type { Job, Orphan, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
-import { type Sentence, told } from '../format/sentence.js';
-
-/** Something that will not mend itself, or may not. */
-export interface Warning {
-  readonly text: Sentence;
-  /** What to do, or where to look. */
-  readonly advice: string;
-  /** A path inside the dashboard that shows more. */
-  readonly link: string;
-}
+import { told } from '../format/sentence.js';
+import { failureWarning, type RecentEnds } from './failing.js';
+import { obstacleTo } from './obstacle.js';
+import { isSilent, takersAmong } from './takers.js';
+import type { Warning } from './warning.js';
 
 export interface Situation {
   readonly queues: readonly Queue[];
@@ -18,6 +13,7 @@ export interface Situation {
   /** The jobs that have been processing longest. */
   readonly longestRunning: readonly Job[];
   readonly orphans: readonly Orphan[];
+  readonly recent: RecentEnds;
   readonly nowMs: number;
 }
 
@@ -34,6 +30,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...idleHouse(situation),
     ...pausedQueues(situation),
     ...unservedQueues(situation),
+    ...failureWarning(situation.recent, situation.nowMs),
     ...unhandledJobs(situation),
     ...silentServers(situation),
     ...ownerlessJobs(situation),
@@ -91,7 +88,7 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
 
 function silentServers({ servers, nowMs }: Situation): Warning[] {
   return servers
-    .filter(({ heartbeatAt, timeoutMs }) => nowMs - heartbeatAt.getTime() > timeoutMs / 2)
+    .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
       text: told`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
@@ -111,15 +108,20 @@ function ownerlessJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
     }));
 }
 
-function longWaits({ queues, nowMs }: Situation): Warning[] {
+function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
+  const takersOf = takersAmong(servers);
   return queues.flatMap((queue) => {
     if (queue.servers === 0 || queue.pausedAt !== null || queue.oldestEnqueuedAt === null) return [];
     const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
-    if (waitedMs < LONG_WAIT_MS) return [];
+    if (waitedMs < SETTLING_MS) return [];
+    const obstacle = obstacleTo(queue, takersOf(queue.name), nowMs);
+    const stands = obstacle?.tone === 'attention';
+    if (!stands && waitedMs < LONG_WAIT_MS) return [];
+    const reason = obstacle === null ? '' : told`, ${obstacle.reason}`;
     return [
       {
-        text: told`Queue “${queue.name}” lags: its next job has been ready for ${{ since: queue.oldestEnqueuedAt }}.`,
-        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. Add servers, or see what keeps them busy.`,
+        text: told`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its next job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
+        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${obstacle?.remedy ?? 'Add servers, or see what keeps them busy.'}`,
         link: `queues/${encodeURIComponent(queue.name)}`,
       },
     ];

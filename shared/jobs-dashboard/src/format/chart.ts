@@ -44,7 +44,7 @@ export function chartOf(buckets: readonly Bucket[]): Chart {
     unfinished: { x: STEP * finished.length, y: HEIGHT - filling, height: filling },
     from: buckets[0]?.at ?? last.at,
     until: last.at,
-    total: sum(buckets),
+    total: totalOf(buckets),
     rows: rowsOf(buckets),
   };
 }
@@ -62,11 +62,12 @@ function rowsOf(buckets: readonly Bucket[]): Bucket[] {
   const size = Math.ceil(buckets.length / MAX_ROWS);
   return Array.from({ length: Math.ceil(buckets.length / size) }, (_each, index) => {
     const part = buckets.slice(index * size, (index + 1) * size);
-    return { at: part[0]?.at ?? new Date(0), ...sum(part) };
+    return { at: part[0]?.at ?? new Date(0), ...totalOf(part) };
   });
 }
 
-function sum(buckets: readonly Bucket[]): { done: number; failed: number } {
+/** What ended in all of them. */
+export function totalOf(buckets: readonly Bucket[]): { done: number; failed: number } {
   return {
     done: buckets.reduce((total, { done }) => total + done, 0),
     failed: buckets.reduce((total, { failed }) => total + failed, 0),

@@ -12,6 +12,8 @@ export interface JobRow {
   readonly maxAttempts: number;
   readonly createdAt: Date;
   readonly runAt: Date | null;
+  /** When it became ready, of a job that is enqueued and not held back. */
+  readonly readyAt: Date | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   /** Why it failed, in one line; `null` if nothing did. */
@@ -21,8 +23,8 @@ export interface JobRow {
 const MAX_ERROR = 200;
 
 export function jobRow(job: Job): JobRow {
-  const { id, name, queue, state, attempt, maxAttempts, createdAt, runAt, startedAt, finishedAt, error } =
-    job;
+  const { id, name, queue, state, attempt, maxAttempts, createdAt, runAt, error } = job;
+  const { readyAt, startedAt, finishedAt } = job;
   return {
     id,
     name,
@@ -32,6 +34,7 @@ export function jobRow(job: Job): JobRow {
     maxAttempts,
     createdAt,
     runAt,
+    readyAt,
     startedAt,
     finishedAt,
     error: error === null ? null : firstLine(`${error.name}: ${error.message}`),

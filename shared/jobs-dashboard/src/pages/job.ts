@@ -38,15 +38,14 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
-  const [job, attempts, servers, queues, followers] = await Promise.all([
-    find(id, context),
+  const job = await find(id, context);
+  const [attempts, servers, queue, followers] = await Promise.all([
     reader.listAttempts(id),
     reader.listServers(),
-    reader.listQueues(),
+    reader.findQueue(job.queue),
     reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, reader);
-  const queue = queues.find(({ name }) => name === job.queue) ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),

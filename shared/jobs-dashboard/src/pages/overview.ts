@@ -1,5 +1,7 @@
 import type { Queue } from '@longshore/jobs';
+import { recently } from '../diagnosis/failing.js';
 import { overallState } from '../diagnosis/verdict.js';
+import { totalOf } from '../format/chart.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { throughputRegion } from './throughput.js';
@@ -7,6 +9,7 @@ import { queueRow } from './queues.js';
 
 const BUSIEST_QUEUES = 8;
 const FEW_JOBS = 5;
+const MOST_WARNINGS = 8;
 
 export async function overviewPage(_request: PageRequest, context: PageContext): Promise<Page> {
   return {
@@ -24,16 +27,28 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
 }
 
 async function loadFlow({ reader, now }: PageContext): Promise<object> {
-  const [counts, queues, servers, longestRunning, orphans] = await Promise.all([
+  const [counts, queues, servers, longestRunning, orphans, ended, newestFailed] = await Promise.all([
     reader.stateCounts(),
     reader.listQueues(),
     reader.listServers(),
     oldestInProcessing(reader),
     reader.listOrphans(),
+    reader.statistics.throughput(recently),
+    newestOfFailed(reader),
   ]);
-  const situation = { queues, servers, longestRunning, orphans, nowMs: now() };
+  const recent = { ...totalOf(ended), newestFailed };
+  const situation = { queues, servers, longestRunning, orphans, recent, nowMs: now() };
   const slots = servers.reduce((sum, server) => sum + server.concurrency, 0);
-  return { counts, servers: servers.length, slots, ...overallState(situation, counts) };
+  const { warnings, ...verdict } = overallState(situation, counts);
+  const shown = warnings.slice(0, MOST_WARNINGS);
+  return {
+    counts,
+    servers: servers.length,
+    slots,
+    ...verdict,
+    warnings: shown,
+    moreWarnings: warnings.length - shown.length,
+  };
 }
 
 async function loadQueues({ reader }: PageContext): Promise<object> {
@@ -46,8 +61,11 @@ async function loadRunning({ reader }: PageContext): Promise<object> {
 }
 
 async function loadFailures({ reader }: PageContext): Promise<object> {
-  const jobs = await reader.listJobs({ filter: { state: ['failed'] }, limit: FEW_JOBS });
-  return { jobs: jobs.map(jobRow) };
+  return { jobs: (await newestOfFailed(reader)).map(jobRow) };
+}
+
+function newestOfFailed(reader: PageContext['reader']) {
+  return reader.listJobs({ filter: { state: ['failed'] }, limit: FEW_JOBS });
 }
 
 function oldestInProcessing(reader: PageContext['reader']) {

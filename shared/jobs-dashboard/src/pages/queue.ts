@@ -1,4 +1,5 @@
 import { jobStates, type Queue } from '@longshore/jobs';
+import { queueVerdict } from '../diagnosis/queue-verdict.js';
 import { notFound } from '../http/problem.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -25,13 +26,19 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
 
 async function loadState(name: string, context: PageContext): Promise<object> {
   const [queue, servers] = await Promise.all([find(name, context), context.reader.listServers()]);
+  const takers = servers.filter(({ queues }) => queues.includes(name));
   return {
+    verdict: queueVerdict(queue, takers, context.now()),
     queue: queueRow(queue),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     states: jobStates,
-    servers: servers
-      .filter(({ queues }) => queues.includes(name))
-      .map(({ id, host, pid, concurrency, processing }) => ({ id, host, pid, concurrency, processing })),
+    servers: takers.map(({ id, host, pid, concurrency, processing }) => ({
+      id,
+      host,
+      pid,
+      concurrency,
+      processing,
+    })),
   };
 }
 
@@ -47,8 +54,8 @@ async function loadJobs(name: string, { reader }: PageContext): Promise<object> 
 }
 
 async function find(name: string, { reader }: PageContext): Promise<Queue> {
-  const queue = (await reader.listQueues()).find((candidate) => candidate.name === name);
-  if (queue === undefined) {
+  const queue = await reader.findQueue(name);
+  if (queue === null) {
     throw notFound(
       'There is no such queue',
       `No job was ever put into a queue “${name}”, and no server takes jobs from it.`,

@@ -1,4 +1,4 @@
-import type { Server } from '@longshore/jobs';
+import type { Job, Server } from '@longshore/jobs';
 import { notFound } from '../http/problem.js';
 import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -17,17 +17,28 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
         name: 'server',
         view: 'server-state',
         everyMs: 2_000,
-        load: async () => ({ server: await find(id, context) }),
+        load: () => loadState(id, context),
       },
       { name: 'jobs', view: 'server-jobs', everyMs: 5_000, load: () => loadJobs(id, context) },
     ],
   };
 }
 
-async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
+/** What it runs is counted by the jobs shown below, so that the numbers agree: with its heartbeat it said what was so then. */
+async function loadState(id: string, context: PageContext): Promise<object> {
+  const [server, jobs] = await Promise.all([find(id, context), listRunning(id, context)]);
+  const processing = jobs.length < ROWS ? jobs.length : Math.max(server.processing, jobs.length);
+  return { server: { ...server, processing } };
+}
+
+async function loadJobs(id: string, context: PageContext): Promise<object> {
+  const jobs = await listRunning(id, context);
+  return { id, jobs: jobs.map((job) => jobLine(job, context.redact)) };
+}
+
+function listRunning(id: string, { reader }: PageContext): Promise<Job[]> {
   const filter = { serverId: [id], state: ['processing'] } as const;
-  const jobs = await reader.listJobs({ filter, order: 'oldest', limit: ROWS });
-  return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
+  return reader.listJobs({ filter, order: 'oldest', limit: ROWS });
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Server> {

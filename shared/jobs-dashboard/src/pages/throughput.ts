@@ -1,12 +1,12 @@
+import { recently } from '../diagnosis/failing.js';
 import { chartOf } from '../format/chart.js';
 import type { PageContext, Region } from './page.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
+const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** How fine throughput is kept differs: of all queues by ten seconds, of one by the minute. */
-const now = { title: 'Last 10 minutes', sinceMs: 10 * MINUTE, bucketMs: 10 * SECOND };
+const now = { title: 'Last 10 minutes', ...recently };
 const hour = { title: 'Last hour', sinceMs: HOUR, bucketMs: MINUTE };
 const day = { title: 'Last 24 hours', sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE };
 

@@ -25,11 +25,13 @@ export class HandedOver implements EnqueuedJob {
     if (!this.created || this.#createdAt === null) return null;
     const { id, name, queue, priority, args, maxAttempts, after = null, meta = null } = this.#job;
     const runAt = dueDate(this.#job, this.#createdAt);
+    const state = after !== null ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled';
+    const mayBeHeld = meta?.concurrencyKey !== undefined;
     return {
       id,
       name,
       queue,
-      state: after !== null ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled',
+      state,
       priority,
       args: JSON.parse(args) as JsonValue,
       result: null,
@@ -38,6 +40,7 @@ export class HandedOver implements EnqueuedJob {
       maxAttempts,
       createdAt: this.#createdAt,
       runAt,
+      readyAt: state === 'enqueued' && !mayBeHeld ? this.#createdAt : null,
       startedAt: null,
       finishedAt: null,
       serverId: null,

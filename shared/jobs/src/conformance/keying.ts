@@ -45,6 +45,14 @@ export function keying(bench: Bench): void {
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
   });
 
+  it('says of a job that its key holds back that it is not ready yet', async () => {
+    const { queue } = await queueWith((name) => five(name, 'a', 2));
+    await settled();
+    const jobs = await bench.storage.listJobs({ filter: { queue: [queue] }, limit: 10 });
+    expect(jobs.map(({ state }) => state)).to.deep.equal(Array.from({ length: 5 }, () => 'enqueued'));
+    expect(jobs.filter(({ readyAt }) => readyAt !== null)).to.have.length(2);
+  });
+
   it('gives each key its own share, and jobs without a key theirs', async () => {
     const { queue, serverId } = await queueWith((name) => [
       ...five(name, 'a', 2),

@@ -168,6 +168,16 @@ export function reading(bench: Bench): void {
     expect(found?.oldestEnqueuedAt?.getTime()).to.equal(oldest?.createdAt.getTime());
   });
 
+  it('says of a job since when it is ready, while it is', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    const ready = await bench.storage.findJob(id);
+    expect(ready?.readyAt?.getTime()).to.equal(ready?.createdAt.getTime());
+    const server = await bench.register(queue);
+    await bench.claim(server.id, queue, 1);
+    expect((await bench.storage.findJob(id))?.readyAt).to.equal(null);
+  });
+
   it('lists running servers with what they are and how many serve a queue', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.register(queue);

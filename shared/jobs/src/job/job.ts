@@ -42,6 +42,8 @@ export interface Job {
   createdAt: Date;
   /** When a scheduled job becomes ready; `null` for a job that never waited for a time. */
   runAt: Date | null;
+  /** When an enqueued job last became ready; `null` in every other state, and while its concurrency key holds it back. */
+  readyAt: Date | null;
   /** When the current or latest attempt began. */
   startedAt: Date | null;
   finishedAt: Date | null;

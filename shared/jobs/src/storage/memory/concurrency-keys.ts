@@ -19,6 +19,7 @@ export class ConcurrencyKeys {
     if (key === undefined) this.#keys.set(name, (key = { inside: new Set(), held: new ReadyLine() }));
     if (key.inside.has(job)) return [job]; // given back, it keeps its place
     key.held.add(job);
+    job.held = true;
     return admit(key);
   }
 
@@ -47,6 +48,7 @@ function admit({ inside, held }: KeyRecord): JobRecord[] {
   for (let next = held.first; next !== undefined; next = held.first) {
     if (inside.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
     inside.add(next);
+    next.held = false;
     admitted.push(...held.take(1));
   }
   return admitted;

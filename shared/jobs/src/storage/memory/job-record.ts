@@ -15,7 +15,7 @@ import { isFinished } from '../../job/state.js';
 import { replacedMeta } from '../key-resolution.js';
 
 /** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
-export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | keyof JobLinks> {
+export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | 'readyAt' | keyof JobLinks> {
   args: JsonText;
   result: JsonText;
   /** The order in which jobs became known, which breaks ties of priority. */
@@ -23,6 +23,8 @@ export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | ke
   /** The end of the lease, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
+  /** Its concurrency key keeps it out of the line. */
+  held: boolean;
   /** How long it is to wait after the end of its parents. */
   delayMs: number | null;
   /** Somebody cancelled it while it ran. */
@@ -61,6 +63,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     seq,
     leaseUntil: 0,
     readyAt: nowMs,
+    held: false,
     delayMs: null,
     cancelRequested: false,
     meta: job.meta ?? null,
@@ -98,6 +101,7 @@ export function toJob(record: JobRecord): Job {
     maxAttempts: record.maxAttempts,
     createdAt: record.createdAt,
     runAt: record.runAt,
+    readyAt: record.state === 'enqueued' && !record.held ? new Date(record.readyAt) : null,
     startedAt: record.startedAt,
     finishedAt: record.finishedAt,
     progress: toProgress(record),

@@ -1,0 +1,21 @@
+import type { Server } from '@longshore/jobs';
+
+/** The servers of each queue: with a thousand queues, looking through every server for each of them would take too long. */
+export type Takers = (queue: string) => readonly Server[];
+
+export function takersAmong(servers: readonly Server[]): Takers {
+  const byQueue = new Map<string, Server[]>();
+  for (const server of servers) {
+    for (const queue of server.queues) {
+      const known = byQueue.get(queue);
+      if (known === undefined) byQueue.set(queue, [server]);
+      else known.push(server);
+    }
+  }
+  return (queue) => byQueue.get(queue) ?? [];
+}
+
+/** Half of the time is gone after which it counts as dead: it should have been heard long ago. */
+export function isSilent({ heartbeatAt, timeoutMs }: Server, nowMs: number): boolean {
+  return nowMs - heartbeatAt.getTime() > timeoutMs / 2;
+}

@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
+import { ago, counts, failure, job, nowMs, queue, read, server } from './situation.js';
+
+describe('the warnings', () => {
+  const situation = (own: Partial<Situation>): Situation => ({
+    queues: [queue()],
+    servers: [server()],
+    longestRunning: [],
+    orphans: [],
+    recent: { done: 0, failed: 0, newestFailed: [] },
+    nowMs,
+    ...own,
+  });
+  const waiting = { ...counts, enqueued: 2 };
+
+  for (const [what, given, words] of [
+    ['no server', situation({ servers: [] }), 'No server is running'],
+    [
+      'a queue without a server',
+      situation({ queues: [queue({ servers: 0, counts: waiting })] }),
+      'No server takes jobs from queue “q”',
+    ],
+    [
+      'a queue without a server for its scheduled jobs',
+      situation({ queues: [queue({ servers: 0, counts: { ...counts, scheduled: 1 } })] }),
+      'No server takes jobs',
+    ],
+    [
+      'a paused queue with jobs, once',
+      situation({
+        queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
+      }),
+      'Queue “q” has been paused for 10 min',
+    ],
+    [
+      'jobs that nobody handles',
+      situation({ orphans: [{ queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' }] }),
+      'No server of queue “q” has a handler for “typo”',
+    ],
+    ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
+    [
+      'a job without its server',
+      situation({ longestRunning: [job({ state: 'processing', serverId: 'gone', startedAt: ago(60) })] }),
+      'on a server that is gone',
+    ],
+    [
+      'a long wait',
+      situation({
+        queues: [queue({ oldestEnqueuedAt: ago(301), counts: waiting })],
+        servers: [server({ processing: 2 })],
+      }),
+      'Queue “q” lags: its next job has been ready for 5 min 1 s, but all 2 slots are busy',
+    ],
+    [
+      'jobs that nothing keeps from running',
+      situation({ queues: [queue({ oldestEnqueuedAt: ago(20), counts: waiting })] }),
+      'Queue “q” stands still: its next job has been ready for 20 s, although 1 of 2 slots are free',
+    ],
+    [
+      'many failures',
+      situation({ recent: { done: 20, failed: 5, newestFailed: [] } }),
+      '5 of the 25 jobs that ended in the last 10 minutes have failed',
+    ],
+    [
+      'nothing but failures',
+      situation({ recent: { done: 0, failed: 1_000, newestFailed: [] } }),
+      'All 1,000 jobs that ended in the last 10 minutes have failed',
+    ],
+    ['clocks that differ', situation({ servers: [server({ heartbeatAt: ago(-9) })] }), 'differ by 9.0 s'],
+  ] as const) {
+    it(`tell of ${what}`, () => {
+      const texts = findWarnings(given).map(({ text }) => read(text));
+      expect(texts).to.have.lengthOf(1);
+      expect(texts[0]).to.include(words);
+    });
+  }
+
+  it('name the queue and the error of the newest failures', () => {
+    const failed = job({ state: 'failed', finishedAt: ago(5), error: failure, queue: 'cards' });
+    const old = job({ state: 'failed', finishedAt: ago(900), queue: 'old' });
+    const recent = { done: 0, failed: 9, newestFailed: [failed, old] };
+    const [warning] = findWarnings(situation({ recent }));
+    expect(warning).to.include({ link: 'errors?since=1h' });
+    expect(warning?.advice).to.include('queue “cards”').and.include('TypeError');
+  });
+
+  for (const [what, given] of [
+    ['a failure now and then', situation({ recent: { done: 21, failed: 5, newestFailed: [] } })],
+    ['a few failures and nothing else', situation({ recent: { done: 0, failed: 4, newestFailed: [] } })],
+    [
+      'a queue that is worked on',
+      situation({
+        queues: [queue({ oldestEnqueuedAt: ago(200), counts: { ...counts, enqueued: 9, processing: 1 } })],
+      }),
+    ],
+    ['an ordinary day', situation({ queues: [queue({ oldestEnqueuedAt: ago(2), counts: waiting })] })],
+    [
+      'a queue without a server and without jobs',
+      situation({ queues: [queue({ servers: 0, counts: { ...counts, done: 9 } })] }),
+    ],
+    [
+      'a job that has just been claimed',
+      situation({ longestRunning: [job({ state: 'processing', serverId: 'new', startedAt: ago(1) })] }),
+    ],
+  ] as const) {
+    it(`are silent about ${what}`, () => {
+      expect(findWarnings(given)).to.deep.equal([]);
+    });
+  }
+});
