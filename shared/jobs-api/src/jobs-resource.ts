@@ -1,4 +1,11 @@
-import type { ControlResult, JobControl, JobEvents, JobReader, JobStorage } from '@longshore/jobs';
+import {
+  type ControlResult,
+  type JobControl,
+  type JobEvents,
+  type JobReader,
+  type JobStorage,
+  statesOfAction,
+} from '@longshore/jobs';
 import { apiError, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
@@ -70,8 +77,9 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       create: (body) => enqueuer.one(body),
       createMany: (bodies) => enqueuer.many(bodies),
       deleteMany: async (selection, { principal }) => {
-        const filter = toJobFilter(selection);
-        if (filter === null) return 0;
+        const selected = toJobFilter(selection);
+        if (selected === null) return 0;
+        const filter = { state: statesOfAction.delete, ...selected };
         const requestedBy = principal?.name ?? null;
         return (await carryOut(storage.bulk, { action: 'delete', filter, requestedBy })).changed;
       },

@@ -110,6 +110,13 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect(await Promise.all(statuses)).to.deep.equal([404, 200, 200]);
   });
 
+  it('DELETE /jobs forgets every finished job', async () => {
+    const { id } = await api.enqueue(api.newName());
+    await api.put(`/jobs/${id}/cancel`);
+    expect((await api.delete('/jobs')).status).to.equal(204);
+    expect((await api.get(`/jobs/${id}`)).status).to.equal(404);
+  });
+
   it('DELETE /jobs with an unknown parameter is 400 and forgets nothing', async () => {
     const { id } = await api.enqueue(api.newName());
     await api.put(`/jobs/${id}/cancel`);

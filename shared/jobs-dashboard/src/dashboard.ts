@@ -58,7 +58,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const acts =
     control === undefined
       ? null
-      : actionRouter(basePath.path, { control, gate, layout, snapshot, onAction }).routes();
+      : actionRouter(basePath.path, { control, gate, layout, snapshot, now, onAction }).routes();
 
   const answer = async (ctx: RouterContext, inside: string): Promise<void> => {
     if (assets.serve(ctx, inside)) return;

@@ -42,7 +42,7 @@ describe('an action', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
   const act = async (path: string, form: Record<string, string> = {}): Promise<HttpResponse> =>
-    post(path, { token: await token(), at: '2026-03-02T08:00', ...form });
+    post(path, { token: await token(), at: '2026-03-02T08:00', which: 'state=failed', ...form });
   const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
   const targetOf = (path: string, story: Story): string => {
     if (path.startsWith('/queues')) return 'mail';

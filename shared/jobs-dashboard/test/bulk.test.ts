@@ -1,5 +1,18 @@
 import { expect } from 'chai';
+import { type JobFilter, newId } from '@longshore/jobs';
 import { openSite, type Site, textOf } from './dashboard-site.js';
+
+const lists = [
+  ['queue', 'queue'],
+  ['name', 'name'],
+  ['tag', 'tag'],
+  ['recurring', 'recurringJobId'],
+  ['batch', 'batchId'],
+  ['parent', 'parentId'],
+  ['server', 'serverId'],
+  ['error', 'error'],
+  ['fingerprint', 'errorFingerprint'],
+] as const;
 
 /** An attribute's value as browsers read it. */
 function plain(html: string): string {
@@ -23,22 +36,27 @@ describe('an action on many jobs', () => {
     expect(status, path).to.equal(200);
     return text;
   };
-  /** Sends the form that a confirmation page has, and carries the operation out. */
-  const confirm = async (path: string): Promise<string> => {
-    const text = await get(path);
+  const post = (path: string, form: string) =>
+    site.http.post(path, form, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  /** Sends the form that a confirmation page has, as browsers do. */
+  const send = async (text: string): Promise<string> => {
     const [, action = ''] = /<form class="acts" method="post" action="([^"]+)"/.exec(text) ?? [];
     const fields = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
-    const { status, headers } = await site.http.post(
-      new URL(action, 'http://dashboard.test/job-dashboard/bulk/confirm').pathname,
-      form.toString(),
-      { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    const form = new URLSearchParams(
+      fields.map(([, name = '', value = '']) => [name, plain(value).replaceAll('\n', '\r\n')]),
     );
+    const { pathname } = new URL(action, 'http://dashboard.test/job-dashboard/bulk/confirm');
+    const { status, headers } = await post(pathname, form.toString());
     expect(status).to.equal(303);
-    while (await site.story.storage.bulk.advance());
     return new URL(headers.location ?? '', 'http://dashboard.test/job-dashboard/').pathname.slice(
       '/job-dashboard/'.length,
     );
+  };
+  /** And carries the operation out. */
+  const confirm = async (path: string): Promise<string> => {
+    const next = await send(await get(path));
+    while (await site.story.storage.bulk.advance());
+    return next;
   };
   const failed = async () => (await site.story.storage.stateCounts()).failed;
 
@@ -81,15 +99,84 @@ describe('an action on many jobs', () => {
 
   it('means by “2 hours ago” what it meant on the page that was confirmed', async () => {
     expect(await get('bulk/confirm?action=retry&since=2h')).to.include(
-      'name="since" value="2026-03-01T12:05:00.000Z"',
+      'name="which" value="since=2026-03-01T12%3A05%3A00.000Z"',
     );
   });
+
+  const terms: [name: string, value: string, filter: JobFilter][] = [
+    ...lists.map(([name, member]): [string, string, JobFilter] => [
+      name,
+      'a&b[c]=d',
+      { [member]: ['a&b[c]=d'] },
+    ]),
+    ['since', '2026-02-01', { createdAfter: new Date('2026-02-01T00:00:00Z') }],
+    ['until', '2026-02-01', { createdBefore: new Date('2026-02-01T00:00:00Z') }],
+    ['words', 'two', { q: 'two' }],
+    ['state', 'failed', { state: ['failed'] }],
+    ['tag', 'two\nlines', { tag: ['two\nlines'] }],
+    ['args.order.id', '7', { args: [{ path: ['order', 'id'], values: ['7', 7] }] }],
+    ['args.a[b]', 'x', { args: [{ path: ['a[b]'], values: ['x'] }] }],
+    ['args.__proto__.x', 'x', { args: [{ path: ['__proto__', 'x'], values: ['x'] }] }],
+  ];
+  for (const [name, value, filter] of terms) {
+    it(`is for the jobs that were confirmed: ${name}=${JSON.stringify(value)}`, async () => {
+      await confirm(`bulk/confirm?action=retry&${new URLSearchParams([[name, value]]).toString()}`);
+      const [operation] = await site.story.storage.bulk.list({ limit: 1 });
+      expect(operation?.filter).to.deep.equal(filter);
+    });
+  }
+
+  for (const count of [1, 20, 21, 50, 300]) {
+    it(`is for ${count} marked jobs if so many were marked`, async () => {
+      const ids = Array.from({ length: count }, () => newId());
+      const { text } = await site.http.get(
+        `/job-dashboard/bulk/confirm?action=delete&${ids.map((id) => `id=${id}`).join('&')}`,
+      );
+      await send(text);
+      const [operation] = await site.story.storage.bulk.list({ limit: 1 });
+      expect(operation?.filter).to.deep.equal({ id: ids });
+    });
+  }
+
+  it('takes the 1,000 ids that a selection may have', async () => {
+    const ids = Array.from({ length: 1_000 }, () => newId());
+    const page = await get('bulk/confirm?action=delete&state=done');
+    const which = ids.map((id) => `id=${id}`).join('&');
+    await send(page.replace('value="state=done"', `value="${which}"`));
+    const [operation] = await site.story.storage.bulk.list({ limit: 1 });
+    expect(operation?.filter).to.deep.equal({ id: ids });
+  });
+
+  for (const [of, form] of [
+    ['nothing', ''],
+    ['conditions that are not in their place', 'state=done'],
+    ['no condition', 'which='],
+    ['a condition that is none', 'which=states%3Ddone'],
+  ]) {
+    it(`is not started by a form of ${of}`, async () => {
+      const [, token = ''] =
+        /name="token" value="([^"]+)"/.exec(await get('bulk/confirm?action=delete&state=done')) ?? [];
+      const before = (await site.story.storage.bulk.list({ limit: 100 })).length;
+      const { status } = await post(
+        '/job-dashboard/bulk-delete',
+        `token=${encodeURIComponent(token)}&${form}`,
+      );
+      expect(status).to.equal(400);
+      expect(await site.story.storage.bulk.list({ limit: 100 })).to.have.lengthOf(before);
+    });
+  }
 
   for (const [query, why] of [
     ['action=explode', 'There is no such action'],
     ['action=retry&selected=1', 'No job is selected'],
     ['action=retry&id=1', 'It is not clear which jobs are meant'],
-    ['action=retry&state=lost', 'There is no such state'],
+    ['action=retry&state=lost', 'There is no state “lost”'],
+    ['action=delete', 'every job there is'],
+    ['action=delete&words=%20', 'every job there is'],
+    ['action=delete&state=done&queu=mail', 'Some of the conditions cannot be understood'],
+    ['action=delete&state=done&queue=', 'Some of the conditions cannot be understood'],
+    ['action=delete&state=done&args..x=1', 'Some of the conditions cannot be understood'],
+    ['action=delete&state=done&id=0198b3f0-0000-7000-8000-000000000000', 'Either jobs are selected'],
   ] as const) {
     it(`is not asked for by ${query}`, async () => {
       const { status, text } = await site.http.get(`/job-dashboard/bulk/confirm?${query}`);

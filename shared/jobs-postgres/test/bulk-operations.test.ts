@@ -30,7 +30,7 @@ describe('Bulk operations on Postgres', () => {
 
   it('go on where a server left them', async () => {
     await fill(3_500);
-    const { id } = await storage.bulk.start({ action: 'cancel', filter: {} });
+    const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
     const first = new PostgresStorage({ url: database.url });
     while (((await storage.bulk.find(id))?.changed ?? 0) < 2_000) await first.bulk.advance();
     await first.close();
@@ -39,7 +39,9 @@ describe('Bulk operations on Postgres', () => {
 
   it('are carried out once, however many servers are at them', async () => {
     await fill(5_000);
-    const orders = [1, 2, 3].map(() => storage.bulk.start({ action: 'cancel', filter: {} }));
+    const orders = [1, 2, 3].map(() =>
+      storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } }),
+    );
     const started = await Promise.all(orders);
     const servers = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url }));
     await Promise.all(servers.map((server) => carriedOut(server, '')));
@@ -52,7 +54,7 @@ describe('Bulk operations on Postgres', () => {
 
   it('lose nothing to a connection that is cut within a chunk', async () => {
     await fill(3_500);
-    const { id } = await storage.bulk.start({ action: 'cancel', filter: {} });
+    const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
     const advancing = storage.bulk.advance().catch(() => false);
     await database.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
@@ -66,7 +68,7 @@ describe('Bulk operations on Postgres', () => {
 
   it('fail, and say why, when their error would come again', async () => {
     await fill(1);
-    const { id } = await storage.bulk.start({ action: 'cancel', filter: {} });
+    const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
     await database.query(`update longshore.bulk_operation set filter = '{"createdAfter":"never"}'`);
     const operation = await carriedOut(storage, id);
     expect(operation).to.include({ state: 'failed', changed: 0 });

@@ -97,7 +97,7 @@ export { QueueAlarms } from './storage/queue-alarms.js';
 export type * from './storage/recurring-jobs.js';
 export type * from './storage/job-feed.js';
 export { wordsOf } from './storage/search-words.js';
-export type * from './storage/job-filter.js';
+export * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
 export { type Receipt, receiptOf } from './storage/receipt.js';

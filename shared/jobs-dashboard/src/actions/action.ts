@@ -9,6 +9,8 @@ export interface Wish {
   readonly target: string;
   readonly form: Form;
   readonly viewer: Viewer;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
 }
 
 /** What was done. */

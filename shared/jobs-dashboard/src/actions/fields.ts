@@ -1,19 +1,9 @@
 import type { Form } from '../http/form.js';
 import { Problem } from '../http/problem.js';
 
-/** Every field with each of its values. */
-export function allFields(form: Form): [name: string, value: string][] {
-  return Object.entries(form).flatMap(([name, value]) =>
-    (Array.isArray(value) ? (value as unknown[]) : [value])
-      .filter((each) => typeof each === 'string')
-      .map((each): [string, string] => [name, each]),
-  );
-}
-
 /** A field of a form without blanks around it; empty if it was not sent. */
 export function textField(form: Form, name: string): string {
-  const value = form[name];
-  return typeof value === 'string' ? value.trim() : '';
+  return form.get(name)?.trim() ?? '';
 }
 
 /**

@@ -1,12 +1,11 @@
 import { Router } from '@koa/router';
 import type { JsonValue } from '@longshore/jobs';
-import bodyParser from 'koa-bodyparser';
 import { actions } from '../actions/actions.js';
 import type { DashboardControl } from '../actions/control.js';
 import type { Gate } from '../access/gate.js';
 import { hasRole, type Viewer } from '../access/viewer.js';
 import type { Snapshot } from '../reading/snapshot.js';
-import { checkForm } from './form.js';
+import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
 import type { ViewerVisit } from './visit.js';
@@ -29,21 +28,22 @@ export interface ActionContext {
   readonly gate: Gate;
   readonly layout: Layout;
   readonly snapshot: Snapshot;
+  readonly now: () => number;
   readonly onAction: (record: ActionRecord) => void;
 }
 
 /** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router<{ visit: ViewerVisit }> {
-  const { control, gate, layout, snapshot, onAction } = context;
+  const { control, gate, layout, snapshot, now, onAction } = context;
   const router = new Router<{ visit: ViewerVisit }>({ prefix });
-  const readForm = bodyParser({ enableTypes: ['form'], formLimit: '64kb' });
+  const read = readForm('64kb');
   for (const [path, { role, perform }] of Object.entries(actions)) {
-    router.post(path, readForm, async (ctx) => {
+    router.post(path, read, async (ctx) => {
       const { viewer } = ctx.state.visit;
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, gate, viewer);
       const named = ctx.params['target'] ?? '';
-      const deed = await perform(control, { target: named, form, viewer });
+      const deed = await perform(control, { target: named, form, viewer, nowMs: now() });
       const { target = named, count = 1, filter = null } = deed;
       snapshot.clear();
       const record = { action: path.slice(1).replace('/:target', ''), target: target || null, count, filter };

@@ -1,8 +1,7 @@
 import { Router } from '@koa/router';
-import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 import type { PasswordGate } from '../access/password-gate.js';
-import { checkForm } from './form.js';
+import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
 import { stranger } from './visit.js';
@@ -10,21 +9,21 @@ import { stranger } from './visit.js';
 /** The two forms of a session: signing in and signing out. Both answer 303. */
 export function signInRouter(prefix: string, gate: PasswordGate, layout: Layout): Router {
   const router = new Router({ prefix });
-  const readForm = bodyParser({ enableTypes: ['form'], formLimit: '8kb' });
+  const read = readForm('8kb');
 
   router.get('/sign-in', (ctx) => seeOther(ctx, layout.links(ctx)('')));
 
-  router.post('/sign-in', readForm, (ctx) => {
+  router.post('/sign-in', read, (ctx) => {
     const form = checkForm(ctx, gate, null);
-    const next = pathInside(form['next']);
-    const tried = gate.try(ctx, typeof form['password'] === 'string' ? form['password'] : '');
+    const next = pathInside(form.get('next') ?? '');
+    const tried = gate.try(ctx, form.get('password') ?? '');
     if (tried.kind === 'wait') throw tooManyTries(tried.waitMs);
     if (tried.kind === 'wrong') return askToSignIn(ctx, gate, layout, { next, wrong: true });
     gate.startSession(ctx);
     seeOther(ctx, layout.links(ctx)(next));
   });
 
-  router.post('/sign-out', readForm, (ctx) => {
+  router.post('/sign-out', read, (ctx) => {
     checkForm(ctx, gate, null);
     gate.endSession(ctx);
     seeOther(ctx, layout.links(ctx)(''));
@@ -62,8 +61,8 @@ function tooManyTries(waitMs: number): Problem {
 }
 
 /** The path and query of what a form says to go on to; never another site. */
-function pathInside(next: unknown): string {
-  if (typeof next !== 'string' || !URL.canParse(next, 'http://dashboard/')) return '';
+function pathInside(next: string): string {
+  if (!URL.canParse(next, 'http://dashboard/')) return '';
   const { pathname, search } = new URL(next, 'http://dashboard/');
   return pathname.slice(1) + search;
 }

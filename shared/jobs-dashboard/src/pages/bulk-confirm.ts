@@ -1,22 +1,16 @@
-import { type BulkAction, isId, type JobFilter, statesOfAction } from '@longshore/jobs';
+import { type BulkAction, type JobFilter, statesOfAction } from '@longshore/jobs';
+import { type Selection, selectionIn } from '../actions/selection.js';
 import { badRequest } from '../http/problem.js';
-import { type Filters, filterQuery, jobsPath, parametersOf, pinned } from '../search/filters.js';
 import { filterText } from '../search/filter-text.js';
 import { bulkWords, isBulkAction } from './bulk-words.js';
 import { jobRow } from './job-row.js';
-import { filtersOf } from './jobs.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const EXAMPLES = 5;
-const MAX_IDS = 1_000;
 
-/** What is asked for: some jobs by their ids, or all that match. */
-interface Wanted {
+/** What is asked for. */
+interface Wanted extends Selection {
   readonly action: BulkAction;
-  readonly filter: JobFilter;
-  /** What the form sends on. */
-  readonly fields: readonly [string, string][];
-  readonly back: string;
 }
 
 /** Says what an action on many jobs would do, before it does it. */
@@ -30,8 +24,8 @@ export async function bulkConfirmPage({ query }: PageRequest, context: PageConte
     data: {
       ...bulkWords[wanted.action],
       action: wanted.action,
-      fields: wanted.fields,
-      back: wanted.back,
+      which: wanted.which,
+      back: wanted.list,
       states: statesOfAction[wanted.action],
     },
     regions: [
@@ -58,22 +52,5 @@ function wantedIn(query: URLSearchParams, nowMs: number): Wanted {
   const action = query.get('action') ?? '';
   if (!isBulkAction(action))
     throw badRequest('There is no such action', `“${action}” cannot be done to many jobs.`);
-  const ids = query.getAll('id');
-  if (ids.length > 0) {
-    if (ids.length > MAX_IDS || !ids.every(isId))
-      throw badRequest(
-        'It is not clear which jobs are meant',
-        'What was selected are no ids of jobs, or too many.',
-      );
-    return { action, filter: { id: ids }, fields: ids.map((id) => ['id', id]), back: 'jobs' };
-  }
-  if (query.has('selected'))
-    throw badRequest('No job is selected', 'Go back, mark some of the rows, and try again.');
-  const filters: Filters = pinned(filtersOf(query), nowMs);
-  return {
-    action,
-    filter: filterQuery(filters, nowMs),
-    fields: parametersOf(filters),
-    back: jobsPath(filters),
-  };
+  return { action, ...selectionIn(query, nowMs) };
 }

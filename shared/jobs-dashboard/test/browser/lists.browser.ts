@@ -1,5 +1,7 @@
+import { defineJob, JobClient } from '@longshore/jobs';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import Type from 'typebox';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from './chromium.js';
 
@@ -41,6 +43,24 @@ describe('a list in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Retrying jobs' }).waitFor();
     const [operation] = await site.story.storage.bulk.list({ limit: 1 });
     expect(operation?.matched?.count).to.equal(2);
+  });
+
+  it('acts on the marked jobs only, however many', async () => {
+    const { storage } = site.story;
+    const definition = defineJob({ name: 'pack-parcel', args: Type.Object({}) });
+    const orders = Array.from({ length: 60 }, () => ({ definition, args: {} }));
+    const jobs = await new JobClient(storage).enqueueMany(orders);
+    await storage.bulk.start({ action: 'cancel', filter: { name: ['pack-parcel'] } });
+    while (await storage.bulk.advance());
+    await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
+    await all().check();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await dialog().getByText('50 jobs').waitFor();
+    await dialog().getByRole('button', { name: 'Delete them' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Deleting jobs' }).waitFor();
+    while (await storage.bulk.advance());
+    const left = await storage.listJobs({ filter: { name: ['pack-parcel'] }, order: 'oldest', limit: 60 });
+    expect(left.map(({ id }) => id)).to.deep.equal(jobs.slice(0, 10).map(({ id }) => id));
   });
 
   it('asks in a dialog before all that match are changed', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { newId } from '../job/id.js';
 import type { BulkOrder } from '../storage/bulk-operations.js';
+import type { JobFilter } from '../storage/job-filter.js';
 import { BulkBench } from './bulk-bench.js';
 import type { Bench } from './storage-under-test.js';
 
@@ -72,8 +73,22 @@ export function keepingBulkOperations(bench: Bench): void {
     expect(tooMany).to.be.instanceOf(RangeError);
     const action = 'destroy' as BulkOrder['action'];
     const unknown: unknown = await bench.storage.bulk
-      .start({ action, filter: {} })
+      .start({ action, filter: { queue: [bench.newQueue()] } })
       .catch((reason: unknown) => reason);
     expect(unknown).to.be.instanceOf(RangeError);
   });
+
+  for (const filter of [
+    {},
+    { id: [], state: [] },
+    { q: ' ' },
+    { args: [{ path: ['order'], values: [] }] },
+  ] satisfies JobFilter[]) {
+    it(`refuses a filter that lets every job through: ${JSON.stringify(filter)}`, async () => {
+      const refused: unknown = await bench.storage.bulk
+        .start({ action: 'delete', filter })
+        .catch((reason: unknown) => reason);
+      expect(refused).to.be.instanceOf(RangeError);
+    });
+  }
 }

@@ -1,5 +1,5 @@
 import type { JobState } from '../job/state.js';
-import type { JobFilter } from './job-filter.js';
+import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './storage.js';
 
 /** What can be done to many jobs at once, as the methods of `JobControl` do it to one. */
@@ -20,7 +20,7 @@ const maxIds = 1_000;
 
 export interface BulkOrder {
   readonly action: BulkAction;
-  /** Which jobs. One without members is for every job; one with `id` is for at most 1000. */
+  /** Which jobs; with `id`, at most 1000. Every job is meant only by naming states, as a filter may be empty by mistake. */
   readonly filter: JobFilter;
   /** Who asked for it, for those who look at it later; at most 200 characters. */
   readonly requestedBy?: string | null;
@@ -70,7 +70,7 @@ export interface BulkOperations {
   /**
    * Starts an operation. Resolves as soon as it is stored.
    *
-   * @throws {RangeError} if the action is none, or there are too many ids
+   * @throws {RangeError} if the action is none, there are too many ids, or the filter lets every job through
    */
   start(order: BulkOrder): Promise<BulkOperation>;
   /** `null` if there is no such operation. */
@@ -87,6 +87,8 @@ export interface BulkOperations {
 export function checkBulkOrder({ action, filter, requestedBy }: BulkOrder): void {
   if (!bulkActions.includes(action))
     throw new RangeError(`"${action}" is no action on many jobs: ${bulkActions.join(', ')} are`);
+  if (isUnrestricted(filter))
+    throw new RangeError('A bulk operation needs a filter; to mean every job, name the states');
   if ((filter.id?.length ?? 0) > maxIds)
     throw new RangeError(`A bulk operation takes at most ${maxIds} ids; a filter reaches more jobs`);
   if ((requestedBy?.length ?? 0) > 200) throw new RangeError('requestedBy has at most 200 characters');

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../job/job.js';
 import type { JobState } from '../job/state.js';
+import { wordsOf } from './search-words.js';
 
 /** One place in the arguments. */
 export interface ArgsFilter {
@@ -44,4 +45,15 @@ export interface JobFilter {
    * and small letters are alike. Storages may look only at the nearest jobs of each state.
    */
   readonly q?: string;
+}
+
+/** Whether a filter lets every job through: none of its members has a value. */
+export function isUnrestricted({ args = [], q, ...members }: JobFilter): boolean {
+  return (
+    wordsOf(q).length === 0 &&
+    args.every(({ values }) => values.length === 0) &&
+    Object.values(members).every(
+      (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0),
+    )
+  );
 }

@@ -1,0 +1,76 @@
+import { isId, isUnrestricted, type JobFilter, type JsonValue } from '@longshore/jobs';
+import { badRequest, type Problem } from '../http/problem.js';
+import {
+  complaintOf,
+  filterQuery,
+  type Filters,
+  filtersIn,
+  isJobState,
+  jobsPath,
+  parametersOf,
+  pinned,
+} from '../search/filters.js';
+
+const MAX_IDS = 1_000;
+
+/** What stands beside the selection in the URL of a confirmation. */
+const others = new Set(['action', 'selected']);
+
+/** Which jobs an action on many is for: some by their ids, or all that match. */
+export interface Selection {
+  readonly filter: JobFilter;
+  /** The same as a query, `state=failed&queue=mail`: one field of a form, which browsers send on as it is. */
+  readonly which: string;
+  /** For the audit. */
+  readonly told: JsonValue;
+  /** The list of them, inside the dashboard. */
+  readonly list: string;
+}
+
+/**
+ * Understands the query of a confirmation page, and what its form sends on of that. Nothing is passed over: one
+ * condition less, and the action would reach more jobs than somebody wanted.
+ *
+ * @param nowMs what times like “2h” count from
+ * @throws {Problem} 400 if it is not clear which jobs are meant, or all jobs would be
+ */
+export function selectionIn(query: URLSearchParams, nowMs: number): Selection {
+  const given = [...query].filter(([name]) => !others.has(name));
+  const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
+  if (ids.length > 0) return selectionOfIds(ids, given.length);
+  if (query.has('selected'))
+    throw badRequest('No job is selected', 'Go back, mark some of the rows, and try again.');
+  const filters = pinned(filtersOf(given), nowMs);
+  const fields = parametersOf(filters);
+  if (fields.length !== given.length) throw unclear('Some of the conditions cannot be understood.');
+  const filter = filterQuery(filters, nowMs);
+  if (isUnrestricted(filter)) throw unclear('It would be every job there is: narrow the list first.');
+  const { state, terms } = filters;
+  const told = { state, terms: terms.map(({ key, value }) => ({ key, value })) };
+  return { filter, which: new URLSearchParams(fields).toString(), told, list: jobsPath(filters) };
+}
+
+function selectionOfIds(ids: readonly string[], given: number): Selection {
+  if (ids.length !== given)
+    throw unclear('Either jobs are selected, or they are those that match conditions.');
+  if (ids.length > MAX_IDS || !ids.every(isId))
+    throw unclear('What was selected are no ids of jobs, or too many.');
+  return {
+    filter: { id: ids },
+    which: ids.map((id) => `id=${id}`).join('&'),
+    told: { ids: [...ids] },
+    list: 'jobs',
+  };
+}
+
+function filtersOf(given: readonly [string, string][]): Filters {
+  const { state, terms } = filtersIn(given);
+  if (state !== null && !isJobState(state)) throw unclear(`There is no state “${state}”.`);
+  const complaint = terms.map(complaintOf).find((found) => found !== null);
+  if (complaint !== undefined) throw unclear(complaint);
+  return { state, terms };
+}
+
+function unclear(why: string): Problem {
+  return badRequest('It is not clear which jobs are meant', `${why} Nothing was done.`);
+}
