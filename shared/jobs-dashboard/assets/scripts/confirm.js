@@ -20,8 +20,13 @@ export function confirmInPlace() {
   });
 }
 
+let asking = false;
+
 /** @param {string} url */
 async function ask(url) {
+  // The second click of a double click.
+  if (asking) return;
+  asking = true;
   try {
     const response = await fetch(url, { cache: 'no-store', redirect: 'error' });
     if (!response.ok) throw new Error(String(response.status));
@@ -29,6 +34,8 @@ async function ask(url) {
     open(page.querySelector('main'), response.url);
   } catch {
     location.assign(url);
+  } finally {
+    asking = false;
   }
 }
 
@@ -39,16 +46,14 @@ async function ask(url) {
 function open(asked, base) {
   const title = asked?.querySelector('h1');
   if (!asked || !title) throw new Error('There is nothing to ask');
-  for (const element of asked.querySelectorAll('[href], [action]')) {
+  for (const element of asked.querySelectorAll('a[href], form[action]')) {
     const name = element.hasAttribute('href') ? 'href' : 'action';
     element.setAttribute(name, new URL(element.getAttribute(name) ?? '', base).href);
   }
-  const heading = document.createElement('h2');
-  heading.id = 'asked';
-  heading.textContent = title.textContent;
-  asked.querySelector('.masthead')?.replaceWith(heading);
+  title.id = 'asked';
+  asked.querySelector('.masthead')?.replaceWith(title);
   const dialog = document.createElement('dialog');
-  dialog.setAttribute('aria-labelledby', heading.id);
+  dialog.setAttribute('aria-labelledby', title.id);
   dialog.append(...asked.childNodes);
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => {
@@ -59,6 +64,8 @@ function open(asked, base) {
   });
   document.body.append(dialog);
   dialog.showModal();
+  const back = dialog.querySelector('.back');
+  if (back instanceof HTMLElement) back.focus();
 }
 
 /** @param {string} url */

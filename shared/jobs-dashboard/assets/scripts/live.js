@@ -11,9 +11,11 @@ export class LivePage {
   #status;
   #said;
   #button;
-  #updatedAt = Date.now();
-  #failures = 0;
+  #again;
   #paused = false;
+  #signedOut = false;
+  /** @type {Map<HTMLElement, { updatedAt: number, failures: number }>} */
+  #ages = new Map();
   /** @type {Map<HTMLElement, Stream>} */
   #streams = new Map();
   /** @type {Map<HTMLElement, number>} */
@@ -28,14 +30,20 @@ export class LivePage {
     this.#status = status;
     this.#said = part(status, '.said');
     this.#button = part(status, '.pause');
+    this.#again = part(status, '.again');
+    for (const region of regions) this.#ages.set(region, { updatedAt: Date.now(), failures: 0 });
   }
 
   start() {
-    part(this.#status, '.again').hidden = true;
     this.#button.hidden = false;
     this.#button.addEventListener('click', () => this.#toggle());
     for (const region of this.#regions) {
-      if (region.dataset['stream']) this.#streams.set(region, new Stream(region, () => this.#refreshAll()));
+      if (!region.dataset['stream']) continue;
+      const ended = () => {
+        this.#streams.delete(region);
+        this.#refreshAll();
+      };
+      this.#streams.set(region, new Stream(region, ended));
     }
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#refreshAll();
@@ -66,7 +74,10 @@ export class LivePage {
   /** @param {HTMLElement} region */
   #plan(region) {
     clearTimeout(this.#timers.get(region));
-    const everyMs = Math.min(Number(region.dataset['every']) * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    const everyMs = Math.min(
+      Number(region.dataset['every']) * 2 ** this.#age(region).failures,
+      LONGEST_PAUSE_MS,
+    );
     this.#timers.set(
       region,
       setTimeout(() => void this.#refresh(region), everyMs),
@@ -76,20 +87,24 @@ export class LivePage {
   /** @param {HTMLElement} region */
   async #refresh(region) {
     clearTimeout(this.#timers.get(region));
+    const age = this.#age(region);
     if (!this.#rests(region)) {
       try {
-        await this.#load(region);
-        this.#failures = 0;
-        this.#updatedAt = Date.now();
+        if (await this.#load(region)) age.updatedAt = Date.now();
+        age.failures = 0;
       } catch {
-        this.#failures = Math.min(this.#failures + 1, 5);
+        age.failures = Math.min(age.failures + 1, 5);
       }
       this.#say();
     }
     this.#plan(region);
   }
 
-  /** @param {HTMLElement} region */
+  /**
+   * Whether it is now as the server has it.
+   *
+   * @param {HTMLElement} region
+   */
   async #load(region) {
     const response = await fetch(location.href, {
       headers: {
@@ -99,39 +114,70 @@ export class LivePage {
       cache: 'no-store',
       redirect: 'error',
     });
-    if (response.status === 304) return;
+    this.#signedOut = response.status === 401;
+    const isLate = region.querySelector('[data-late]') !== null;
+    if (response.status === 304 && !isLate) return true;
     if (!response.ok) throw new Error(String(response.status));
     const template = document.createElement('template');
     template.innerHTML = await response.text();
-    if (this.#rests(region)) return;
+    // What was there is of more use than that it cannot be had.
+    if (template.content.querySelector('[data-late]')) throw new Error('It took too long');
+    if (this.#rests(region)) return false;
     showTimes(template.content);
     morph(region, template.content);
     region.dataset['etag'] = response.headers.get('ETag') ?? '';
     tellTimes();
     showMarks();
+    return true;
+  }
+
+  /** @param {HTMLElement} region */
+  #age(region) {
+    const age = this.#ages.get(region);
+    if (age) return age;
+    throw new Error('No such region');
   }
 
   /**
-   * Nothing moves under a reader who marks something, or out of sight.
+   * Nothing moves out of sight, or that says itself what is new.
    *
    * @param {HTMLElement} region
    */
   #rests(region) {
-    if (this.#paused || document.hidden || document.querySelector('dialog') || region.dataset['stream'])
-      return true;
-    const selection = document.getSelection();
-    if (selection && !selection.isCollapsed && selection.containsNode(region, true)) return true;
-    return region.querySelector('input:checked') !== null;
+    return this.#paused || document.hidden || this.#streams.get(region)?.isOpen || this.#isHeld(region);
   }
 
+  /**
+   * Nor under a reader who marks something or thinks about an action.
+   *
+   * @param {HTMLElement} region
+   */
+  #isHeld(region) {
+    const selection = document.getSelection();
+    return (
+      document.querySelector('dialog') !== null ||
+      (selection && !selection.isCollapsed && selection.containsNode(region, true)) ||
+      region.querySelector('input:checked, .act[open]') !== null
+    );
+  }
+
+  /** Of all regions, how the one that is worst off does. */
   #say() {
-    const ageMs = Date.now() - this.#updatedAt;
-    const age = ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`;
-    const lost = this.#failures > 0;
-    this.#status.classList.toggle('on', !lost && !this.#paused);
+    const asked = this.#regions.filter((region) => !this.#streams.get(region)?.isOpen);
+    const ages = asked.map((region) => this.#age(region));
+    const ageMs = Date.now() - Math.min(Date.now(), ...ages.map(({ updatedAt }) => updatedAt));
+    const lost = ages.some(({ failures }) => failures > 0);
+    const held = asked.some((region) => this.#isHeld(region));
+    this.#status.classList.toggle('on', !lost && !held && !this.#paused);
     this.#status.classList.toggle('lost', lost);
-    if (lost) this.#said.textContent = `No answer. Last updated ${age}`;
-    else this.#said.textContent = `${this.#paused ? 'Paused' : 'Live'}, updated ${age}`;
+    this.#again.hidden = !this.#signedOut;
+    this.#again.textContent = 'Sign in again';
+    let how = 'Live, updated';
+    if (this.#signedOut) how = 'You are signed out. Last updated';
+    else if (lost) how = 'No answer. Last updated';
+    else if (this.#paused) how = 'Paused, updated';
+    else if (held) how = 'On hold while you choose, updated';
+    this.#said.textContent = `${how} ${ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`}`;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Makes the elements in `current` like those in `next` and touches only what differs, so that focus, open details, and
- * the reader's place stay.
+ * the reader's place stay. What has an `id` or a `data-key` stays itself wherever it moves, and never becomes another:
+ * a row that was opened, or a button that is about to be pressed. The rest is told by its place.
  *
  * @param {Element} current
  * @param {ParentNode} next
@@ -15,21 +16,40 @@ export function morph(current, next) {
  * @param {readonly ChildNode[]} after
  */
 function morphList(parent, before, after) {
-  for (const [index, node] of after.entries()) {
-    const present = before[index];
-    if (present === undefined) parent.append(node);
-    else if (!alike(present, node)) present.replaceWith(node);
-    else if (present instanceof Element && node instanceof Element) morphElement(present, node);
-    else if (present.nodeValue !== node.nodeValue) present.nodeValue = node.nodeValue;
+  const wanted = new Set(after.map(keyOf));
+  for (const node of before) if (!wanted.has(keyOf(node)) && keyOf(node) !== '') node.remove();
+  const left = before.filter(({ parentNode }) => parentNode === parent);
+  const known = new Map(left.map((node) => [keyOf(node), node]));
+  known.delete('');
+  for (const node of after) {
+    const same = known.get(keyOf(node));
+    if (same) {
+      known.delete(keyOf(same));
+      // What stood before it goes, rather than that it moves and loses the focus.
+      while (left[0] && left[0] !== same && keyOf(left[0]) === '') left.shift()?.remove();
+      if (left[0] !== same) parent.insertBefore(same, left[0] ?? null);
+      left.splice(left.indexOf(same), 1);
+      morphNode(same, node);
+    } else if (!left[0] || keyOf(left[0]) !== '' || keyOf(node) !== '') {
+      parent.insertBefore(node, left[0] ?? null);
+    } else {
+      const present = left.shift();
+      if (present?.nodeName === node.nodeName) morphNode(present, node);
+      else present?.replaceWith(node);
+    }
   }
-  for (const surplus of before.slice(after.length)) surplus.remove();
+  for (const surplus of left) surplus.remove();
 }
 
 /**
- * @param {Element} present
- * @param {Element} node
+ * @param {ChildNode} present
+ * @param {ChildNode} node
  */
-function morphElement(present, node) {
+function morphNode(present, node) {
+  if (!(present instanceof Element && node instanceof Element)) {
+    if (present.nodeValue !== node.nodeValue) present.nodeValue = node.nodeValue;
+    return;
+  }
   for (const name of present.getAttributeNames()) {
     if (!node.hasAttribute(name) && !isReaders(present, name)) present.removeAttribute(name);
   }
@@ -39,17 +59,11 @@ function morphElement(present, node) {
   morphList(present, [...present.childNodes], [...node.childNodes]);
 }
 
-/**
- * @param {Node} one
- * @param {Node} other
- */
-function alike(one, other) {
-  return one.nodeName === other.nodeName && idOf(one) === idOf(other);
-}
-
 /** @param {Node} node */
-function idOf(node) {
-  return node instanceof Element ? node.id : '';
+function keyOf(node) {
+  if (!(node instanceof Element)) return '';
+  const name = node.id || node.getAttribute('data-key');
+  return name ? `${node.nodeName} ${name}` : '';
 }
 
 /**

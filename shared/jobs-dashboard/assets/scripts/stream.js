@@ -1,12 +1,18 @@
 import { morph } from './morph.js';
 import { showTimes } from './times.js';
 
+const LONGEST_PAUSE_MS = 30_000;
+
 /** Follows what a running job says of itself, as long as someone looks. */
 export class Stream {
   #region;
   #ended;
+  #looking = false;
   /** @type {EventSource | null} */
   #source = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
+  #failures = 0;
 
   /**
    * @param {HTMLElement} region has the log; its `data-stream` says where it goes on
@@ -17,17 +23,27 @@ export class Stream {
     this.#ended = ended;
   }
 
+  /** Whether it says all there is: the region need not be asked for. */
+  get isOpen() {
+    return this.#source?.readyState === EventSource.OPEN;
+  }
+
   /** @param {boolean} looking */
   follow(looking) {
-    if (looking === (this.#source !== null)) return;
+    if (looking === this.#looking) return;
+    this.#looking = looking;
     if (looking) this.#open();
     else this.#close();
   }
 
   #open() {
-    const last = [...this.#region.querySelectorAll('[data-id]')].at(-1);
-    const after = last instanceof HTMLElement ? (last.dataset['id'] ?? '') : '';
+    const last = [...this.#region.querySelectorAll('.log > [data-key]')].at(-1);
+    const after = last?.getAttribute('data-key') ?? '';
     const source = new EventSource(`${this.#region.dataset['stream']}?after=${encodeURIComponent(after)}`);
+    source.addEventListener('open', () => (this.#failures = 0));
+    source.addEventListener('error', () => {
+      if (source.readyState === EventSource.CLOSED) this.#retry();
+    });
     source.addEventListener('log', (event) => this.#append(parse(event)));
     source.addEventListener('progress', (event) => {
       const place = document.getElementById('progress');
@@ -35,13 +51,21 @@ export class Stream {
     });
     source.addEventListener('end', () => {
       this.#close();
-      delete this.#region.dataset['stream'];
       this.#ended();
     });
     this.#source = source;
   }
 
+  /** Browsers give up after any answer but 200: a proxy’s while the server starts again, or that the job does not run now. */
+  #retry() {
+    this.#close();
+    const pauseMs = Math.min(1_000 * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    this.#failures += 1;
+    this.#again = setTimeout(() => this.#open(), pauseMs);
+  }
+
   #close() {
+    clearTimeout(this.#again);
     this.#source?.close();
     this.#source = null;
   }

@@ -48,6 +48,7 @@ function groupRow(group: ErrorGroup): object {
   ] as const;
   const failed = { state: 'failed', terms: alike } as const;
   return {
+    key: `${name} ${fingerprint}`,
     name,
     kind: excerpt(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT),
     message: excerpt(message.split('\n', 1)[0] ?? '', MAX_TEXT),

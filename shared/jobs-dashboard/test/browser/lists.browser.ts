@@ -89,4 +89,30 @@ describe('a list in a browser', () => {
     await page.getByRole('link', { name: 'Retry…' }).click();
     await page.getByRole('heading', { level: 1, name: 'Retry these jobs?' }).waitFor();
   });
+
+  it('asks with the focus on the answer that changes nothing', async () => {
+    await page.getByRole('link', { name: 'Delete…' }).click();
+    await dialog().waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Leave them as they are');
+  });
+
+  it('asks once, however often one clicks', async () => {
+    await page.getByRole('link', { name: 'Delete…' }).dblclick();
+    await dialog().first().waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await dialog().count()).to.equal(1);
+  });
+
+  it('asks in a dialog with its icons and one heading above the others', async () => {
+    await page.getByRole('link', { name: 'Delete…' }).click();
+    await dialog().waitFor();
+    const icons = await dialog()
+      .locator('use')
+      .evaluateAll((uses) => uses.map((use) => use.getAttribute('href')));
+    expect(icons.filter((icon) => icon?.startsWith('#') !== true)).to.deep.equal([]);
+    const levels = await dialog()
+      .locator('h1, h2')
+      .evaluateAll((headings) => headings.map(({ nodeName }) => nodeName));
+    expect(levels).to.deep.equal(['H1', 'H2', 'H2']);
+  });
 });

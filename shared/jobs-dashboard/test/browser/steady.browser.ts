@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import { eventually } from '@longshore/test-support';
+import type { Browser, Page } from 'playwright-core';
+import { openSite, type Site } from '../dashboard-site.js';
+import { launchChromium } from './chromium.js';
+
+describe('a live page under somebody’s hand', () => {
+  let browser: Browser;
+  let site: Site;
+  let page: Page;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    page = await browser.newPage();
+  });
+  afterEach(async () => {
+    await page.close();
+    await site.close();
+  });
+
+  const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
+  const status = () => page.locator('#live').textContent();
+  const summary = (word: string) => page.locator('summary', { hasText: word });
+  const focused = () => page.evaluate(() => document.activeElement?.nodeName);
+  const cancelScheduled = async (): Promise<void> => {
+    await site.story.storage.cancelJob(site.story.scheduledId);
+  };
+  /** Until a region has been asked for so many times more. */
+  const asked = async (region: string, times = 1): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      await page.waitForResponse((response) => response.request().headers()['longshore-region'] === region);
+    }
+  };
+
+  it('does not exchange an open question for another', async () => {
+    await open(`jobs/${site.story.scheduledId}`);
+    await summary('Cancel…').click();
+    await cancelScheduled();
+    await eventually(
+      async () => /On hold while you choose, updated [4-9] s ago/.test((await status()) ?? ''),
+      {
+        deadlineMs: 12_000,
+      },
+    );
+    expect(await page.locator('details.act[open] button').textContent()).to.equal('Cancel the job');
+    await summary('Cancel…').click();
+    await summary('Delete…').waitFor();
+    expect(await page.locator('details.act[open]').count()).to.equal(0);
+  });
+
+  it('does not make the button that has the focus another', async () => {
+    await open(`jobs/${site.story.scheduledId}`);
+    await summary('Cancel…').focus();
+    await cancelScheduled();
+    await summary('Delete…').waitFor();
+    expect(await focused()).to.equal('BODY');
+  });
+
+  it('does not make “Quiet” with the focus “Stop”', async () => {
+    const { storage, serverId } = site.story;
+    await open(`servers/${serverId}`);
+    await summary('Quiet…').focus();
+    const servers = await storage.listServers();
+    storage.listServers = async () => servers.map((server) => ({ ...server, state: 'quiet' as const }));
+    await page.getByText('It takes no new jobs').waitFor();
+    expect(await focused()).to.equal('BODY');
+  });
+
+  it('keeps open what was opened when rows come before it', async () => {
+    const { storage, failedId } = site.story;
+    await open(`jobs/${failedId}`);
+    const attempt = page.locator('.attempt', { hasText: 'Attempt 2' }).locator('details');
+    await attempt.locator('summary').click();
+    await storage.retryJob(failedId);
+    await storage.start(site.story.serverId, 'billing');
+    await page.locator('.attempt', { hasText: 'Attempt 4' }).waitFor({ timeout: 20_000 });
+    const isOpen = await page
+      .locator('.attempt')
+      .evaluateAll((attempts) =>
+        attempts.map((each) => [
+          each.querySelector('h3')?.textContent?.slice(0, 9),
+          each.querySelector('details')?.open,
+        ]),
+      );
+    expect(isOpen).to.deep.equal([
+      ['Attempt 4', undefined],
+      ['Attempt 3', true],
+      ['Attempt 2', true],
+      ['Attempt 1', false],
+    ]);
+  });
+
+  it('keeps the focus at the same job when others come before it', async () => {
+    await open('jobs?queue=mail');
+    const link = page.getByRole('row', { name: 'send-receipt' }).locator('a.name');
+    await link.focus();
+    await site.story.storage.add({ name: 'brand-new', queue: 'mail' });
+    await page.getByRole('row', { name: 'brand-new' }).waitFor();
+    expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
+  });
+
+  it('says that the list rests, and how old it is, while rows are marked', async () => {
+    await open('jobs?state=failed');
+    await page.locator('td.pick input').first().check();
+    await eventually(
+      async () => /On hold while you choose, updated [7-9] s ago/.test((await status()) ?? ''),
+      {
+        deadlineMs: 12_000,
+      },
+    );
+  });
+
+  it('says that one part gets no answer, though the others do', async () => {
+    await open('');
+    await page.route('**/*', (route) =>
+      route.request().headers()['longshore-region'] === 'queues' ? route.abort() : route.continue(),
+    );
+    await eventually(async () => /No answer\. Last updated/.test((await status()) ?? ''), {
+      deadlineMs: 8_000,
+    });
+    await asked('flow', 2);
+    expect(await status()).to.match(/No answer\. Last updated \d+ s ago/);
+  });
+
+  it('keeps what it shows when the storage takes too long for something newer', async () => {
+    await open('');
+    const late = '<p data-late>The storage took too long to answer</p>';
+    await page.route('**/*', (route) =>
+      route.request().headers()['longshore-region'] === 'flow'
+        ? route.fulfill({ body: late })
+        : route.continue(),
+    );
+    await eventually(async () => /No answer\. Last updated/.test((await status()) ?? ''), {
+      deadlineMs: 8_000,
+    });
+    expect(await page.locator('.flow').count()).to.equal(1);
+  });
+
+  it('says that the viewer is signed out, and leads to where to sign in again', async () => {
+    await open('');
+    await page.route('**/*', (route) =>
+      route.request().headers()['longshore-region'] === undefined
+        ? route.continue()
+        : route.fulfill({ status: 401, body: 'Sign in' }),
+    );
+    const again = page.getByRole('link', { name: 'Sign in again' });
+    await again.waitFor();
+    expect(await status()).to.include('You are signed out');
+    await again.click();
+    await eventually(async () => (await status())?.startsWith('Live'));
+  });
+
+  it('shows the log also while its stream is cut off, and takes that up again', async () => {
+    const { storage, processingId } = site.story;
+    await page.route('**/stream?*', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+    const refused = page.waitForResponse(/stream/);
+    await open(`jobs/${processingId}`);
+    await refused;
+    const job = await storage.findJob(processingId);
+    const claim = { jobId: processingId, queue: 'default', serverId: job?.serverId ?? '', attempt: 2 };
+    const at = new Date(storage.manualClock.now());
+    const line = { line: 99, at, level: 'info', message: 'Page 91 of 214', fields: null } as const;
+    await storage.report([{ claim, progress: null, lines: [line] }]);
+    await page.locator('.log', { hasText: 'Page 91 of 214' }).waitFor();
+    await page.unroute('**/stream?*');
+    const answer = await page.waitForResponse(/stream/);
+    expect(answer.status()).to.equal(200);
+  });
+});
