@@ -144,7 +144,12 @@ export class LivePage {
    * @param {HTMLElement} region
    */
   #rests(region) {
-    return this.#paused || document.hidden || this.#streams.get(region)?.isOpen || this.#isHeld(region);
+    return this.#paused || document.hidden || this.#isStreamed(region) || this.#isHeld(region);
+  }
+
+  /** @param {HTMLElement} region */
+  #isStreamed(region) {
+    return this.#streams.get(region)?.isOpen === true;
   }
 
   /**
@@ -156,14 +161,14 @@ export class LivePage {
     const selection = document.getSelection();
     return (
       document.querySelector('dialog') !== null ||
-      (selection && !selection.isCollapsed && selection.containsNode(region, true)) ||
+      (selection?.isCollapsed === false && selection.containsNode(region, true)) ||
       region.querySelector('input:checked, .act[open]') !== null
     );
   }
 
   /** Of all regions, how the one that is worst off does. */
   #say() {
-    const asked = this.#regions.filter((region) => !this.#streams.get(region)?.isOpen);
+    const asked = this.#regions.filter((region) => !this.#isStreamed(region));
     const ages = asked.map((region) => this.#age(region));
     const ageMs = Date.now() - Math.min(Date.now(), ...ages.map(({ updatedAt }) => updatedAt));
     const lost = ages.some(({ failures }) => failures > 0);
