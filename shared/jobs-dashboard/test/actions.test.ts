@@ -102,6 +102,10 @@ describe('an action', () => {
     expect(job?.runAt).to.deep.equal(new Date('2026-03-02T08:00:00Z'));
   });
 
+  it('gives no job a time that is told from now', async () => {
+    expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(400);
+  });
+
   it('limits a queue, and takes the limits away again', async () => {
     const limits = async () => {
       const queue = (await site.story.storage.listQueues()).find(({ name: found }) => found === 'mail');

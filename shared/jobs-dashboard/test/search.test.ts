@@ -22,7 +22,7 @@ describe('a search', () => {
     `job "${id}" failed`,
   ]) {
     it(`finds the id in ${JSON.stringify(text)}`, () => {
-      expect(parseSearch(text)).to.deep.equal({ kind: 'job', id });
+      expect(parseSearch(text)).to.deep.equal({ kind: 'id', id });
     });
   }
 
@@ -39,6 +39,13 @@ describe('a search', () => {
     ['queue:"two words" name:x', { terms: terms(['queue', 'two words'], ['name', 'x']) }],
     ['tag:x batch:y', { terms: terms(['tag', 'x'], ['batch', 'y']) }],
     [`batch:${id} args.order.id:"${id}"`, { terms: terms(['batch', id], ['args.order.id', id]) }],
+    [`tag:${id}`, { terms: terms(['tag', id]) }],
+    [`q:${id}`, { terms: terms(['q', id]) }],
+    [
+      'finished-after:2h finished-before:1h',
+      { terms: terms(['finished-after', '2h'], ['finished-before', '1h']) },
+    ],
+    ['error:"no ""x"" here"', { terms: terms(['error', 'no "x" here']) }],
     ['ARGS.customerId:77', { terms: terms(['args.customerId', '77']) }],
     ['after:2h before:2026-03-01T14:05', { terms: terms(['after', '2h'], ['before', '2026-03-01T14:05']) }],
   ] satisfies [string, Partial<Filters>][]) {
@@ -59,6 +66,9 @@ describe('a search', () => {
     'args.a.:1',
     'after:yesterday',
     'before:2026-13-01',
+    'finished-after:soon',
+    'after:1constructor',
+    'after:999999w',
   ]) {
     it(`says why it does not understand ${text}`, () => {
       expect(parseSearch(text)).to.have.property('kind', 'misunderstood');
@@ -68,7 +78,17 @@ describe('a search', () => {
   it('reads its own text back', () => {
     const filters = {
       state: null,
-      terms: terms(['queue', 'a'], ['tag', 'b c'], ['args.a.0', 'x:y'], ['q', 'word'], ['q', 'tag:x y']),
+      terms: terms(
+        ['queue', 'a'],
+        ['tag', 'b c'],
+        ['args.a.0', 'x:y'],
+        ['q', 'word'],
+        ['q', 'tag:x y'],
+        ['q', id],
+        ['fingerprint', 'SyntaxError: Unexpected token "<", "<!doctype "... is not JSON'],
+        ['error', '"'],
+        ['error', String.raw`"C:\\"`],
+      ),
     };
     expect(parseSearch(searchText(filters))).to.deep.equal({ kind: 'filters', filters });
   });
@@ -95,6 +115,10 @@ describe('a search', () => {
       expect((await go('q=queue%3Amail&state=done')).headers.location).to.equal(
         './jobs?state=done&queue=mail',
       );
+      const { batchId, serverId, operationId } = site.story;
+      expect((await go(`q=${batchId}`)).headers.location).to.equal(`./batches/${batchId}`);
+      expect((await go(`q=${serverId}`)).headers.location).to.equal(`./servers/${serverId}`);
+      expect((await go(`q=${operationId}`)).headers.location).to.equal(`./bulk/${operationId}`);
       const misunderstood = await go('q=args%3Ax');
       expect([
         misunderstood.status,

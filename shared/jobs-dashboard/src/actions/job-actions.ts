@@ -1,6 +1,6 @@
 import type { ControlResult } from '@longshore/jobs';
 import { conflict, notFound } from '../http/problem.js';
-import { momentOf } from '../search/moment.js';
+import { calendarMomentOf } from '../search/moment.js';
 import type { Actions, Deed } from './action.js';
 import { invalidField, textField } from './fields.js';
 
@@ -20,7 +20,7 @@ export const jobActions: Actions = {
   '/jobs/:target/reschedule': {
     role: 'operator',
     perform: async (control, { target, form }) => {
-      const at = momentOf(textField(form, 'at'), 0);
+      const at = calendarMomentOf(textField(form, 'at'));
       if (at === null) throw invalidField('The new time', 'a date and a time in UTC, as 2026-03-01T14:05');
       return jobAfter(await control.rescheduleJob(target, at), 'given another time');
     },

@@ -33,20 +33,20 @@ export async function errorsPage({ query }: PageRequest, { reader }: PageContext
             limit: GROUPS,
           });
           const most = Math.max(1, ...groups.map(({ count }) => count));
-          return { groups: groups.map(groupRow), most, exact, span: span.word };
+          return { groups: groups.map((group) => groupRow(group, span.key)), most, exact, span: span.word };
         },
       },
     ],
   };
 }
 
-function groupRow(group: ErrorGroup): object {
+function groupRow(group: ErrorGroup, since: string): object {
   const { name, fingerprint, message, count, retryable, firstSeenAt, lastSeenAt, exampleId } = group;
   const alike = [
     { key: 'name', value: name },
     { key: 'fingerprint', value: fingerprint },
   ] as const;
-  const failed = { state: 'failed', terms: alike } as const;
+  const failed = { state: 'failed', terms: [...alike, { key: 'finished-after', value: since }] } as const;
   return {
     key: `${name} ${fingerprint}`,
     name,

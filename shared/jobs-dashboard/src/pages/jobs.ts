@@ -33,7 +33,7 @@ interface Position {
 export async function jobsPage({ query }: PageRequest, context: PageContext): Promise<Page | Redirect> {
   const filters = filtersOf(query);
   const searched = query.get('q');
-  const answer = searched === null ? null : answerSearch(searched, filters);
+  const answer = searched === null ? null : await answerSearch(searched, filters, context);
   if (answer !== null && 'redirect' in answer) return answer;
   const position = positionOf(query);
   return {
@@ -58,11 +58,28 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
   };
 }
 
-function answerSearch(text: string, { state }: Filters): Redirect | { misunderstood: string } {
+async function answerSearch(
+  text: string,
+  { state }: Filters,
+  context: PageContext,
+): Promise<Redirect | { misunderstood: string }> {
   const search = parseSearch(text);
-  if (search.kind === 'job') return { redirect: `jobs/${search.id}` };
+  if (search.kind === 'id') return { redirect: await placeOf(search.id, context) };
   if (search.kind === 'misunderstood') return { misunderstood: search.why };
   return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
+}
+
+/** The page of what has this id: of a job, unless it is another’s. */
+async function placeOf(id: string, { reader }: PageContext): Promise<string> {
+  const [job, batch, servers, operation] = await Promise.all([
+    reader.findJob(id),
+    reader.findBatch(id),
+    reader.listServers(),
+    reader.bulk.find(id),
+  ]);
+  if (job === null && batch !== null) return `batches/${id}`;
+  if (job === null && servers.some((server) => server.id === id)) return `servers/${id}`;
+  return job === null && operation !== null ? `bulk/${id}` : `jobs/${id}`;
 }
 
 async function loadTabs(filters: Filters, { reader, now }: PageContext): Promise<object> {

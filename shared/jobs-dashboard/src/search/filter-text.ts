@@ -15,6 +15,8 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['errorFingerprint', 'fingerprint'],
   ['createdAfter', 'after'],
   ['createdBefore', 'before'],
+  ['finishedAfter', 'finished-after'],
+  ['finishedBefore', 'finished-before'],
   ['q', 'q'],
 ];
 

@@ -20,6 +20,8 @@ export const plainKeys = [
   'fingerprint',
   'after',
   'before',
+  'finished-after',
+  'finished-before',
   'q',
 ] as const;
 
@@ -48,7 +50,7 @@ export function isTermKey(text: string): text is TermKey {
 /** Why a term cannot be used; `null` if it can. */
 export function complaintOf({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
-  if ((key === 'after' || key === 'before') && momentOf(value, 0) === null) {
+  if (isTime(key) && momentOf(value, 0) === null) {
     return `“${value}” is no time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
   return null;
@@ -62,8 +64,10 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
     const given = values(key);
     return given.length === 0 ? {} : { [member]: given };
   };
-  const createdAfter = momentOf(values('after').at(-1) ?? '', nowMs);
-  const createdBefore = momentOf(values('before').at(-1) ?? '', nowMs);
+  const time = (member: keyof JobFilter, key: TermKey): JobFilter => {
+    const moment = momentOf(values(key).at(-1) ?? '', nowMs);
+    return moment === null ? {} : { [member]: moment };
+  };
   const args = argsFilters(terms);
   const q = values('q').join(' ');
   return {
@@ -77,8 +81,10 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
     ...list('serverId', 'server'),
     ...list('error', 'error'),
     ...list('errorFingerprint', 'fingerprint'),
-    ...(createdAfter === null ? {} : { createdAfter }),
-    ...(createdBefore === null ? {} : { createdBefore }),
+    ...time('createdAfter', 'after'),
+    ...time('createdBefore', 'before'),
+    ...time('finishedAfter', 'finished-after'),
+    ...time('finishedBefore', 'finished-before'),
     ...(args.length === 0 ? {} : { args }),
     ...(q === '' ? {} : { q }),
   };
@@ -87,7 +93,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
 /** The same jobs however much later: times that are told from now become times on the calendar. */
 export function pinned({ state, terms }: Filters, nowMs: number): Filters {
   const pin = ({ key, value }: Term): Term => {
-    const moment = key === 'after' || key === 'before' ? momentOf(value, nowMs) : null;
+    const moment = isTime(key) ? momentOf(value, nowMs) : null;
     return { key, value: moment === null ? value : moment.toISOString() };
   };
   return { state, terms: terms.map(pin) };
@@ -118,6 +124,10 @@ export function filtersIn(query: Iterable<[string, string]>): { state: string | 
     else if (parameters[parameter] === undefined && isTermKey(key)) terms.push({ key, value });
   }
   return { state, terms };
+}
+
+function isTime(key: TermKey): boolean {
+  return key === 'after' || key === 'before' || key === 'finished-after' || key === 'finished-before';
 }
 
 function argsFilters(terms: readonly Term[]): ArgsFilter[] {

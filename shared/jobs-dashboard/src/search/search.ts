@@ -10,30 +10,30 @@ import {
 
 /** What someone typed into the search box, understood. */
 export type Search =
-  | { readonly kind: 'job'; readonly id: string }
+  | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'filters'; readonly filters: Filters }
   | { readonly kind: 'misunderstood'; readonly why: string };
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
-/** Terms whose value may be an id that is not a job's, or not the one to go to. */
-const ofAnother = /(?:batch|parent|server|args\.[^:\s"]*):(?:"[^"]*"|\S+)/gi;
-const term = new RegExp(
-  String.raw`(?:(id|state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?):)?(?:"([^"]*)"|(\S+))?`,
-  'gi',
-);
+/** Between quotes a quote is written twice. */
+const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
+const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
+/** Their values may have ids in them that are not the one to go to. */
+const ofAnother = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
+const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
  * Understands terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; a word alone is
- * looked for wherever there is text. A job's id may be pasted as it was found, in a URL or a log line; behind `batch:` and
- * its like it is theirs.
+ * looked for wherever there is text. An id, of a job as a rule, may be pasted as it was found, in a URL or a log line; behind `batch:` and
+ * its like, and behind `tag:` or `q:`, it is what is looked for.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
   const pasted = uuid.exec(text.replaceAll(ofAnother, ' '))?.[0];
-  if (pasted !== undefined) return { kind: 'job', id: pasted.toLowerCase() };
-  for (const [whole, key = 'q', quotedValue, value = quotedValue ?? ''] of text.matchAll(term)) {
+  if (pasted !== undefined) return { kind: 'id', id: pasted.toLowerCase() };
+  for (const [whole, key = 'q', inQuotes = '', word] of text.matchAll(term)) {
     if (whole === '') continue;
-    const next = add(filters, key, value);
+    const next = add(filters, key, word ?? inQuotes.replaceAll('""', '"'));
     if (typeof next === 'string') return { kind: 'misunderstood', why: next };
     filters = next;
   }
@@ -57,15 +57,15 @@ function add(filters: Filters, written: string, value: string): Filters | string
   }
   if (key === 'id') return `“${value}” is no job’s id: an id is a UUID.`;
   if (!isTermKey(key)) {
-    return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((known) => `${known}:`).join(', ')}, state: or args.path:.`;
+    return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((each) => `${each}:`).join(', ')}, state: or args.path:.`;
   }
   return complaintOf({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
 }
 
 function isPlainWord({ key, value }: Term): boolean {
-  return key === 'q' && !/[\s":]/.test(value);
+  return key === 'q' && !/[\s":]/.test(value) && !uuid.test(value);
 }
 
 function quoted(value: string): string {
-  return /[\s"]/.test(value) ? `"${value}"` : value;
+  return /[\s"]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
