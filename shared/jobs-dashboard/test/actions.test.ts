@@ -103,7 +103,7 @@ describe('an action', () => {
   });
 
   it('gives no job a time that is told from now', async () => {
-    expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(400);
+    expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(422);
   });
 
   it('limits a queue, and takes the limits away again', async () => {
