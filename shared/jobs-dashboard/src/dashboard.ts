@@ -1,5 +1,6 @@
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import type { AccessRecord } from './access/access-record.js';
 import { createGate } from './access/gate.js';
 import { PasswordGate } from './access/password-gate.js';
 import { defaultRedaction } from './format/redaction.js';
@@ -9,6 +10,7 @@ import { BasePath } from './http/base-path.js';
 import { compress } from './http/compression.js';
 import { Layout } from './http/layout.js';
 import { PageAnswer } from './http/page-answer.js';
+import { Problem } from './http/problem.js';
 import { sendProblem } from './http/problem-answer.js';
 import { refuse } from './http/refusal.js';
 import { Renderer } from './http/renderer.js';
@@ -16,7 +18,7 @@ import { pageRouter, unrouted } from './http/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
 import { signInRouter } from './http/sign-in.js';
 import { streamRouter } from './http/stream-routes.js';
-import { visitOf } from './http/visit.js';
+import { type Visit, visitOf } from './http/visit.js';
 import type { DashboardOptions } from './options.js';
 import { shareReads } from './reading/shared-reads.js';
 import { Snapshot } from './reading/snapshot.js';
@@ -41,10 +43,11 @@ export function createDashboard(options: DashboardOptions): Middleware {
     secret,
     control,
     onAction = () => undefined,
+    onAccess = () => undefined,
     now = Date.now,
   } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
-  const gate = createGate({ authorize, password, production, secret, now });
+  const gate = createGate({ authorize, password, production, secret, now, onAccess });
   const assets = new Assets();
   const layout = new Layout(basePath, assets, new Renderer(), now);
   const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
@@ -58,7 +61,15 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const acts =
     control === undefined
       ? null
-      : actionRouter(basePath.path, { control, gate, layout, snapshot, now, onAction }).routes();
+      : actionRouter(basePath.path, {
+          control,
+          reader: options.storage,
+          gate,
+          layout,
+          snapshot,
+          now,
+          onAction,
+        }).routes();
 
   const answer = async (ctx: RouterContext, inside: string): Promise<void> => {
     if (assets.serve(ctx, inside)) return;
@@ -83,10 +94,17 @@ export function createDashboard(options: DashboardOptions): Middleware {
     try {
       await answer(ctx as RouterContext, inside);
     } catch (error) {
+      if (error instanceof Problem && error.told.status === 403) onAccess(refusalOf(ctx, error));
       sendProblem(ctx, layout, error);
     }
     await compress(ctx);
   };
+}
+
+function refusalOf(ctx: Context, { told }: Problem): AccessRecord {
+  const { ip: address, method, path } = ctx;
+  const viewer = (ctx.state['visit'] as Visit | undefined)?.viewer ?? null;
+  return { event: 'refused', address, viewer, method, path, why: told.title };
 }
 
 async function nothing(): Promise<void> {}

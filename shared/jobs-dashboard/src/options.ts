@@ -1,6 +1,7 @@
+import type { OnAccess } from './access/access-record.js';
 import type { Authorize } from './access/viewer.js';
+import type { ActionRecord } from './actions/audited.js';
 import type { DashboardControl } from './actions/control.js';
-import type { ActionRecord } from './http/action-routes.js';
 import type { DashboardReader } from './reading/dashboard-reader.js';
 
 export interface DashboardOptions {
@@ -10,6 +11,8 @@ export interface DashboardOptions {
   readonly control?: DashboardControl | undefined;
   /** Called after each action, for the application’s records. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
+  /** Called when somebody signs in or out, sends a wrong password, or is refused. */
+  readonly onAccess?: OnAccess | undefined;
   /** Where the dashboard is mounted, as this application sees it. Default `/job-dashboard`. */
   readonly path?: string | undefined;
   /** Decides about every request, in place of a password. */

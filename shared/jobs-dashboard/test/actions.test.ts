@@ -88,10 +88,13 @@ describe('an action', () => {
     expect(records).to.deep.equal([
       {
         viewer: { name: 'ada', role: 'admin' },
+        address: '127.0.0.1',
         action: 'jobs/retry',
         target: site.story.failedId,
         count: 1,
+        exact: true,
         filter: null,
+        values: null,
       },
     ]);
   });

@@ -93,8 +93,8 @@ describe('an action on many jobs', () => {
     await confirm('bulk/confirm?action=retry&state=failed&queue=billing');
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
     expect(entry).to.deep.include({ who: 'local', action: 'bulk-retry', count: 1 });
-    expect(entry?.filter).to.deep.equal({ state: 'failed', terms: [{ key: 'queue', value: 'billing' }] });
-    expect(textOf(await get('audit'))).to.include('local retried many jobs queue:billing');
+    expect(entry?.filter).to.deep.include({ state: 'failed', terms: [{ key: 'queue', value: 'billing' }] });
+    expect(textOf(await get('audit'))).to.include('local retried many jobs state:failed queue:billing');
   });
 
   it('means by “2 hours ago” what it meant on the page that was confirmed', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
+import type { OnAccess } from './access-record.js';
 import { FormTokens } from './form-tokens.js';
 import { isDirectLoopback } from './loopback.js';
 import { PasswordGate } from './password-gate.js';
@@ -26,14 +27,22 @@ export interface GateOptions {
   readonly production?: boolean | undefined;
   readonly secret?: string | undefined;
   readonly now: () => number;
+  readonly onAccess?: OnAccess | undefined;
 }
 
 /** Throws a TypeError if both a password and an `authorize` function are given: which of them counts would be a guess. */
-export function createGate({ authorize, password = '', production, secret, now }: GateOptions): Gate {
+export function createGate({
+  authorize,
+  password = '',
+  production,
+  secret,
+  now,
+  onAccess,
+}: GateOptions): Gate {
   if (authorize !== undefined && password !== '') {
     throw new TypeError('Give the dashboard either a password or an authorize function, not both');
   }
-  if (password !== '') return new PasswordGate(password, now);
+  if (password !== '') return new PasswordGate(password, now, onAccess);
   const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
   const tokens = new FormTokens(new Seal(key, now));
   return {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
+import type { AccessEvent, OnAccess } from './access-record.js';
 import { FormTokens } from './form-tokens.js';
 import type { Gate } from './gate.js';
 import { Password, sessionKey } from './password.js';
@@ -24,8 +25,10 @@ export class PasswordGate implements Gate {
   readonly #seal: Seal;
   readonly #tokens: FormTokens;
   readonly #throttle: Throttle;
+  readonly #onAccess: OnAccess;
 
-  constructor(password: string, now: () => number = Date.now) {
+  constructor(password: string, now: () => number = Date.now, onAccess: OnAccess = () => undefined) {
+    this.#onAccess = onAccess;
     this.#password = new Password(password);
     this.#seal = new Seal(sessionKey(password), now);
     this.#tokens = new FormTokens(this.#seal);
@@ -36,15 +39,19 @@ export class PasswordGate implements Gate {
     if (this.#session(ctx) !== null) return viewer;
     const basic = basicCredentials(ctx.get('Authorization'));
     if (basic === null || this.try(ctx, basic.password).kind !== 'in') return null;
-    return { ...viewer, name: basic.user || viewer.name };
+    return { ...viewer, name: basic.user || viewer.name, unverified: true };
   }
 
   /** Checks a password, unless there were too many wrong ones from this address of late. */
   try(ctx: Context, password: string): SignIn {
     const waitMs = this.#throttle.waitMs(ctx.ip);
-    if (waitMs > 0) return { kind: 'wait', waitMs };
+    if (waitMs > 0) {
+      this.#tell(ctx, 'too many wrong passwords');
+      return { kind: 'wait', waitMs };
+    }
     if (this.#password.matches(password)) return { kind: 'in' };
     this.#throttle.miss(ctx.ip);
+    this.#tell(ctx, 'wrong password');
     return { kind: 'wrong' };
   }
 
@@ -52,10 +59,12 @@ export class PasswordGate implements Gate {
   startSession(ctx: Context): void {
     const session = randomBytes(16).toString('hex');
     setCookie(ctx, this.#seal.close('session', session, SESSION_MS), SESSION_MS);
+    this.#tell(ctx, 'signed in', viewer);
   }
 
   endSession(ctx: Context): void {
     setCookie(ctx, '', 0);
+    this.#tell(ctx, 'signed out', viewer);
   }
 
   hasSession(ctx: Context): boolean {
@@ -69,6 +78,10 @@ export class PasswordGate implements Gate {
 
   acceptsFormToken(ctx: Context, _viewer: Viewer | null, token: unknown): boolean {
     return this.#tokens.accepts(this.#session(ctx) ?? '', token);
+  }
+
+  #tell(ctx: Context, event: AccessEvent, who: Viewer | null = null): void {
+    this.#onAccess({ event, address: ctx.ip, viewer: who, method: ctx.method, path: ctx.path, why: null });
   }
 
   #session(ctx: Context): string | null {

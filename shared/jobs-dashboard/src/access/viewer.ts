@@ -16,6 +16,8 @@ export interface Viewer {
   /** Shown on every page and in the audit of what was done. */
   readonly name: string;
   readonly role: Role;
+  /** The name is only what the client says of itself, beside a password that others know, too. */
+  readonly unverified?: boolean;
 }
 
 /**

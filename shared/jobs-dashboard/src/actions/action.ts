@@ -1,6 +1,8 @@
-import type { JsonValue } from '@longshore/jobs';
+import type { JobCount } from '@longshore/jobs';
 import type { Role, Viewer } from '../access/viewer.js';
 import type { Form } from '../http/form.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+import type { Intent } from './audit-details.js';
 import type { DashboardControl } from './control.js';
 
 /** What somebody asks for by a form. */
@@ -9,6 +11,8 @@ export interface Wish {
   readonly target: string;
   readonly form: Form;
   readonly viewer: Viewer;
+  /** Reads what is there now, not a moment ago. */
+  readonly reader: Pick<DashboardReader, 'findQueue'>;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
@@ -19,16 +23,22 @@ export interface Deed {
   readonly next: string;
   /** What it was done to, where the path does not say it. */
   readonly target?: string;
-  /** How many things it was done to; 1 unless given. */
-  readonly count?: number;
-  /** Which things, if they were not one. */
-  readonly filter?: JsonValue;
+  /** How many things it was done to, `null` if to count took too long; 1 unless given. */
+  readonly count?: JobCount | null;
+  /** `false`: all was already as it should be. Default `true`. */
+  readonly changed?: boolean;
 }
 
 /** Something that a form of a page does. */
 export interface Action {
   /** The least role that may do it. */
   readonly role: Role;
+  /**
+   * What to write down before it is done.
+   *
+   * @throws {Problem} if a field of the form is wrong
+   */
+  readonly intent?: (wish: Wish) => Intent;
   /** @throws {Problem} if there is no such thing, its state does not allow it, or a field of the form is wrong */
   readonly perform: (control: DashboardControl, wish: Wish) => Promise<Deed>;
 }

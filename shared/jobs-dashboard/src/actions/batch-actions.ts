@@ -14,7 +14,7 @@ export const batchActions: Actions = {
         );
       }
       const { id, total, done, failed } = result.batch;
-      return { next: `batches/${id}`, count: total - done - failed };
+      return { next: `batches/${id}`, count: { count: total - done - failed, exact: true } };
     },
   },
 };

@@ -1,7 +1,7 @@
 import type { BulkAction } from '@longshore/jobs';
-import { notFound } from '../http/problem.js';
-import type { Action, Actions } from './action.js';
-import { selectionIn } from './selection.js';
+import { conflict, notFound } from '../http/problem.js';
+import type { Action, Actions, Wish } from './action.js';
+import { type Selection, selectionIn } from './selection.js';
 
 /** Each starts an operation on the jobs that the form names by their ids, or else on all that match its filters. */
 export const bulkActions: Actions = {
@@ -14,6 +14,8 @@ export const bulkActions: Actions = {
     perform: async ({ bulk }, { target }) => {
       const operation = await bulk.cancel(target);
       if (operation === null) throw notFound('There is no such operation', 'Nothing was done.');
+      if (operation.state !== 'cancelled')
+        throw conflict('This operation cannot be stopped', 'It had ended already; nothing was changed.');
       return { next: `bulk/${operation.id}` };
     },
   },
@@ -22,11 +24,16 @@ export const bulkActions: Actions = {
 function startBulk(action: BulkAction, role: Action['role']): Action {
   return {
     role,
-    perform: async ({ bulk }, { form, viewer, nowMs }) => {
-      const { filter, told } = selectionIn(new URLSearchParams(form.get('which') ?? ''), nowMs);
-      const requestedBy = viewer.name.slice(0, 200);
+    intent: (wish) => ({ filter: selectionOf(wish).told }),
+    perform: async ({ bulk }, wish) => {
+      const { filter } = selectionOf(wish);
+      const requestedBy = wish.viewer.name.slice(0, 200);
       const { id, matched } = await bulk.start({ action, filter, requestedBy });
-      return { next: `bulk/${id}`, target: id, count: matched?.count ?? 0, filter: told };
+      return { next: `bulk/${id}`, target: id, count: matched };
     },
   };
+}
+
+function selectionOf({ form, nowMs }: Wish): Selection {
+  return selectionIn(new URLSearchParams(form.get('which') ?? ''), nowMs);
 }

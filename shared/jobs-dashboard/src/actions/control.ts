@@ -18,5 +18,5 @@ export interface DashboardControl extends Pick<
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
   /** Where every action is noted down. */
-  readonly audit: Pick<AuditLog, 'record'>;
+  readonly audit: Pick<AuditLog, 'record' | 'amend'>;
 }

@@ -1,4 +1,5 @@
 import type { ControlResult } from '@longshore/jobs';
+import type { Form } from '../http/form.js';
 import { conflict, notFound } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
 import type { Actions, Deed } from './action.js';
@@ -19,11 +20,9 @@ export const jobActions: Actions = {
   },
   '/jobs/:target/reschedule': {
     role: 'operator',
-    perform: async (control, { target, form }) => {
-      const at = calendarMomentOf(textField(form, 'at'));
-      if (at === null) throw invalidField('The new time', 'a date and a time in UTC, as 2026-03-01T14:05');
-      return jobAfter(await control.rescheduleJob(target, at), 'given another time');
-    },
+    intent: ({ form }) => ({ values: { at: newTime(form).toISOString() } }),
+    perform: async (control, { target, form }) =>
+      jobAfter(await control.rescheduleJob(target, newTime(form)), 'given another time'),
   },
   '/jobs/:target/delete': {
     role: 'admin',
@@ -33,6 +32,12 @@ export const jobActions: Actions = {
     },
   },
 };
+
+function newTime(form: Form): Date {
+  const at = calendarMomentOf(textField(form, 'at'));
+  if (at === null) throw invalidField('The new time', 'a date and a time in UTC, as 2026-03-01T14:05');
+  return at;
+}
 
 function jobAfter(result: ControlResult, done: string): Deed {
   if (result.outcome === 'unknown') {

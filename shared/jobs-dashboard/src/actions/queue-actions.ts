@@ -1,4 +1,4 @@
-import { maxTokens, type RateLimit } from '@longshore/jobs';
+import { maxTokens, type QueueLimits, type RateLimit } from '@longshore/jobs';
 import type { Form } from '../http/form.js';
 import type { Actions, Deed } from './action.js';
 import { countField, invalidField, textField } from './fields.js';
@@ -8,33 +8,40 @@ const DAY_MS = 86_400_000;
 export const queueActions: Actions = {
   '/queues/:target/pause': {
     role: 'operator',
-    perform: async (control, { target }) => {
+    perform: async (control, { target, reader }) => {
+      const before = await reader.findQueue(target);
       await control.pauseQueue(target);
-      return queueAfter(target);
+      return queueAfter(target, (before?.pausedAt ?? null) === null);
     },
   },
   '/queues/:target/resume': {
     role: 'operator',
-    perform: async (control, { target }) => {
+    perform: async (control, { target, reader }) => {
+      const before = await reader.findQueue(target);
       await control.resumeQueue(target);
-      return queueAfter(target);
+      return queueAfter(target, (before?.pausedAt ?? null) !== null);
     },
   },
   '/queues/:target/limit': {
     role: 'operator',
+    intent: ({ form }) => {
+      const { concurrencyLimit, rateLimit } = limitsIn(form);
+      return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
+    },
     perform: async (control, { target, form }) => {
-      const concurrencyLimit = countField(form, 'concurrency', {
-        what: 'The number of jobs at once',
-        least: 1,
-        most: maxTokens,
-      });
-      await control.limitQueue(target, { concurrencyLimit, rateLimit: rateLimitIn(form) });
+      await control.limitQueue(target, limitsIn(form));
       return queueAfter(target);
     },
   },
 };
 
 /** Fields left empty take a limit away. */
+function limitsIn(form: Form): Required<QueueLimits> {
+  const what = 'The number of jobs at once';
+  const concurrencyLimit = countField(form, 'concurrency', { what, least: 1, most: maxTokens });
+  return { concurrencyLimit, rateLimit: rateLimitIn(form) };
+}
+
 function rateLimitIn(form: Form): RateLimit | null {
   const starts = { what: 'The number of starts', least: 1, most: maxTokens };
   const jobs = countField(form, 'jobs', starts);
@@ -48,6 +55,6 @@ function rateLimitIn(form: Form): RateLimit | null {
   return { jobs, periodMs, ...(burst === null ? {} : { burst }) };
 }
 
-function queueAfter(name: string): Deed {
-  return { next: `queues/${encodeURIComponent(name)}` };
+function queueAfter(name: string, changed = true): Deed {
+  return { next: `queues/${encodeURIComponent(name)}`, changed };
 }

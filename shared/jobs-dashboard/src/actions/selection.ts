@@ -22,7 +22,7 @@ export interface Selection {
   /** The same as a query, `state=failed&queue=mail`: one field of a form, which browsers send on as it is. */
   readonly which: string;
   /** For the audit. */
-  readonly told: JsonValue;
+  readonly told: { readonly [member: string]: JsonValue };
   /** The list of them, inside the dashboard. */
   readonly list: string;
 }

@@ -14,6 +14,6 @@ export const serverActions: Actions = {
 };
 
 function after(result: ServerControlResult): Deed {
-  if (result.outcome === 'ok') return { next: `servers/${result.server.id}` };
+  if (result.outcome === 'ok') return { next: `servers/${result.server.id}`, changed: result.changed };
   throw notFound('There is no such server', 'It may have stopped a moment ago; nothing was done.');
 }

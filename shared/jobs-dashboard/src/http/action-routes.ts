@@ -1,30 +1,19 @@
 import { Router } from '@koa/router';
-import type { JsonValue } from '@longshore/jobs';
 import { actions } from '../actions/actions.js';
+import { type ActionRecord, audited } from '../actions/audited.js';
 import type { DashboardControl } from '../actions/control.js';
 import type { Gate } from '../access/gate.js';
-import { hasRole, type Viewer } from '../access/viewer.js';
+import { hasRole } from '../access/viewer.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
 import type { Snapshot } from '../reading/snapshot.js';
 import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
 import type { ViewerVisit } from './visit.js';
 
-/** What somebody did on the dashboard, for the host application’s records. */
-export interface ActionRecord {
-  readonly viewer: Viewer;
-  /** `jobs/retry`, `queues/pause`, and so on: what it is about, and what was done. */
-  readonly action: string;
-  /** The id or the name of what it was done to; `null` if it was done to all jobs that match a filter. */
-  readonly target: string | null;
-  /** How many things it was done to. */
-  readonly count: number;
-  /** Which jobs, if it was done to all that match. */
-  readonly filter: JsonValue;
-}
-
 export interface ActionContext {
   readonly control: DashboardControl;
+  readonly reader: DashboardReader;
   readonly gate: Gate;
   readonly layout: Layout;
   readonly snapshot: Snapshot;
@@ -34,21 +23,21 @@ export interface ActionContext {
 
 /** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router<{ visit: ViewerVisit }> {
-  const { control, gate, layout, snapshot, now, onAction } = context;
+  const { control, reader, gate, layout, snapshot, now, onAction } = context;
   const router = new Router<{ visit: ViewerVisit }>({ prefix });
   const read = readForm('64kb');
-  for (const [path, { role, perform }] of Object.entries(actions)) {
+  for (const [path, { role, intent, perform }] of Object.entries(actions)) {
+    const action = path.slice(1).replace('/:target', '');
     router.post(path, read, async (ctx) => {
       const { viewer } = ctx.state.visit;
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, gate, viewer);
-      const named = ctx.params['target'] ?? '';
-      const deed = await perform(control, { target: named, form, viewer, nowMs: now() });
-      const { target = named, count = 1, filter = null } = deed;
+      const target = ctx.params['target'] ?? '';
+      const wish = { target, form, viewer, reader, nowMs: now() };
+      const undertaking = { viewer, address: ctx.ip, action, target, intent: intent?.(wish) ?? {} };
+      const { deed, record } = await audited(control.audit, undertaking, () => perform(control, wish));
       snapshot.clear();
-      const record = { action: path.slice(1).replace('/:target', ''), target: target || null, count, filter };
-      await control.audit.record({ who: viewer.name, ...record });
-      onAction({ viewer, ...record });
+      onAction(record);
       ctx.status = 303;
       ctx.set('Location', layout.links(ctx)(deed.next));
     });

@@ -1,5 +1,7 @@
-import type { AuditEntry } from '@longshore/jobs';
+import type { AuditEntry, AuditListQuery } from '@longshore/jobs';
+import { auditDetails, type Outcome } from '../actions/audit-details.js';
 import { badRequest } from '../http/problem.js';
+import type { Filters } from '../search/filters.js';
 import { searchText } from '../search/search.js';
 import { storedFilters } from '../search/stored-filters.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -29,10 +31,18 @@ const deeds: Readonly<Record<string, string>> = {
   'batches/cancel': 'cancelled the batch',
 };
 
+const outcomeWords: Readonly<Record<Outcome, string | null>> = {
+  done: null,
+  begun: 'begun: how it ended is not known',
+  refused: 'refused: nothing was changed',
+  'without effect': 'it was so already',
+};
+
 export async function auditPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
   const after = query.get('after');
   if (after !== null && !/^\d{1,18}$/.test(after))
     throw badRequest('There is no such place in the list', `“${after}” is no number of an entry.`);
+  const wanted = wantedIn(query);
   return {
     title: 'Audit',
     section: 'audit',
@@ -43,14 +53,15 @@ export async function auditPage({ query }: PageRequest, { reader }: PageContext)
         view: 'audit-list',
         everyMs: 5_000,
         load: async () => {
-          const found = await reader.audit.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
+          const place = after === null ? {} : { after };
+          const found = await reader.audit.list({ limit: ROWS + 1, ...wanted, ...place });
           const entries = found.slice(0, ROWS);
           const last = found.length > ROWS ? entries.at(-1) : undefined;
           return {
             entries: entries.map(auditRow),
             order: 'newest',
-            first: after === null ? null : 'audit',
-            next: last === undefined ? null : `audit?after=${last.id}`,
+            first: after === null ? null : auditPath(wanted),
+            next: last === undefined ? null : auditPath({ ...wanted, after: last.id }),
           };
         },
       },
@@ -59,15 +70,37 @@ export async function auditPage({ query }: PageRequest, { reader }: PageContext)
 }
 
 function auditRow({ at, who, action, target, filter, count }: AuditEntry): object {
+  const { outcome, ...details } = auditDetails(filter);
   const filters = storedFilters(filter);
-  const selection = filters === null ? 'those that were marked' : searchText(filters) || 'all that match';
+  const selection = filters === null ? 'those that were marked' : selectionText(filters);
   const kept = target !== null && action !== 'jobs/delete';
   return {
+    ...details,
     at,
     who,
+    outcome: outcomeWords[outcome],
     count,
     deed: deeds[action] ?? action,
     what: action.startsWith('bulk-') ? selection : target,
     path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
   };
+}
+
+function selectionText(filters: Filters): string {
+  const state = filters.state === null ? '' : `state:${filters.state}`;
+  return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
+}
+
+/** Which entries, as the URL says. */
+function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
+  const given = ['who', 'action', 'target'].flatMap((name) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function auditPath(parameters: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(parameters).toString();
+  return text === '' ? 'audit' : `audit?${text}`;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { NewAuditEntry } from '../storage/audit-log.js';
+import type { AuditListQuery, NewAuditEntry } from '../storage/audit-log.js';
 import type { Bench } from './storage-under-test.js';
 
 export function auditing(bench: Bench): void {
@@ -36,5 +36,31 @@ export function auditing(bench: Bench): void {
     await record({ who: `\0${'w'.repeat(300)}`, target: '"\\\'' });
     const kept = await newest();
     expect([kept?.who.length, kept?.target]).to.deep.equal([200, '"\\\'']);
+  });
+
+  it('keeps how an action ended in the entry of its beginning', async () => {
+    const id = await record({ target: null, count: 0 });
+    await record({ target: 'other' });
+    await bench.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
+    const [other, amended] = await bench.storage.audit.list({ limit: 2 });
+    expect(amended).to.deep.include({ id, who: 'ada', target: 'y', filter: { state: 'failed' }, count: 7 });
+    expect(other).to.deep.include({ target: 'other', filter: null, count: 1 });
+  });
+
+  it('lists what somebody did, what was done, and what was done to one thing', async () => {
+    const [who, target] = [bench.newQueue(), bench.newQueue()];
+    await record({ who, action: 'queues/pause', target });
+    await record({ who, action: 'queues/resume', target });
+    await record({ who, action: 'queues/pause', target: null });
+    await record({ action: 'queues/pause', target });
+    const found = async (query: Omit<AuditListQuery, 'limit'>): Promise<string[]> =>
+      (await bench.storage.audit.list({ limit: 10, ...query })).map(
+        (each) => `${each.who === who ? 'one' : 'other'} ${each.action} ${each.target === target}`,
+      );
+    const paused = 'one queues/pause true';
+    const resumed = 'one queues/resume true';
+    expect(await found({ who })).to.deep.equal(['one queues/pause false', resumed, paused]);
+    expect(await found({ target })).to.deep.equal(['other queues/pause true', resumed, paused]);
+    expect(await found({ who, target, action: 'queues/pause' })).to.deep.equal([paused]);
   });
 }

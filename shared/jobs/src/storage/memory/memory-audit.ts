@@ -1,10 +1,12 @@
 import type { JsonValue } from '../../job/job.js';
 import {
+  type AuditAmendment,
   type AuditEntry,
   type AuditListQuery,
   type AuditLog,
   type NewAuditEntry,
   storableEntry,
+  storableTarget,
 } from '../audit-log.js';
 import type { Clock } from './clock.js';
 
@@ -22,17 +24,34 @@ export class MemoryAuditLog implements AuditLog {
     this.#clock = clock;
   }
 
-  async record(entry: NewAuditEntry): Promise<void> {
+  async record(entry: NewAuditEntry): Promise<string> {
     const at = new Date(this.#clock.now());
-    const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
-    this.#entries.unshift({ ...storableEntry(entry), filter, id: String(++this.#recorded), at });
+    const id = String(++this.#recorded);
+    this.#entries.unshift({ ...storableEntry(entry), filter: copyOf(entry.filter), id, at });
     this.#entries = this.#entries.slice(0, maxEntries);
+    return id;
   }
 
-  async list({ limit, after }: AuditListQuery): Promise<AuditEntry[]> {
+  async amend(id: string, { target, filter, count }: AuditAmendment): Promise<void> {
+    this.#entries = this.#entries.map((entry) =>
+      entry.id === id ? { ...entry, target: storableTarget(target), filter: copyOf(filter), count } : entry,
+    );
+  }
+
+  async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {
     return this.#entries
-      .filter(({ id }) => after === undefined || Number(id) < Number(after))
+      .filter(
+        (entry) =>
+          (after === undefined || Number(entry.id) < Number(after)) &&
+          (who === undefined || entry.who === who) &&
+          (action === undefined || entry.action === action) &&
+          (target === undefined || entry.target === target),
+      )
       .slice(0, limit)
       .map((entry) => ({ ...entry }));
   }
+}
+
+function copyOf(value: JsonValue): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

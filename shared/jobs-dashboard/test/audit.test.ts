@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import type { AuditEntry } from '@longshore/jobs';
+import type { HttpResponse } from '@longshore/test-support';
+import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('the audit', () => {
+  let site: Site;
+  let own: Partial<DashboardControl>;
+  let role: Role;
+  let records: ActionRecord[];
+  let accesses: AccessRecord[];
+  beforeEach(async () => {
+    own = {};
+    role = 'admin';
+    records = [];
+    accesses = [];
+    site = await openSite({
+      authorize: () => ({ name: 'ada', role }),
+      onAction: (record) => records.push(record),
+      onAccess: (record) => accesses.push(record),
+      control: ({ storage }) => new Proxy(storage, { get: memberOf }),
+    });
+  });
+  afterEach(() => site.close());
+
+  /** The storage’s, or what a test has put in its place. */
+  const memberOf = (storage: DashboardControl, name: string | symbol): unknown => {
+    const found: unknown = Reflect.get({ ...own }, name) ?? Reflect.get(storage, name, storage);
+    return typeof found === 'function' ? found.bind(storage) : found;
+  };
+  const act = async (path: string, fields: Record<string, string> = {}): Promise<HttpResponse> => {
+    const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
+    const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
+    return site.http.post(`/job-dashboard${path}`, new URLSearchParams({ token, ...fields }).toString(), {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  };
+  const latest = async (): Promise<AuditEntry | undefined> =>
+    (await site.story.storage.audit.list({ limit: 1 }))[0];
+  const page = async (query = ''): Promise<string> =>
+    textOf((await site.http.get(`/job-dashboard/audit${query}`)).text);
+
+  it('lets nothing be done that it cannot note down', async () => {
+    own = { audit: { record: () => Promise.reject(new Error('full')), amend: () => Promise.resolve() } };
+    expect((await act(`/jobs/${site.story.failedId}/retry`)).status).to.equal(500);
+    expect((await site.story.storage.findJob(site.story.failedId))?.state).to.equal('failed');
+  });
+
+  it('has an entry of what was begun and did not come to an end', async () => {
+    own = { retryJob: () => Promise.reject(new Error('gone')) };
+    await act(`/jobs/${site.story.failedId}/retry`);
+    const entry = await latest();
+    expect(entry).to.include({ action: 'jobs/retry', target: site.story.failedId, count: 0 });
+    expect(entry?.filter).to.include({ outcome: 'begun' });
+    expect(await page()).to.include(`${site.story.failedId} begun: how it ended is not known`);
+  });
+
+  it('says of what was refused that nothing was changed, and why', async () => {
+    await act(`/jobs/${site.story.doneId}/cancel`);
+    expect((await latest())?.filter).to.include({ outcome: 'refused', why: 'This job cannot be cancelled' });
+    expect(await page()).to.include('refused: nothing was changed');
+  });
+
+  it('says from where', async () => {
+    await act('/queues/mail/pause');
+    expect((await latest())?.filter).to.deep.equal({ address: '127.0.0.1' });
+  });
+
+  for (const [path, twice] of [
+    ['/queues/mail/pause', true],
+    ['/queues/mail/resume', false],
+    ['/servers/:server/quiet', true],
+  ] as const) {
+    it(`tells ${path} without effect from one that changed something`, async () => {
+      const target = path.replace(':server', site.story.serverId);
+      if (twice) {
+        await act(target);
+        expect((await latest())?.filter).not.to.have.property('outcome');
+      }
+      await act(target);
+      const entry = await latest();
+      const filter = { outcome: 'without effect', address: '127.0.0.1' };
+      expect(entry).to.deep.include({ count: 0, filter });
+    });
+  }
+
+  it('does not say that an operation was stopped that had ended', async () => {
+    const { storage } = site.story;
+    const { id } = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
+    while (await storage.bulk.advance());
+    expect((await act(`/bulk/${id}/stop`)).status).to.equal(409);
+    expect((await latest())?.filter).to.include({ outcome: 'refused' });
+  });
+
+  it('keeps the limits that a queue was given', async () => {
+    await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
+    const values = { concurrencyLimit: 5, rateLimit: { jobs: 10, periodMs: 2_000 } };
+    expect((await latest())?.filter).to.deep.include({ values });
+    expect(records.at(-1)?.values).to.deep.equal(values);
+  });
+
+  it('keeps the time that a job was given', async () => {
+    await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
+    expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-02T08:00:00.000Z' } });
+  });
+
+  it('takes no time that is told from now as the new one of a job', async () => {
+    expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(422);
+  });
+
+  for (const [matched, count, told] of [
+    [null, 0, 'jobs not counted'],
+    [{ count: 10_000, exact: false }, 10_000, '10,000 jobs or more'],
+  ] as const) {
+    it(`says how well a count is known: ${told}`, async () => {
+      const { bulk } = site.story.storage;
+      own = {
+        bulk: {
+          start: async (order) => ({ ...(await bulk.start(order)), matched }),
+          cancel: (id) => bulk.cancel(id),
+        },
+      };
+      await act('/bulk-retry', { which: 'state=failed' });
+      expect((await latest())?.count).to.equal(count);
+      expect(await page()).to.include(told);
+      expect(records.at(-1)).to.include({ count: matched?.count ?? null, exact: false });
+    });
+  }
+
+  it('is listed by who, what, and what it was done to', async () => {
+    await act(`/jobs/${site.story.failedId}/retry`);
+    await act('/queues/mail/pause');
+    expect(await page(`?target=${site.story.failedId}`))
+      .to.include('retried the job')
+      .and.not.include('paused the queue');
+    expect(await page('?action=queues/pause')).not.to.include('retried the job');
+    expect(await page('?who=nobody')).not.to.include('paused the queue');
+  });
+
+  it('goes with records of what was refused, for the application', async () => {
+    const { failedId } = site.story;
+    role = 'viewer';
+    await act(`/jobs/${failedId}/retry`);
+    const path = `/job-dashboard/jobs/${failedId}/retry`;
+    expect(accesses).to.deep.equal([
+      {
+        event: 'refused',
+        address: '127.0.0.1',
+        viewer: { name: 'ada', role: 'viewer' },
+        method: 'POST',
+        path,
+        why: 'You may not do this',
+      },
+    ]);
+  });
+});
+
+describe('a dashboard with a password', () => {
+  it('tells the application of sign-ins and of wrong passwords', async () => {
+    const accesses: AccessRecord[] = [];
+    const site = await openSite({ password: 'right', onAccess: (record) => accesses.push(record) });
+    try {
+      const basic = (text: string) => ({
+        headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` },
+      });
+      const { text } = await site.http.get('/job-dashboard/', basic('ada:wrong'));
+      const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
+      for (const password of ['wrong', 'right']) {
+        await site.http.post('/job-dashboard/sign-in', new URLSearchParams({ token, password }).toString(), {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        });
+      }
+      expect(accesses.map(({ event, viewer }) => [event, viewer?.name ?? null])).to.deep.equal([
+        ['wrong password', null],
+        ['wrong password', null],
+        ['signed in', 'admin'],
+      ]);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('notes in the audit that a name was only claimed', async () => {
+    const site = await openSite({ password: 'right', control: ({ storage }) => storage });
+    try {
+      const authorization = `Basic ${Buffer.from('eve:right').toString('base64')}`;
+      const { text } = await site.http.get('/job-dashboard/queues/mail', { headers: { authorization } });
+      const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
+      await site.http.post('/job-dashboard/queues/mail/pause', new URLSearchParams({ token }).toString(), {
+        headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      const [entry] = await site.story.storage.audit.list({ limit: 1 });
+      expect(entry).to.deep.include({ who: 'eve', filter: { address: '127.0.0.1', unverified: true } });
+    } finally {
+      await site.close();
+    }
+  });
+});
