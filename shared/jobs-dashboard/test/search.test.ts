@@ -98,6 +98,15 @@ describe('a search', () => {
     expect(args).to.deep.equal([{ path: ['a', 'b'], values: ['7', 7, '07'] }]);
   });
 
+  it('means by a number with more digits than JavaScript holds no other number', () => {
+    const big = ['9007199254740993', '1e400', '0.10000000000000000001', '1e-400'];
+    const { args } = filterQuery(
+      { state: null, terms: terms(...big.map((text): [TermKey, string] => ['args.id', text])) },
+      0,
+    );
+    expect(args).to.deep.equal([{ path: ['id'], values: big }]);
+  });
+
   it('survives the way through the address of the page', () => {
     const filters: Filters = {
       state: 'done',

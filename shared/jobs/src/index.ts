@@ -25,6 +25,7 @@ export {
 } from './job/definition.js';
 export * from './job/errors.js';
 export { errorFingerprint, fingerprintLength, variableParts } from './job/error-fingerprint.js';
+export { isExactNumber } from './job/exact-number.js';
 export { firstIdOf, isId, newId } from './job/id.js';
 export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';

@@ -1,4 +1,11 @@
-import { type ArgsFilter, type JobFilter, type JobState, jobStates, type JsonValue } from '@longshore/jobs';
+import {
+  type ArgsFilter,
+  isExactNumber,
+  type JobFilter,
+  type JobState,
+  jobStates,
+  type JsonValue,
+} from '@longshore/jobs';
 import { momentOf } from './moment.js';
 
 /** One condition on a job besides its state. */
@@ -141,8 +148,10 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
   return Array.from(values, ([key, meant]) => ({ path: key.split('.').slice(1), values: meant }));
 }
 
-/** `77` may be meant as a number or as text. */
+/** `77` may be meant as a number or as text. A number that JavaScript would round is only text: it would find another. */
 function meaningsOf(text: string): JsonValue[] {
-  const literal = /^(-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?|true|false|null)$/i;
-  return literal.test(text) ? [text, JSON.parse(text.toLowerCase()) as JsonValue] : [text];
+  const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && isExactNumber(text);
+  return isNumber || /^(true|false|null)$/i.test(text)
+    ? [text, JSON.parse(text.toLowerCase()) as JsonValue]
+    : [text];
 }

@@ -131,6 +131,14 @@ export function filtering(bench: Bench): void {
     ).to.deep.equal([]);
   });
 
+  it('compares numbers in arguments by what they are, to the last digit', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { args: '{"big":9007199254740992,"one":1.0}' });
+    await bench.enqueue(queue, { args: '{"big":9007199254740993,"one":1.00000000000000000001}' });
+    expect(await found(queue, { args: [{ path: ['big'], values: [2 ** 53] }] })).to.deep.equal([id]);
+    expect(await found(queue, { args: [{ path: ['one'], values: [1] }] })).to.deep.equal([id]);
+  });
+
   it('finds only what matches every member', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { name: 'mail', meta: { tags: ['night'] } });

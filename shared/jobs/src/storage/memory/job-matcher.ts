@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { firstIdOf } from '../../job/id.js';
 import { errorFingerprint } from '../../job/error-fingerprint.js';
-import type { JobError, JsonValue } from '../../job/job.js';
+import { isExactNumber } from '../../job/exact-number.js';
+import type { JobError, JsonText, JsonValue } from '../../job/job.js';
 import type { JobFilter } from '../job-filter.js';
 import { wordsOf } from '../search-words.js';
 import type { JobRecord } from './job-record.js';
@@ -56,11 +58,21 @@ function finishedWithin(
 function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): boolean {
   const given = wanted.filter(({ values }) => values.length > 0);
   if (given.length === 0) return true;
-  const args = JSON.parse(record.args) as JsonValue;
+  const args = parseComparably(record.args);
   return given.every(({ path, values }) => {
     const found = path.reduce(memberOf, args);
     return values.some((value) => isDeepStrictEqual(found, value));
   });
+}
+
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+
+/** Numbers that JavaScript would round are made into what equals no other. */
+function parseComparably(text: JsonText): JsonValue {
+  const marked = text.replaceAll(stringOrNumber, (literal) =>
+    literal.startsWith('"') || isExactNumber(literal) ? literal : `{"${randomUUID()}":null}`,
+  );
+  return JSON.parse(marked) as JsonValue;
 }
 
 function textMatches(record: JobRecord, filter: JobFilter): boolean {
