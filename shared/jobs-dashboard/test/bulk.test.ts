@@ -195,4 +195,15 @@ describe('an action on many jobs', () => {
     expect(await get('jobs?state=failed')).to.include('bulk/confirm?state=failed&amp;action=retry');
     expect(await get('jobs')).not.to.include('action=retry"');
   });
+
+  it('is offered with the number of jobs that it would be done to, above the list', async () => {
+    const text = textOf(await get('jobs?queue=billing'));
+    expect(text).to.match(/ 1 job matches, newest first .* Retry all 1… Delete all 1… .* State Job /);
+    expect(textOf(await get('jobs?state=enqueued'))).to.match(/ (\d+) jobs match,.* Cancel all \1… /);
+  });
+
+  it('is not offered where no job that matches is in a state for it', async () => {
+    const text = textOf(await get('jobs?queue=billing'));
+    expect(text).not.to.include('Cancel all').and.not.include('Run all');
+  });
 });

@@ -18,6 +18,11 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 );
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
+// On a phone navigation and tabs are one line each, and where one is may be out of sight.
+for (const here of document.querySelectorAll('[aria-current]')) {
+  here.scrollIntoView({ block: 'nearest', inline: 'center' });
+}
+
 document.addEventListener('keydown', (event) => {
   const search = document.getElementById('q');
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;

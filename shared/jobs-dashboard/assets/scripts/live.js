@@ -12,6 +12,8 @@ export class LivePage {
   #said;
   #button;
   #again;
+  /** What there is no room for on a phone. */
+  #how = document.createElement('span');
   #paused = false;
   #signedOut = false;
   /** @type {Map<HTMLElement, { updatedAt: number, failures: number }>} */
@@ -31,6 +33,7 @@ export class LivePage {
     this.#said = part(status, '.said');
     this.#button = part(status, '.pause');
     this.#again = part(status, '.again');
+    this.#how.className = 'how';
     for (const region of regions) this.#ages.set(region, { updatedAt: Date.now(), failures: 0 });
   }
 
@@ -57,7 +60,7 @@ export class LivePage {
 
   #toggle() {
     this.#paused = !this.#paused;
-    this.#button.textContent = this.#paused ? 'Resume updates' : 'Pause updates';
+    part(this.#button, 'span').textContent = this.#paused ? 'Resume updates' : 'Pause updates';
     if (!this.#paused) this.#refreshAll();
     this.#follow();
     this.#say();
@@ -182,7 +185,8 @@ export class LivePage {
     else if (lost) how = 'No answer. Last updated';
     else if (this.#paused) how = 'Paused, updated';
     else if (held) how = 'On hold while you choose, updated';
-    this.#said.textContent = `${how} ${ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`}`;
+    if (this.#how.textContent !== `${how} `) this.#how.textContent = `${how} `;
+    this.#said.replaceChildren(this.#how, ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`);
   }
 }
 

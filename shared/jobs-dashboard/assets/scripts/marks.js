@@ -1,4 +1,4 @@
-/** Marks or unmarks all rows of a list at once, and counts those that are marked. */
+/** Selects or unselects all rows of a list at once, and counts those that are selected. */
 export function countMarks() {
   showMarks();
   document.addEventListener('change', ({ target }) => {
@@ -21,7 +21,7 @@ export function showMarks() {
     const label = all.closest('label');
     if (label) label.hidden = false;
     const said = all.form?.querySelector('.marked');
-    if (said) said.textContent = `${marked} marked`;
+    if (said) said.textContent = `${marked} selected`;
   }
 }
 

@@ -73,8 +73,9 @@ function styleSheet(): Buffer {
     sheets
       .join('')
       .replaceAll(/\s+/g, ' ')
-      .replaceAll(/ ?([{};,]) ?/g, '$1')
+      .replaceAll(/ ?([{};,>]) ?/g, '$1')
       .replaceAll(': ', ':')
+      .replaceAll(/(?<![\d.])0(?=\.\d)/g, '')
       .replaceAll(';}', '}'),
   );
 }

@@ -6,6 +6,8 @@ export interface BulkWords {
   readonly title: string;
   /** On its button. */
   readonly verb: string;
+  /** On its button: `Retry 43 jobs`. */
+  readonly of: (jobs: string) => string;
   /** Of a job that it was done to. */
   readonly done: string;
   /** What it means for the jobs that it finds. */
@@ -16,6 +18,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
   cancel: {
     title: 'Cancelling jobs',
     verb: 'Cancel',
+    of: (jobs) => `Cancel ${jobs}`,
     done: 'cancelled',
     effect:
       'Those that wait never run. Those that run are told to stop; one whose handler finishes its work all the same is done.',
@@ -23,6 +26,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
   retry: {
     title: 'Retrying jobs',
     verb: 'Retry',
+    of: (jobs) => `Retry ${jobs}`,
     done: 'retried',
     effect:
       'They go back to their queues, with one more attempt where none is left. Work that had begun is done again.',
@@ -30,12 +34,14 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
   run: {
     title: 'Running jobs now',
     verb: 'Run now',
+    of: (jobs) => `Run ${jobs} now`,
     done: 'made ready',
     effect: 'They become ready at once and no longer wait for their time, or for other jobs.',
   },
   delete: {
     title: 'Deleting jobs',
     verb: 'Delete',
+    of: (jobs) => `Delete ${jobs}`,
     done: 'deleted',
     effect: 'They are gone for good, with their attempts and results.',
   },

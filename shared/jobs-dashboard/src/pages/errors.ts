@@ -15,6 +15,7 @@ const spans = [
 
 export async function errorsPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
   const span = spans.find(({ key }) => key === query.get('since')) ?? spans[1];
+  const order = query.get('order') === 'last' ? 'last' : 'jobs';
   return {
     title: 'Errors',
     section: 'errors',
@@ -32,12 +33,25 @@ export async function errorsPage({ query }: PageRequest, { reader }: PageContext
             sinceMs: span.ms,
             limit: GROUPS,
           });
-          const most = Math.max(1, ...groups.map(({ count }) => count));
-          return { groups: groups.map((group) => groupRow(group, span.key)), most, exact, span: span.word };
+          return {
+            groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) =>
+              groupRow(group, span.key),
+            ),
+            exact,
+            word: span.word,
+            order,
+            // Of a single hour everything is new.
+            tellNew: span.ms > HOUR,
+            sorts: { jobs: `errors?since=${span.key}`, last: `errors?since=${span.key}&order=last` },
+          };
         },
       },
     ],
   };
+}
+
+function byLastSeen(a: ErrorGroup, b: ErrorGroup): number {
+  return b.lastSeenAt.getTime() - a.lastSeenAt.getTime();
 }
 
 function groupRow(group: ErrorGroup, since: string): object {

@@ -18,6 +18,14 @@ export interface JobRow {
   readonly finishedAt: Date | null;
   /** Why it failed, in one line; `null` if nothing did. */
   readonly error: string | null;
+  /** The time that says most about a job in its state. */
+  readonly when: When;
+}
+
+export interface When {
+  /** What happened then, or will. */
+  readonly what: 'created' | 'due' | 'ready' | 'started' | 'ended';
+  readonly at: Date;
 }
 
 const MAX_ERROR = 200;
@@ -38,7 +46,16 @@ export function jobRow(job: Job): JobRow {
     startedAt,
     finishedAt,
     error: error === null ? null : firstLine(`${error.name}: ${error.message}`),
+    when: whenOf(job),
   };
+}
+
+function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job): When {
+  if (finishedAt !== null) return { what: 'ended', at: finishedAt };
+  if (readyAt !== null) return { what: 'ready', at: readyAt };
+  if (state === 'processing' && startedAt !== null) return { what: 'started', at: startedAt };
+  if (state === 'scheduled' && runAt !== null) return { what: 'due', at: runAt };
+  return { what: 'created', at: createdAt };
 }
 
 /** In a table, where there is room for what it was given. */

@@ -1,12 +1,4 @@
-import {
-  bulkActions,
-  isId,
-  type JobCount,
-  type JobListQuery,
-  type JobState,
-  jobStates,
-  statesOfAction,
-} from '@longshore/jobs';
+import { isId, type JobCount, type JobListQuery, type JobState, jobStates } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
 import {
   complaintOf,
@@ -17,8 +9,8 @@ import {
   type Filters,
 } from '../search/filters.js';
 import { parseSearch, searchText } from '../search/search.js';
-import { bulkWords } from './bulk-words.js';
 import { jobLine } from './job-row.js';
+import { jobsToolbar, sum } from './jobs-toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
 
 const ROWS = 50;
@@ -36,6 +28,8 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
   const answer = searched === null ? null : await answerSearch(searched, filters, context);
   if (answer !== null && 'redirect' in answer) return answer;
   const position = positionOf(query);
+  const { order } = position;
+  const turn = { order, turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}) };
   return {
     title: 'Jobs',
     section: 'jobs',
@@ -51,7 +45,7 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
         name: 'tabs',
         view: 'jobs-tabs',
         everyMs: isNarrowed(filters) ? 5_000 : 2_000,
-        load: () => loadTabs(filters, context),
+        load: async () => ({ ...(await loadTabs(filters, context)), ...turn }),
       },
       { name: 'list', view: 'jobs-list', everyMs: 5_000, load: () => loadList(filters, position, context) },
     ],
@@ -86,12 +80,9 @@ async function loadTabs(filters: Filters, { reader, now }: PageContext): Promise
   const counts = isNarrowed(filters)
     ? await countEach(filters, reader, now())
     : await reader.stateCounts().then(asExact);
-  const all = jobStates.map((state) => counts[state]);
-  const total = {
-    count: all.reduce((sum, { count }) => sum + count, 0),
-    exact: all.every(({ exact }) => exact),
-  };
+  const total = sum(jobStates.map((state) => counts[state]));
   return {
+    toolbar: jobsToolbar(filters, counts),
     tabs: [
       {
         state: null,
@@ -161,21 +152,7 @@ async function loadList(
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
-    offered: offeredFor(filters),
-    turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}),
   };
-}
-
-/** What can be done to all jobs that match: to every job of the storage, nothing. */
-function offeredFor(filters: Filters): { verb: string; path: string; admin: boolean }[] {
-  const { state } = filters;
-  if (state === null && !isNarrowed(filters)) return [];
-  const fitting = bulkActions.filter((action) => state === null || statesOfAction[action].includes(state));
-  return fitting.map((action) => ({
-    verb: bulkWords[action].verb,
-    admin: action === 'delete',
-    path: jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm'),
-  }));
 }
 
 function opposite(order: Position['order']): Position['order'] {

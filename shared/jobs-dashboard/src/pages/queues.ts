@@ -4,16 +4,32 @@ import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 100;
 
-/** Columns that the list can be sorted by; counts start with the highest. */
+/** How the list can be sorted; counts start with the highest. */
 const sorts = {
+  urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
   name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),
   enqueued: (a: Queue, b: Queue) => b.counts.enqueued - a.counts.enqueued,
   processing: (a: Queue, b: Queue) => b.counts.processing - a.counts.processing,
   failed: (a: Queue, b: Queue) => b.counts.failed - a.counts.failed,
-  wait: (a: Queue, b: Queue) =>
-    (a.oldestEnqueuedAt?.getTime() ?? Number.MAX_VALUE) - (b.oldestEnqueuedAt?.getTime() ?? Number.MAX_VALUE),
+  wait: (a: Queue, b: Queue): number => readySince(a) - readySince(b),
   servers: (a: Queue, b: Queue) => a.servers - b.servers,
 };
+
+function readySince({ oldestEnqueuedAt }: Queue): number {
+  return oldestEnqueuedAt?.getTime() ?? Number.MAX_VALUE;
+}
+
+/** 0: jobs wait and nobody takes them; 1: jobs wait; 2: jobs run; 3: nothing to do. */
+function urgency(queue: Queue): number {
+  const { counts, pausedAt } = queue;
+  if (isUnserved(queue) || (pausedAt !== null && counts.enqueued > 0)) return 0;
+  if (counts.enqueued > 0) return 1;
+  return counts.processing > 0 ? 2 : 3;
+}
+
+function isUnserved({ counts, servers }: Queue): boolean {
+  return servers === 0 && counts.enqueued + counts.scheduled + counts.awaiting > 0;
+}
 
 type Sort = keyof typeof sorts;
 
@@ -24,18 +40,29 @@ export interface QueueRow {
   readonly servers: number;
   /** Since when servers take no jobs from it; `null` if they do. */
   readonly pausedAt: Date | null;
+  readonly concurrencyLimit: Queue['concurrencyLimit'];
+  readonly rateLimit: Queue['rateLimit'];
   /** Jobs wait here and no running server takes them. */
   readonly unserved: boolean;
 }
 
-export function queueRow({ name, counts, oldestEnqueuedAt, servers, pausedAt }: Queue): QueueRow {
-  const waiting = counts.enqueued + counts.scheduled + counts.awaiting;
-  return { name, counts, oldestEnqueuedAt, servers, pausedAt, unserved: servers === 0 && waiting > 0 };
+export function queueRow(queue: Queue): QueueRow {
+  const { name, counts, oldestEnqueuedAt, servers, pausedAt, concurrencyLimit, rateLimit } = queue;
+  return {
+    name,
+    counts,
+    oldestEnqueuedAt,
+    servers,
+    pausedAt,
+    concurrencyLimit,
+    rateLimit,
+    unserved: isUnserved(queue),
+  };
 }
 
 export async function queuesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
-  const asked = query.get('sort') ?? 'name';
-  const sort: Sort = Object.hasOwn(sorts, asked) ? (asked as Sort) : 'name';
+  const asked = query.get('sort') ?? 'urgency';
+  const sort: Sort = Object.hasOwn(sorts, asked) ? (asked as Sort) : 'urgency';
   return {
     title: 'Queues',
     section: 'queues',

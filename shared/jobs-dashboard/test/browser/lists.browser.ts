@@ -25,17 +25,17 @@ describe('a list in a browser', () => {
 
   const dialog = () => page.getByRole('dialog');
   const rows = () => page.locator('td.pick input');
-  const all = () => page.getByRole('checkbox', { name: 'Mark all on this page' });
+  const all = () => page.getByRole('checkbox', { name: 'Select all on this page' });
 
-  it('is marked and unmarked as a whole, and says how many are', async () => {
+  it('is selected and unselected as a whole, and says how many are', async () => {
     await all().check();
     expect(await rows().evaluateAll((boxes) => boxes.every((box) => box.matches(':checked')))).to.equal(true);
-    expect(await page.locator('.marked').textContent()).to.equal(`${await rows().count()} marked`);
+    expect(await page.locator('.marked').textContent()).to.equal(`${await rows().count()} selected`);
     await rows().first().uncheck();
     expect(await all().evaluate((box) => box.matches(':indeterminate'))).to.equal(true);
   });
 
-  it('asks in a dialog before marked jobs are changed, and does it from there', async () => {
+  it('asks in a dialog before selected jobs are changed, and does it from there', async () => {
     await all().check();
     await page.getByRole('button', { name: 'Retry…' }).click();
     await dialog().getByText('selected jobs').waitFor();
@@ -64,7 +64,7 @@ describe('a list in a browser', () => {
   });
 
   it('asks in a dialog before all that match are changed', async () => {
-    await page.getByRole('link', { name: 'Delete…' }).click();
+    await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().getByRole('heading', { name: 'Delete these jobs?' }).waitFor();
     expect(await dialog().getByText('state:failed').count()).to.equal(1);
   });
@@ -74,7 +74,7 @@ describe('a list in a browser', () => {
     ['the escape key', () => page.keyboard.press('Escape')],
   ] as const) {
     it(`stays as it was when the dialog is left by ${how}`, async () => {
-      await page.getByRole('link', { name: 'Retry…' }).click();
+      await page.getByRole('link', { name: 'Retry all 2…' }).click();
       await dialog().waitFor();
       await leave();
       await dialog().waitFor({ state: 'detached' });
@@ -86,7 +86,7 @@ describe('a list in a browser', () => {
     await page.route('**/bulk/confirm?**', (route) =>
       route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
     );
-    await page.getByRole('link', { name: 'Retry…' }).click();
+    await page.getByRole('link', { name: 'Retry all 2…' }).click();
     await page.getByRole('heading', { level: 1, name: 'Retry these jobs?' }).waitFor();
   });
 

@@ -1,0 +1,44 @@
+import { bulkActions, type JobCount, type JobState, jobStates, statesOfAction } from '@longshore/jobs';
+import { formatCount } from '../format/count.js';
+import { type Filters, jobsPath } from '../search/filters.js';
+import { bulkWords } from './bulk-words.js';
+
+/** Something to do to all jobs that match. */
+export interface Offer {
+  /** `Retry all 43` */
+  readonly words: string;
+  /** Only an admin may do it. */
+  readonly admin: boolean;
+  /** Where it is confirmed. */
+  readonly path: string;
+}
+
+/** What stands between the tabs and the list: how many jobs match, and what can be done to all of them. */
+export interface JobsToolbar {
+  readonly narrowed: boolean;
+  readonly total: JobCount;
+  readonly offers: readonly Offer[];
+}
+
+/** To every job of the storage, nothing is offered, nor is what no job that matches is in a state for. */
+export function jobsToolbar(filters: Filters, counts: Readonly<Record<JobState, JobCount>>): JobsToolbar {
+  const { state, terms } = filters;
+  const shown = state === null ? jobStates : [state];
+  const countIn = (states: readonly JobState[]): JobCount =>
+    sum(states.filter((each) => shown.includes(each)).map((each) => counts[each]));
+  const narrowed = state !== null || terms.length > 0;
+  const offered = bulkActions.filter((action) => countIn(statesOfAction[action]).count > 0);
+  const offers = offered.map((action) => ({
+    words: bulkWords[action].of(`all ${formatCount(countIn(statesOfAction[action]))}`),
+    admin: action === 'delete',
+    path: jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm'),
+  }));
+  return { narrowed, total: countIn(shown), offers: narrowed ? offers : [] };
+}
+
+export function sum(counts: readonly JobCount[]): JobCount {
+  return {
+    count: counts.reduce((total, { count }) => total + count, 0),
+    exact: counts.every(({ exact }) => exact),
+  };
+}
