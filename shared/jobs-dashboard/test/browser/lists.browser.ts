@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import Type from 'typebox';
 import { openSite, type Site } from '../dashboard-site.js';
+import { axeViolations } from './axe.js';
 import { launchChromium } from './chromium.js';
 
 describe('a list in a browser', () => {
@@ -91,20 +92,20 @@ describe('a list in a browser', () => {
   });
 
   it('asks with the focus on the answer that changes nothing', async () => {
-    await page.getByRole('link', { name: 'Delete…' }).click();
+    await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Leave them as they are');
   });
 
   it('asks once, however often one clicks', async () => {
-    await page.getByRole('link', { name: 'Delete…' }).dblclick();
+    await page.getByRole('link', { name: 'Delete all 2…' }).dblclick();
     await dialog().first().waitFor();
     await page.waitForLoadState('networkidle');
     expect(await dialog().count()).to.equal(1);
   });
 
   it('asks in a dialog with its icons and one heading above the others', async () => {
-    await page.getByRole('link', { name: 'Delete…' }).click();
+    await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().waitFor();
     const icons = await dialog()
       .locator('use')
@@ -114,5 +115,33 @@ describe('a list in a browser', () => {
       .locator('h1, h2')
       .evaluateAll((headings) => headings.map(({ nodeName }) => nodeName));
     expect(levels).to.deep.equal(['H1', 'H2', 'H2']);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1_280, 320]) {
+      it(`asks in a dialog without an axe violation, in ${colorScheme} at ${width} px`, async () => {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        await page.getByRole('link', { name: 'Delete all 2…' }).click();
+        await dialog().waitFor();
+        expect(await axeViolations(page)).to.deep.equal([]);
+        expect(await dialog().evaluate((open) => open.scrollWidth <= open.clientWidth)).to.equal(true);
+      });
+    }
+  }
+
+  it('brings the page and the tab that one is on into sight on a phone', async () => {
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.goto(`${site.url}/job-dashboard/jobs?state=failed`);
+    for (const here of await page.locator('[aria-current]').all()) {
+      const { x, width } = (await here.boundingBox()) ?? { x: -1, width: 0 };
+      expect([x >= 0, x + width <= 320]).to.deep.equal([true, true]);
+    }
+  });
+
+  it('leads from the box beside every page to the one above the list', async () => {
+    await page.getByRole('link', { name: 'Find jobs' }).click();
+    await page.keyboard.type('queue:mail');
+    expect(await page.getByRole('searchbox').inputValue()).to.equal('queue:mail');
   });
 });

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { pages } from '../../src/http/routes.js';
 import { openSite, pagePaths, type Site } from '../dashboard-site.js';
+import { axeViolations } from './axe.js';
 import { launchChromium } from './chromium.js';
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const looks = [
   { colorScheme: 'light', width: 1_280 },
   { colorScheme: 'dark', width: 1_280 },
@@ -92,8 +90,6 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
       complain(message.text());
   });
   await page.goto(address);
-  // Evaluated from outside, axe needs no leave of the policy, which stands as it is.
-  await page.evaluate(axeSource);
   for (const look of looks) {
     const { colorScheme, width } = look;
     await page.emulateMedia({ colorScheme });
@@ -104,15 +100,6 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
     if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
   }
   return findings;
-}
-
-function axeViolations(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
-    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    const { violations } = await axe.run({ runOnly, resultTypes: ['violations'], iframes: false });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-  });
 }
 
 describe('in a browser', () => {
