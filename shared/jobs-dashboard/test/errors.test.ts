@@ -1,24 +1,41 @@
 import { expect } from 'chai';
-import { openSite, textOf } from './dashboard-site.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
 import { cardError } from './story-errors.js';
 
 describe('the page of errors', () => {
+  let site: Site;
+  const page = async (path: string): Promise<string> =>
+    textOf((await site.http.get(`/job-dashboard${path}`)).text);
+  before(async () => {
+    site = await openSite();
+  });
+  after(() => site.close());
+
+  it('calls an error new if its first failure was in the last hour, but not where all are', async () => {
+    expect(await page('/errors')).to.include('first seen 2 min ago new');
+    expect(await page('/errors?since=1h')).not.to.include(' new ');
+  });
+
+  it('lists the errors seen last first if they are asked for so', async () => {
+    expect(await page('/errors?order=last')).to.match(/MailboxFullError.*TimeoutError.*CardDeclinedError/);
+  });
+
   it('retries a group as far back as it shows it', async () => {
-    const site = await openSite({ control: ({ storage }) => storage });
+    const own = await openSite({ control: ({ storage }) => storage });
     try {
-      const { storage, serverId } = site.story;
+      const { storage, serverId } = own.story;
       storage.manualClock.advance(2 * 3_600_000);
       await storage.add({ name: 'charge-card', queue: 'billing', maxAttempts: 1 });
       await storage.end(await storage.start(serverId, 'billing'), { kind: 'failed', error: cardError });
       const confirmed = async (since: string): Promise<string> => {
-        const { text } = await site.http.get(`/job-dashboard/errors?since=${since}`);
-        const [, link = ''] = /<a href="\.\/(bulk\/confirm[^"]*)">Retry/.exec(text) ?? [];
-        return textOf((await site.http.get(`/job-dashboard/${link.replaceAll('&amp;', '&')}`)).text);
+        const { text } = await own.http.get(`/job-dashboard/errors?since=${since}`);
+        const [, link = ''] = /href="\.\/(bulk\/confirm[^"]*)">Retry/.exec(text) ?? [];
+        return textOf((await own.http.get(`/job-dashboard/${link.replaceAll('&amp;', '&')}`)).text);
       };
       expect(await confirmed('1h')).to.match(/1 job at the moment: .*finished-after:2026-03-01T15:05/);
       expect(await confirmed('24h')).to.match(/2 jobs at the moment: .*finished-after:2026-02-28T16:05/);
     } finally {
-      await site.close();
+      await own.close();
     }
   });
 });
