@@ -49,6 +49,33 @@ describe('a live page', () => {
     }
   });
 
+  it('says at once that a server is silent', async () => {
+    const { serverId, storage } = site.story;
+    const servers = await storage.listServers();
+    storage.listServers = async () => servers;
+    for (const [path, name] of [
+      ['/servers', 'servers'],
+      [`/servers/${serverId}`, 'server'],
+    ] as const) {
+      const { headers } = await region(path, name);
+      storage.manualClock.advance(20_000);
+      const { status, text } = await region(path, name, headers.etag);
+      expect([status, /silent/i.test(text)], path).to.deep.equal([200, true]);
+      storage.manualClock.advance(-20_000);
+    }
+  });
+
+  it('says at once that a recurring job is late', async () => {
+    const { nextDueAt } = (await site.story.storage.recurring.find('count-stock')) ?? {};
+    site.story.storage.manualClock.advance(
+      (nextDueAt?.getTime() ?? 0) - site.story.storage.manualClock.now(),
+    );
+    const { headers } = await region('/recurring/count-stock', 'schedule');
+    site.story.storage.manualClock.advance(11_000);
+    const { status, text } = await region('/recurring/count-stock', 'schedule', headers.etag);
+    expect([status, text.includes('no server has enqueued it')]).to.deep.equal([200, true]);
+  });
+
   it('has no region of another name', async () => {
     expect((await region('/jobs', 'flow')).status).to.equal(400);
   });

@@ -115,6 +115,12 @@ describe('the pages', () => {
       .and.include('4.9 s');
   });
 
+  it('say what the jobs of a recurring job carry', async () => {
+    expect(await page('/recurring/reindex-sundays'))
+      .to.match(/At once at most 2 jobs with the key index/)
+      .and.match(/Tags search/);
+  });
+
   it('list the recurring jobs, the next one first', async () => {
     expect(await page('/recurring')).to.match(/count-stock.*nightly-report.*reindex-sundays.*paused/);
   });

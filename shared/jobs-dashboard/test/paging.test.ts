@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pageOf } from '../src/pages/list-page.js';
 import { openSite, type Site } from './dashboard-site.js';
 
 describe('the list of jobs', () => {
@@ -39,5 +40,30 @@ describe('the list of jobs', () => {
     const { ids } = await list(next ?? '');
     expect(next).to.include('state=done').and.include('queue=images');
     expect(ids).to.have.lengthOf(10);
+  });
+});
+
+describe('a list that is at hand', () => {
+  for (const [page, rows] of [
+    ['1', ['a', 'b']],
+    ['2', ['c']],
+    ['99', ['c']],
+    ['1e400', ['c']],
+    ['0', ['a', 'b']],
+    ['-1', ['a', 'b']],
+    ['x', ['a', 'b']],
+  ] as const) {
+    it(`has a page ${page} with something on it`, () => {
+      expect(pageOf(['a', 'b', 'c'], new URLSearchParams({ page }), 2).rows).to.deep.equal(rows);
+    });
+  }
+
+  it('may be empty', () => {
+    expect(pageOf([], new URLSearchParams({ page: '7' }), 2)).to.deep.equal({
+      rows: [],
+      total: 0,
+      page: 1,
+      pages: 1,
+    });
   });
 });

@@ -37,6 +37,8 @@ export async function seedRecurring(storage: SeededStorage): Promise<string> {
       cron: '0 4 * * 0',
       misfire: 'skip',
       overlap: 'wait',
+      tags: ['search'],
+      concurrency: { key: 'index', limit: 2 },
     }),
   );
   await storage.recurring.pause('reindex-sundays');

@@ -1,6 +1,7 @@
 import { confirmInPlace } from './confirm.js';
 import { LivePage } from './live.js';
 import { countMarks } from './marks.js';
+import { listenForSlash } from './shortcut.js';
 import { setClock, showTimes, tellTimes } from './times.js';
 
 const made = document.querySelector('#live time');
@@ -23,16 +24,4 @@ for (const here of document.querySelectorAll('[aria-current]')) {
   here.scrollIntoView({ block: 'nearest', inline: 'center' });
 }
 
-document.addEventListener('keydown', (event) => {
-  const search = document.getElementById('q');
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!(search instanceof HTMLInputElement) || isTypedInto(event.target)) return;
-  event.preventDefault();
-  search.focus();
-  search.select();
-});
-
-/** @param {EventTarget | null} target */
-function isTypedInto(target) {
-  return target instanceof Element && target.closest('input, textarea, select') !== null;
-}
+listenForSlash();

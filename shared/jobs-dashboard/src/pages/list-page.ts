@@ -7,13 +7,14 @@ export interface ListPage<Row> {
   readonly pages: number;
 }
 
-/** @param query whose parameter `page` says which; anything that is none counts as the first */
+/** @param query whose parameter `page` says which; anything that is none counts as the first, and one behind the end as the last */
 export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: number): ListPage<Row> {
-  const page = Math.max(1, Math.trunc(Number(query.get('page'))) || 1);
+  const pages = Math.max(1, Math.ceil(list.length / rows));
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1));
   return {
     rows: list.slice((page - 1) * rows, page * rows),
     total: list.length,
     page,
-    pages: Math.max(1, Math.ceil(list.length / rows)),
+    pages,
   };
 }

@@ -8,6 +8,8 @@ import type { Page, PageContext, PageRequest } from './page.js';
 
 const NEXT_TIMES = 5;
 const LAST_RUNS = 20;
+/** A server enqueues what is due within a second or so. */
+const LATE_MS = 10_000;
 
 export async function recurringJobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const id = params['recurring'] ?? '';
@@ -25,7 +27,8 @@ export async function recurringJobPage({ params }: PageRequest, context: PageCon
 
 async function loadSchedule(id: string, context: PageContext): Promise<object> {
   const { args, ...job } = await find(id, context);
-  return { job, args: jsonTokens(redact(args, context.redact)), next: nextTimes(job) };
+  const late = job.nextDueAt !== null && context.now() - job.nextDueAt.getTime() > LATE_MS;
+  return { job, late, args: jsonTokens(redact(args, context.redact)), next: nextTimes(job) };
 }
 
 /** They begin with the one that the storage has noted, so that they stay the same until it has come. */

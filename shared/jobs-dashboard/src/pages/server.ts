@@ -1,4 +1,5 @@
 import type { Job, Server } from '@longshore/jobs';
+import { isSilent } from '../diagnosis/takers.js';
 import { notFound } from '../http/problem.js';
 import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -28,7 +29,7 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [server, jobs] = await Promise.all([find(id, context), listRunning(id, context)]);
   const processing = jobs.length < ROWS ? jobs.length : Math.max(server.processing, jobs.length);
-  return { server: { ...server, processing } };
+  return { server: { ...server, processing }, silent: isSilent(server, context.now()) };
 }
 
 async function loadJobs(id: string, context: PageContext): Promise<object> {

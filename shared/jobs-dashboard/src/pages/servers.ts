@@ -1,6 +1,7 @@
+import { isSilent } from '../diagnosis/takers.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
-export async function serversPage(_request: PageRequest, { reader }: PageContext): Promise<Page> {
+export async function serversPage(_request: PageRequest, { reader, now }: PageContext): Promise<Page> {
   return {
     title: 'Servers',
     section: 'servers',
@@ -10,7 +11,10 @@ export async function serversPage(_request: PageRequest, { reader }: PageContext
         name: 'servers',
         view: 'servers-list',
         everyMs: 5_000,
-        load: async () => ({ servers: await reader.listServers() }),
+        load: async () => {
+          const servers = await reader.listServers();
+          return { servers: servers.map((server) => ({ ...server, silent: isSilent(server, now()) })) };
+        },
       },
     ],
   };

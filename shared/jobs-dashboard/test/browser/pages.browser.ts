@@ -133,6 +133,33 @@ describe('in a browser', () => {
     });
   });
 
+  it('the slash key can be turned off, and on again', async () => {
+    await withPage(async (page) => {
+      await page.goto(`${site.url}/job-dashboard/help`);
+      const search = page.getByRole('searchbox');
+      const isFocused = () => search.evaluate((element) => element === document.activeElement);
+      await page.getByRole('button', { name: 'Turn this key off' }).click();
+      await page.goto(`${site.url}/job-dashboard/`);
+      await page.keyboard.press('/');
+      expect(await isFocused()).to.equal(false);
+      await page.goto(`${site.url}/job-dashboard/help`);
+      await page.getByRole('button', { name: 'Turn this key on' }).click();
+      await page.keyboard.press('/');
+      expect(await isFocused()).to.equal(true);
+    });
+  });
+
+  it('where one is can be seen in colours of one’s own', async () => {
+    await withPage(async (page) => {
+      await page.emulateMedia({ forcedColors: 'active' });
+      await page.goto(`${site.url}/job-dashboard/jobs?state=failed`);
+      const lines = await page
+        .locator('[aria-current]')
+        .evaluateAll((links) => links.map((link) => getComputedStyle(link).textDecorationLine));
+      expect(lines).to.deep.equal(['underline', 'underline']);
+    });
+  });
+
   it('what has the focus is visible', async () => {
     await withPage(async (page) => {
       await page.goto(`${site.url}/job-dashboard/jobs`);
