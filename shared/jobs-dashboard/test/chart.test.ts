@@ -15,26 +15,46 @@ describe('a chart', () => {
     [501, 600],
   ] as const) {
     it(`of at most ${most} jobs is ${top} high`, () => {
-      expect(chartOf(buckets([most, 0], [0, 0])).top).to.equal(top);
+      expect(chartOf(buckets([most, 0], [0, 0]), 2).top).to.equal(top);
     });
   }
 
-  it('has a bar for each finished bucket that is not empty, failures at the foot', () => {
-    const chart = chartOf(buckets([6, 4], [0, 0], [10, 0], [1, 1]));
-    expect(chart.failed).to.equal('M0 100h8v-40h-8z');
-    expect(chart.done).to.equal('M0 60h8v-60h-8zM20 100h8v-100h-8z');
+  it('has a bar for each finished bucket in which something was done', () => {
+    const chart = chartOf(buckets([6, 0], [0, 0], [10, 0], [1, 0]), 2);
+    expect(chart.done).to.equal('M0 100h8v-60h-8zM20 100h8v-100h-8z');
+  });
+
+  it('hangs what failed below the axis, on a scale of its own', () => {
+    const { top, failed } = chartOf(buckets([5_000, 1], [4_000, 2], [0, 0]), 2);
+    expect(top).to.equal(5_000);
+    expect(failed).to.deep.equal({ top: 2, bars: 'M0 0h8v15h-8zM10 0h8v30h-8z' });
+  });
+
+  it('has no place for failures if there were none', () => {
+    expect(chartOf(buckets([5, 0], [0, 0]), 2).failed).to.equal(null);
   });
 
   it('outlines the bucket that is still filling', () => {
-    expect(chartOf(buckets([10, 0], [3, 2])).unfinished).to.deep.equal({ x: 10, y: 50, height: 50 });
+    expect(chartOf(buckets([10, 0], [5, 2]), 2).unfinished).to.deep.equal({ x: 10, y: 50, height: 50 });
   });
 
-  it('shows one failure among thousands', () => {
-    expect(chartOf(buckets([5_000, 1], [0, 0])).failed).to.equal('M0 100h8v-2h-8z');
+  it('shows one job among thousands', () => {
+    const { done, failed } = chartOf(buckets([5_000, 1_000], [1, 1], [0, 0]), 2);
+    expect(done).to.include('M10 100h8v-2h-8z');
+    expect(failed?.bars).to.include('M10 0h8v6h-8z');
+  });
+
+  it('has ticks at even times, with lines at them', () => {
+    const { ticks, grid } = chartOf(buckets([1, 0], [1, 0], [1, 0], [1, 0], [1, 0]), 4);
+    expect(ticks.map((at) => at.getTime())).to.deep.equal([0, 1_000, 2_000, 3_000]);
+    expect(grid).to.equal('M0 50h50M0 0v100M12.5 0v100M25 0v100M37.5 0v100');
   });
 
   it('tells the same in at most 24 rows', () => {
-    const { rows, total } = chartOf(buckets(...Array.from({ length: 97 }, (): [number, number] => [2, 1])));
+    const { rows, total } = chartOf(
+      buckets(...Array.from({ length: 97 }, (): [number, number] => [2, 1])),
+      2,
+    );
     expect(rows).to.have.lengthOf(20);
     expect(rows[0]).to.deep.equal({ at: new Date(0), done: 10, failed: 5 });
     expect(total).to.deep.equal({ done: 194, failed: 97 });

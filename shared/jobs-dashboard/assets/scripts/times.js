@@ -12,6 +12,8 @@ const zoned = new Intl.DateTimeFormat(undefined, {
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 
+const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
+
 let aheadMs = 0;
 
 /**
@@ -31,7 +33,10 @@ export function setClock(now) {
 export function showTimes(root) {
   for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
-    if (time.dataset['clock'] !== undefined) time.textContent = clock.format(new Date(time.dateTime));
+    if (time.dataset['clock'] !== undefined) {
+      const format = time.dataset['clock'] === 'minutes' ? minutes : clock;
+      time.textContent = format.format(new Date(time.dateTime));
+    }
     if (time.dataset['exact'] === undefined) time.title = exact;
     else if (!time.closest('.live')) time.textContent = exact;
   }

@@ -19,6 +19,8 @@ export interface Surroundings {
     readonly name: string;
     readonly state: JobState;
   } | null;
+  /** When it last wrote a line into its log; `null` or left out if it has not. */
+  readonly lastLineAt?: Date | null;
   readonly nowMs: number;
 }
 
@@ -91,7 +93,7 @@ function explainEnqueued(job: Job, around: Surroundings): Explanation {
   );
 }
 
-function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanation {
+function explainProcessing(job: Job, { servers, lastLineAt = null, nowMs }: Surroundings): Explanation {
   const attempt = `attempt ${job.attempt} of ${job.maxAttempts}`;
   const server = servers.find(({ id }) => id === job.serverId);
   if (server === undefined) {
@@ -108,7 +110,8 @@ function explainProcessing(job: Job, { servers, nowMs }: Surroundings): Explanat
     );
   }
   const since = job.startedAt === null ? '' : told` for ${{ since: job.startedAt }}`;
-  return calm(told`It has been running on ${where}${since} (${attempt}). The server is alive.`);
+  const said = lastLineAt === null ? '' : told` Its last log line came ${{ at: lastLineAt }}.`;
+  return calm(told`It has been running on ${where}${since} (${attempt}). The server is alive.${said}`);
 }
 
 function explainFailure(job: Job, around: Surroundings): Sentence {

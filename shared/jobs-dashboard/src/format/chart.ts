@@ -5,57 +5,88 @@ export interface Bucket {
   readonly failed: number;
 }
 
-/** A bar chart, ready to be drawn: ten units wide for each bucket, a hundred high. */
+/**
+ * A bar chart, ready to be drawn: ten units wide for each bucket. What is done stands on the axis, a hundred units high; what
+ * failed hangs below it, thirty units, on a scale of its own: three failures among thousands are what one looks for.
+ */
 export interface Chart {
   readonly width: number;
   /** What the full height stands for: 1, 2, 3, 4, 5, 6 or 8 times a power of ten. */
   readonly top: number;
-  /** Paths of SVG: all bars of one kind. */
+  /** A path of SVG: all bars. */
   readonly done: string;
-  readonly failed: string;
+  /** The same of what failed; `null` if nothing did. */
+  readonly failed: { readonly top: number; readonly bars: string } | null;
   /** The bucket that is still filling; it is drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
-  readonly from: Date;
-  readonly until: Date;
+  /** A path of SVG: lines at half of the height and at the times of `ticks`. */
+  readonly grid: string;
+  /** Evenly spaced times below the axis, from the left; the right end is now. */
+  readonly ticks: readonly Date[];
   readonly total: { readonly done: number; readonly failed: number };
   /** The same as a table of a few rows. */
   readonly rows: readonly Bucket[];
 }
 
 const HEIGHT = 100;
+const DEPTH = 30;
 const BAR = 8;
 const STEP = 10;
 const MAX_ROWS = 24;
-/** A single failure among thousands is to be seen. */
+/** A single job among thousands is to be seen. */
 const LEAST = 2;
+const LEAST_FAILED = 6;
 
-/** @param buckets oldest first, evenly long; the last one is still filling. At least one. */
-export function chartOf(buckets: readonly Bucket[]): Chart {
+/**
+ * @param buckets oldest first, evenly long; the last one is still filling. At least one.
+ * @param parts into how many the ticks divide it
+ */
+export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const last = buckets.at(-1) ?? { at: new Date(0), done: 0, failed: 0 };
+  const first = buckets[0] ?? last;
   const finished = buckets.slice(0, -1);
-  const top = roundTop(Math.max(...buckets.map(({ done, failed }) => done + failed)));
-  const high = (jobs: number): number => (jobs === 0 ? 0 : Math.max(LEAST, round((HEIGHT * jobs) / top)));
-  const filling = high(last.done + last.failed);
+  const width = STEP * buckets.length;
+  const top = roundTop(Math.max(...buckets.map(({ done }) => done)));
+  const high = (jobs: number): number => scaled(jobs, top, HEIGHT, LEAST);
+  const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
+  const inParts = Array.from({ length: parts }, (_each, index) => index / parts);
   return {
-    width: STEP * buckets.length,
+    width,
     top,
-    done: bars(finished.map(({ done, failed }) => ({ from: high(failed), height: high(done) }))),
-    failed: bars(finished.map(({ failed }) => ({ from: 0, height: high(failed) }))),
-    unfinished: { x: STEP * finished.length, y: HEIGHT - filling, height: filling },
-    from: buckets[0]?.at ?? last.at,
-    until: last.at,
+    done: bars(
+      finished.map(({ done }) => -high(done)),
+      HEIGHT,
+    ),
+    failed: mostFailed === 0 ? null : failures(buckets, roundTop(mostFailed)),
+    unfinished: { x: STEP * finished.length, y: HEIGHT - high(last.done), height: high(last.done) },
+    grid: `M0 ${HEIGHT / 2}h${width}${inParts.map((part) => `M${round(part * width)} 0v${HEIGHT}`).join('')}`,
+    ticks: inParts.map(
+      (part) => new Date(first.at.getTime() + part * (last.at.getTime() - first.at.getTime())),
+    ),
     total: totalOf(buckets),
     rows: rowsOf(buckets),
   };
 }
 
-/** Failures stand at the foot, where the eye compares their heights. */
-function bars(list: readonly { from: number; height: number }[]): string {
-  return list
-    .map(({ from, height }, index) =>
-      height === 0 ? '' : `M${STEP * index} ${round(HEIGHT - from)}h${BAR}v${-height}h${-BAR}z`,
-    )
+function failures(buckets: readonly Bucket[], top: number): { top: number; bars: string } {
+  return {
+    top,
+    bars: bars(
+      buckets.map(({ failed }) => scaled(failed, top, DEPTH, LEAST_FAILED)),
+      0,
+    ),
+  };
+}
+
+/** @param lengths upwards where they are negative */
+function bars(lengths: readonly number[], axis: number): string {
+  return lengths
+    .map((length, index) => (length === 0 ? '' : `M${STEP * index} ${axis}h${BAR}v${length}h${-BAR}z`))
     .join('');
+}
+
+function scaled(jobs: number, top: number, whole: number, least: number): number {
+  return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / top));
 }
 
 function rowsOf(buckets: readonly Bucket[]): Bucket[] {

@@ -1,9 +1,11 @@
-import { type Batch, endOf } from '@longshore/jobs';
+import { type Batch, endOf, type Job } from '@longshore/jobs';
 import { notFound } from '../http/problem.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { jobLine, jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 20;
+const urgency = ['processing', 'enqueued', 'scheduled', 'awaiting', 'done', 'cancelled'] as const;
 
 export async function batchPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const { id, name } = await find(params['batch'] ?? '', context);
@@ -23,17 +25,29 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   const batch = await find(id, context);
   const followUp = batch.followUpId === null ? null : await context.reader.findJob(batch.followUpId);
   const { total, done, failed, cancelled } = batch;
+  const [latest] = failed === 0 ? [] : await listFailed(id, context.reader);
   return {
     batch,
+    error: latest === undefined ? null : jobRow(latest).error,
     end: endOf(batch),
     unfinished: total - done - failed - cancelled,
     followUp: followUp === null ? null : jobRow(followUp),
   };
 }
 
+/** Those first that somebody may have to deal with. */
 async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
-  const jobs = await reader.listJobs({ filter: { batchId: [id] }, limit: ROWS });
+  const [failed, newest] = await Promise.all([
+    listFailed(id, reader),
+    reader.listJobs({ filter: { batchId: [id] }, limit: ROWS }),
+  ]);
+  const others = urgency.flatMap((state) => newest.filter((job) => job.state === state));
+  const jobs = [...failed, ...others].slice(0, ROWS);
   return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
+}
+
+function listFailed(id: string, reader: DashboardReader): Promise<Job[]> {
+  return reader.listJobs({ filter: { batchId: [id], state: ['failed'] }, limit: ROWS });
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Batch> {

@@ -1,5 +1,6 @@
-import { isFinished } from '@longshore/jobs';
+import { isFinished, type LogLine } from '@longshore/jobs';
 import { badRequest, notFound } from '../http/problem.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { logRow } from './log-row.js';
 import type { Page, PageContext, PageRequest, Region } from './page.js';
 
@@ -15,12 +16,19 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
     everyMs: running ? 2_000 : 10_000,
     ...(running ? { stream: `jobs/${id}/stream` } : {}),
     load: async () => {
-      const count = await context.reader.countLogs(id);
-      const leftOut = Math.max(0, count - FEW_LINES);
-      const lines = await context.reader.listLogs(id, { offset: leftOut, limit: FEW_LINES });
+      const { leftOut, lines } = await readLogEnd(id, context.reader);
       return { id, leftOut, running, lines: lines.map((line) => logRow(line, context.redact)) };
     },
   };
+}
+
+/** Its latest lines, and how many came before them. */
+export async function readLogEnd(
+  id: string,
+  reader: DashboardReader,
+): Promise<{ leftOut: number; lines: readonly LogLine[] }> {
+  const leftOut = Math.max(0, (await reader.countLogs(id)) - FEW_LINES);
+  return { leftOut, lines: await reader.listLogs(id, { offset: leftOut, limit: FEW_LINES }) };
 }
 
 /** All of it, a page after the other. */

@@ -1,4 +1,11 @@
-import { type Attempt, isFinished, type Job, type JobError, type Server } from '@longshore/jobs';
+import {
+  type Attempt,
+  errorFingerprint,
+  isFinished,
+  type Job,
+  type JobError,
+  type Server,
+} from '@longshore/jobs';
 import { explain } from '../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../diagnosis/timeline.js';
 import { parseExactly } from '../format/exact-json.js';
@@ -6,7 +13,8 @@ import { excerpt } from '../format/excerpt.js';
 import { jsonTokens, type JsonText } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { notFound } from '../http/problem.js';
-import { logRegion } from './job-log.js';
+import { jobsPath } from '../search/filters.js';
+import { logRegion, readLogEnd } from './job-log.js';
 import { jobRow } from './job-row.js';
 import { findParent } from './parent.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -15,6 +23,7 @@ import type { Page, PageContext, PageRequest } from './page.js';
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const FOLLOWERS = 10;
+const MAX_LINE = 300;
 const MAX_MESSAGE = 10_000;
 const MAX_STACK = 50_000;
 
@@ -39,26 +48,26 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, followers] = await Promise.all([
+  const [attempts, servers, queue, log, followers] = await Promise.all([
     reader.listAttempts(id),
     reader.listServers(),
     reader.findQueue(job.queue),
+    job.state === 'processing' ? readLogEnd(id, reader) : null,
     reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, reader);
+  const lastLineAt = log?.lines.at(-1)?.at ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
     server: placeOf(servers.find((server) => server.id === job.serverId)),
-    explanation: explain(job, { attempts, servers, queue, parent, nowMs }),
+    explanation: explain(job, { attempts, servers, queue, parent, lastLineAt, nowMs }),
+    failure: failureOf(job),
     parent,
     followers: followers.slice(0, FOLLOWERS).map(jobRow),
     moreFollowers: followers.length > FOLLOWERS,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
-    attempts: attempts
-      .toReversed()
-      .slice(0, MAX_ATTEMPTS)
-      .map((attempt) => attemptRow(attempt, servers)),
+    attempts: attemptRows(attempts, servers),
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
@@ -98,19 +107,46 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
     kind,
     attempt: attempt?.attempt ?? null,
     outcome: attempt?.outcome ?? null,
-    error: attempt?.outcome === 'failed' ? (attempt.error?.name ?? null) : null,
     from,
     until,
   };
 }
 
-function attemptRow(attempt: Attempt, servers: readonly Server[]): object {
-  const server = servers.find(({ id }) => id === attempt.serverId);
-  return {
-    ...attempt,
-    server: server === undefined ? null : `${server.host}, process ${server.pid}`,
-    error: attempt.error === null ? null : errorExcerpt(attempt.error),
-  };
+/** Why it failed for good, or last time, in one line, and where the jobs are that failed so. */
+function failureOf({ name, state, error }: Job): object | null {
+  if (error === null || !(state === 'failed' || state === 'scheduled' || state === 'enqueued')) return null;
+  const terms = [
+    { key: 'name', value: name },
+    { key: 'fingerprint', value: errorFingerprint(error) },
+  ] as const;
+  const message = excerpt(error.message.split('\n', 1)[0] ?? '', MAX_LINE);
+  return { name: error.name, message, alike: jobsPath({ state: null, terms }) };
+}
+
+/** The newest first. An error that came again is told once, with the newest attempt that ended so. */
+function attemptRows(attempts: readonly Attempt[], servers: readonly Server[]): object[] {
+  let told: { attempt: number; error: JobError } | null = null;
+  return attempts
+    .toReversed()
+    .slice(0, MAX_ATTEMPTS)
+    .map(({ error, ...attempt }) => {
+      const again = error !== null && told !== null && isSame(error, told.error);
+      if (error !== null && !again) told = { attempt: attempt.attempt, error };
+      const server = servers.find(({ id }) => id === attempt.serverId);
+      return {
+        ...attempt,
+        server:
+          server === undefined
+            ? `server ${attempt.serverId.slice(-8)}`
+            : `${server.host}, process ${server.pid}`,
+        error: error === null || again ? null : errorExcerpt(error),
+        sameAs: again ? told?.attempt : null,
+      };
+    });
+}
+
+function isSame(one: JobError, other: JobError): boolean {
+  return one.name === other.name && one.message === other.message;
 }
 
 function errorExcerpt({ name, message, stack }: JobError): JobError {

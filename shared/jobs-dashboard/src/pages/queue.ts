@@ -1,12 +1,14 @@
 import { jobStates, type Queue } from '@longshore/jobs';
 import { queueVerdict } from '../diagnosis/queue-verdict.js';
+import { type Bucket, totalOf } from '../format/chart.js';
 import { notFound } from '../http/problem.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
-import { throughputRegion } from './throughput.js';
+import { lastHour, throughputRegion } from './throughput.js';
 import { queueRow } from './queues.js';
 
-const FEW_JOBS = 10;
+const FEW_JOBS = 5;
+const RATE_MINUTES = 5;
 
 export async function queuePage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['queue'] ?? '';
@@ -25,11 +27,16 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, servers] = await Promise.all([find(name, context), context.reader.listServers()]);
+  const [queue, servers, buckets] = await Promise.all([
+    find(name, context),
+    context.reader.listServers(),
+    context.reader.statistics.throughput({ ...lastHour, queue: name }),
+  ]);
   const takers = servers.filter(({ queues }) => queues.includes(name));
   return {
     verdict: queueVerdict(queue, takers, context.now()),
     queue: queueRow(queue),
+    perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     states: jobStates,
     servers: takers.map(({ id, host, pid, concurrency, processing }) => ({
@@ -40,6 +47,12 @@ async function loadState(name: string, context: PageContext): Promise<object> {
       processing,
     })),
   };
+}
+
+/** How many of its jobs ended in a minute, over the last five whole ones. */
+function perMinute(buckets: readonly Bucket[]): number {
+  const { done, failed } = totalOf(buckets.slice(-1 - RATE_MINUTES, -1));
+  return (done + failed) / RATE_MINUTES;
 }
 
 async function loadJobs(name: string, { reader }: PageContext): Promise<object> {

@@ -1,27 +1,56 @@
 import { recently } from '../diagnosis/failing.js';
 import { chartOf } from '../format/chart.js';
+import { jobsPath, type Term } from '../search/filters.js';
 import type { PageContext, Region } from './page.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** How fine throughput is kept differs: of all queues by ten seconds, of one by the minute. */
-const now = { title: 'Last 10 minutes', ...recently };
-const hour = { title: 'Last hour', sinceMs: HOUR, bucketMs: MINUTE };
-const day = { title: 'Last 24 hours', sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE };
+/** How fine throughput is kept differs: of all queues by ten seconds, of one by the minute. `since`: as a filter writes it. */
+const now = {
+  title: 'Ended in the last 10 minutes',
+  unit: 'in 10 s',
+  since: '10m',
+  parts: 2,
+  span: recently,
+};
+const hour = {
+  title: 'Ended in the last hour',
+  unit: 'a minute',
+  since: '1h',
+  parts: 4,
+  span: { sinceMs: HOUR, bucketMs: MINUTE },
+};
+const day = {
+  title: 'Ended in the last 24 hours',
+  unit: 'in 15 min',
+  since: '24h',
+  parts: 4,
+  span: { sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE },
+};
 
-/** What ended, by time: of one queue, or of all. */
+/** Also what tells how fast a queue is worked off. */
+export const lastHour = hour.span;
+
+/** What ended, by time: of one queue, or of all. What was retried or deleted since is counted, too. */
 export function throughputRegion({ reader }: PageContext, queue?: string): Region {
   const spans = queue === undefined ? [now, day] : [hour, day];
+  const ofQueue: Term[] = queue === undefined ? [] : [{ key: 'queue', value: queue }];
   return {
     name: 'throughput',
     view: 'throughput',
     everyMs: 5_000,
     load: async () => ({
       charts: await Promise.all(
-        spans.map(async ({ title, ...span }) => {
+        spans.map(async ({ title, unit, since, parts, span }) => {
           const query = { ...span, ...(queue === undefined ? {} : { queue }) };
-          return { title, chart: chartOf(await reader.statistics.throughput(query)) };
+          const terms: Term[] = [...ofQueue, { key: 'after', value: since }];
+          return {
+            title,
+            unit,
+            failedPath: jobsPath({ state: 'failed', terms }),
+            chart: chartOf(await reader.statistics.throughput(query), parts),
+          };
         }),
       ),
     }),

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('the page of one thing', () => {
+  let site: Site;
+  const html = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
+  const page = async (path: string): Promise<string> => textOf(await html(path));
+
+  before(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+  });
+  after(() => site.close());
+
+  it('says first of a job that failed why it did, with the way to those that failed alike', async () => {
+    const text = await html(`/jobs/${site.story.failedId}`);
+    expect(textOf(text)).to.match(
+      /Failed CardDeclinedError The bank said no.*It failed and will not run again/,
+    );
+    const [, alike = ''] = /href="[^"]*(jobs\?name=charge-card&amp;fingerprint=[^"]+)"/.exec(text) ?? [];
+    expect(await page(`/${alike.replaceAll('&amp;', '&')}`)).to.include('All 1');
+  });
+
+  it('tells an error once that came again and again', async () => {
+    const text = await page(`/jobs/${site.story.failedId}`);
+    expect(text.match(/The same error as attempt 3/g)).to.have.length(2);
+    expect(text.match(/at charge \(file/g)).to.have.length(1);
+  });
+
+  it('says of a job that runs when its last log line came', async () => {
+    expect(await page(`/jobs/${site.story.processingId}`)).to.include('Its last log line came 6 min ago');
+  });
+
+  it('asks before a job runs without what it waits for', async () => {
+    const text = await page(`/jobs/${site.story.awaitingId}`);
+    expect(text)
+      .to.include('It no longer waits for job “import-catalogue”')
+      .and.include('Run it without waiting');
+  });
+
+  it('gives the vital figures of a queue, with its limit', async () => {
+    await site.story.storage.limitQueue('images', { concurrencyLimit: 6, rateLimit: null });
+    expect(await page('/queues/images')).to.match(
+      /Ready 5 .*Next one ready for \d+ s .*Running 5 of 6 .*Ended per minute 0 /,
+    );
+  });
+
+  it('offers to retry what failed in a batch, and names it first', async () => {
+    const text = await html(`/batches/${site.story.batchId}`);
+    expect(textOf(text)).to.include('The latest error: MailboxFullError').and.include('Retry 1 failed job…');
+    expect(textOf(text)).to.match(/Jobs, failed ones first .*? Failed send-newsletter/);
+    const [, confirm = ''] = /href="[^"]*(bulk\/confirm\?[^"]+)"/.exec(text) ?? [];
+    expect(await page(`/${confirm.replaceAll('&amp;', '&')}`)).to.include('1 job');
+  });
+
+  it('counts the slots of a server by the jobs that it lists', async () => {
+    const server = await site.story.storage.listServers();
+    expect(server.find(({ id }) => id === site.story.serverId)?.processing).to.equal(6);
+    const { storage } = site.story;
+    await storage.start(site.story.serverId, 'images');
+    expect(await page(`/servers/${site.story.serverId}`))
+      .to.include('7 of 8')
+      .and.include('dead after 30 s');
+  });
+
+  it('leads from a chart to what failed in its time', async () => {
+    expect(await html('/')).to.include('jobs?state=failed&amp;since=24h');
+    expect(await html('/queues/newsletter')).to.include(
+      'jobs?state=failed&amp;queue=newsletter&amp;since=1h',
+    );
+  });
+});
