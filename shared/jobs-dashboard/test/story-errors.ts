@@ -8,6 +8,16 @@ export const cardError = {
   ].join('\n'),
 };
 
+export const bankError = {
+  name: 'TimeoutError',
+  message: 'The bank did not answer within 1200 ms',
+  stack: [
+    'TimeoutError: The bank did not answer within 1200 ms',
+    '    at ask (file:///app/billing/bank.js:17:9)',
+    '    at async charge (file:///app/billing/charge-card.js:38:20)',
+  ].join('\n'),
+};
+
 export const timeoutError = {
   name: 'TimeoutError',
   message: 'smtp.example.com did not answer within 10000 ms',

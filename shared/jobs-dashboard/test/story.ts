@@ -1,7 +1,7 @@
 import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
-import { cardError, timeoutError } from './story-errors.js';
+import { bankError, cardError, timeoutError } from './story-errors.js';
 import { fillOrders, seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
 import { workUntil } from './story-work.js';
@@ -104,7 +104,7 @@ export async function seedStory(
     await storage.end(
       claimed,
       kind === 'retry'
-        ? { kind, error: cardError, delayMs: 45_000 * (index + 1) }
+        ? { kind, error: index === 0 ? bankError : cardError, delayMs: 45_000 * (index + 1) }
         : { kind, error: cardError },
     );
     clock.advance(45_000 * (index + 1));

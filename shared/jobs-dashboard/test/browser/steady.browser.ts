@@ -62,10 +62,10 @@ describe('a live page under somebody’s hand', () => {
     expect(await focused()).to.equal('BODY');
   });
 
-  it('does not make “Quiet” with the focus “Stop”', async () => {
+  it('does not make “Stop taking jobs” with the focus “Shut down”', async () => {
     const { storage, serverId } = site.story;
     await open(`servers/${serverId}`);
-    await summary('Quiet…').focus();
+    await summary('Stop taking jobs…').focus();
     const servers = await storage.listServers();
     storage.listServers = async () => servers.map((server) => ({ ...server, state: 'quiet' as const }));
     await page.getByText('It takes no new jobs').waitFor();
@@ -75,7 +75,7 @@ describe('a live page under somebody’s hand', () => {
   it('keeps open what was opened when rows come before it', async () => {
     const { storage, failedId } = site.story;
     await open(`jobs/${failedId}`);
-    const attempt = page.locator('.attempt', { hasText: 'Attempt 2' }).locator('details');
+    const attempt = page.locator('.attempt', { hasText: 'Attempt 1' }).locator('details');
     await attempt.locator('summary').click();
     await storage.retryJob(failedId);
     await storage.start(site.story.serverId, 'billing');
@@ -91,8 +91,8 @@ describe('a live page under somebody’s hand', () => {
     expect(isOpen).to.deep.equal([
       ['Attempt 4', undefined],
       ['Attempt 3', true],
-      ['Attempt 2', true],
-      ['Attempt 1', false],
+      ['Attempt 2', undefined],
+      ['Attempt 1', true],
     ]);
   });
 
