@@ -1,3 +1,5 @@
+import type { Outcome } from '@longshore/jobs';
+
 export const cardError = {
   name: 'CardDeclinedError',
   message: 'The bank said no: insufficient funds (card ending in 4242)',
@@ -8,7 +10,7 @@ export const cardError = {
   ].join('\n'),
 };
 
-export const bankError = {
+const bankError = {
   name: 'TimeoutError',
   message: 'The bank did not answer within 1200 ms',
   stack: [
@@ -23,3 +25,10 @@ export const timeoutError = {
   message: 'smtp.example.com did not answer within 10000 ms',
   stack: null,
 };
+
+/** How three attempts to charge a card ended. */
+export const cardEnds: readonly Outcome[] = [
+  { kind: 'retry', error: bankError, delayMs: 45_000 },
+  { kind: 'retry', error: cardError, delayMs: 90_000 },
+  { kind: 'failed', error: cardError },
+];

@@ -1,7 +1,7 @@
 import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
-import { bankError, cardError, timeoutError } from './story-errors.js';
+import { cardEnds, timeoutError } from './story-errors.js';
 import { fillOrders, seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
 import { workUntil } from './story-work.js';
@@ -98,15 +98,10 @@ export async function seedStory(
       customer: { id: 77, email: 'ada@example.com' },
     },
   });
-  for (const [index, kind] of (['retry', 'retry', 'failed'] as const).entries()) {
+  for (const [index, outcome] of cardEnds.entries()) {
     const claimed = await storage.start(first.id, 'billing');
     clock.advance(1_240 + 300 * index);
-    await storage.end(
-      claimed,
-      kind === 'retry'
-        ? { kind, error: index === 0 ? bankError : cardError, delayMs: 45_000 * (index + 1) }
-        : { kind, error: cardError },
-    );
+    await storage.end(claimed, outcome);
     clock.advance(45_000 * (index + 1));
     await storage.promoteDue(10);
   }
