@@ -4,7 +4,7 @@ import type { Database, Statement } from './database.js';
 import { type JobRow, toJob } from './job-row.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type EditableTable, editInLine, editWaiting, lockEditable, moveReady } from './sql/edit-jobs.js';
-import { findJobs } from './sql/read-jobs.js';
+import { findJobs } from './sql/find-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;

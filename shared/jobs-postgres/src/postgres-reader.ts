@@ -2,6 +2,7 @@ import {
   type Attempt,
   type BatchReader,
   type ContinuationPage,
+  isFinished,
   isId,
   type Job,
   type JobCount,
@@ -13,6 +14,7 @@ import {
   type JobState,
   jobStates,
   mostLookedAt,
+  type NearJobs,
   type Orphan,
   orphansAmong,
   type Queue,
@@ -23,19 +25,18 @@ import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
-import { type CountRow, selectCounts } from './sql/counts.js';
+import { JobHomes } from './job-homes.js';
+import { noCounts, type PostgresCounters } from './postgres-counters.js';
+import { SameTick } from './same-tick.js';
+import type { CountRow } from './sql/counts.js';
+import { countJobs, countJobsByState } from './sql/count-jobs.js';
+import { findDocuments, findJob, findJobs } from './sql/find-jobs.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
+import { isText, type ListRequest, type SearchScope } from './sql/job-search.js';
+import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
-import {
-  countJobs,
-  findDocuments,
-  findJob,
-  findJobs,
-  listJobs,
-  type SearchScope,
-  selectOldestReady,
-} from './sql/read-jobs.js';
+import { selectOldestReady } from './sql/queue-heads.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
@@ -46,12 +47,16 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   readonly #database: Database;
   readonly #searches: Database;
   readonly #queues: QueueDirectory;
+  readonly #counters: PostgresCounters;
+  readonly #homes = new JobHomes();
+  readonly #sameTick = new SameTick();
 
   /** @param searches for what nobody can foresee the cost of */
-  constructor(database: Database, searches: Database, queues: QueueDirectory) {
+  constructor(database: Database, searches: Database, queues: QueueDirectory, counters: PostgresCounters) {
     this.#database = database;
     this.#searches = searches;
     this.#queues = queues;
+    this.#counters = counters;
   }
 
   async findJob(id: string): Promise<Job | null> {
@@ -61,7 +66,10 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
 
   async findDocuments(jobId: string): Promise<JobDocuments | null> {
     if (!isId(jobId)) return null;
-    const [row] = await this.#database.query<{ args: string; result: string }>(findDocuments, [jobId]);
+    const [row] = await this.#database.query<{ args: string; result: string }>(findDocuments, [
+      jobId,
+      this.#homes.of(jobId),
+    ]);
     return row ?? null;
   }
 
@@ -70,44 +78,62 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
     return row === undefined ? [] : toAttempts(row);
   }
 
-  async listJobs({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
-    const scope = await this.#scopeOf(filter);
-    const query = listJobs({ ...scope, newestFirst: order === 'newest', limit, offset, after });
-    const rows = await this.#searches.query<JobRow>(query, query.values);
-    return this.#toJobs(rows);
+  async listJobs(query: JobListQuery): Promise<Job[]> {
+    const request = await this.#requestOf(query);
+    if (!isText(request.filter)) {
+      const near = await this.#listNear(request);
+      if (near.complete) return near.jobs;
+    }
+    const whole = listJobs(request);
+    return this.#toJobs(await this.#searches.query<JobRow>(whole, whole.values));
+  }
+
+  async listNearJobs(query: JobListQuery): Promise<NearJobs> {
+    return this.#listNear(await this.#requestOf(query));
   }
 
   async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
     const { limit = 100, after = '00000000-0000-0000-0000-000000000000' } = page;
     if (!isId(id)) return [];
     const children = await this.#database.query<{ id: string }>(selectChildren, [id, limit, after]);
+    if (children.length === 0) return [];
     const rows = await this.#database.query<JobRow>(findJobs, [arrayOf(children.map((child) => child.id))]);
     return this.#toJobs(rows);
   }
 
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {
-    if (!isCounted(filter)) {
-      const query = countJobs(await this.#scopeOf(filter), mostCounted);
-      const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
-      const jobs = row?.jobs ?? 0;
-      return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
+    if (isCounted(filter)) {
+      const counts = await this.#counted(filter);
+      return { count: statesOf(filter).reduce((sum, state) => sum + counts[state], 0), exact: true };
     }
-    const queueIds = await this.queueIds(filter);
-    const states = statesOf(filter);
-    const counts = await this.counts();
-    const counted = counts.filter(
-      (row) => states.includes(row.state) && (queueIds === undefined || queueIds.includes(row.queue_id)),
-    );
-    return { count: counted.reduce((sum, { jobs }) => sum + Number(jobs), 0), exact: true };
+    const query = countJobs(await this.#scopeOf(filter), mostCounted);
+    const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
+    return countOf(row?.jobs ?? 0);
   }
 
-  async stateCounts(): Promise<StateCounts> {
-    return sumByState(await this.counts());
+  async countJobsByState(filter: JobFilter = {}): Promise<Record<JobState, JobCount>> {
+    const counts = Object.fromEntries(jobStates.map((state) => [state, countOf(0)])) as Record<
+      JobState,
+      JobCount
+    >;
+    if (isCounted(filter)) {
+      const counted = await this.#counted(filter);
+      for (const state of statesOf(filter)) counts[state] = { count: counted[state], exact: true };
+      return counts;
+    }
+    const query = countJobsByState(await this.#scopeOf(filter), mostCounted);
+    const rows = await this.#searches.query<{ state: JobState; jobs: number }>(query, query.values);
+    for (const { state, jobs } of rows) counts[state] = countOf(jobs);
+    return counts;
+  }
+
+  stateCounts(): Promise<StateCounts> {
+    return this.#counters.totals();
   }
 
   async findQueue(name: string): Promise<Queue | null> {
-    const row = (await this.#queues.all()).find((queue) => queue.name === name);
-    return row === undefined ? null : ((await this.#toQueues([row]))[0] ?? null);
+    const row = await this.#queues.find(name);
+    return row === undefined ? null : ((await this.#toQueues([row], [row.id]))[0] ?? null);
   }
 
   async listQueues(): Promise<Queue[]> {
@@ -133,35 +159,56 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   /** The job as it is stored; `undefined` if there is none. */
   async findRow(id: string): Promise<JobRow | undefined> {
     if (!isId(id)) return undefined;
-    const [row] = await this.#database.query<JobRow>(findJob, [id]);
-    return row;
+    return this.#sameTick.share(id, async () => {
+      const [row] = await this.#database.query<JobRow>(findJob, [id, this.#homes.of(id)]);
+      if (row !== undefined) this.#homes.remember(id, row.queue_id);
+      return row;
+    });
+  }
+
+  async #listNear(request: ListRequest): Promise<NearJobs> {
+    const query = listNearJobs(request);
+    const rows = await this.#database.query<JobRow & { complete: boolean }>(query, query.values);
+    const complete = (rows[0]?.complete ?? true) && areNearAll(request);
+    return { jobs: await this.#toJobs(rows.filter(({ id }) => id !== null)), complete };
+  }
+
+  async #requestOf({
+    filter = {},
+    order = 'newest',
+    limit,
+    offset = 0,
+    after,
+  }: JobListQuery): Promise<ListRequest> {
+    return { ...(await this.#scopeOf(filter)), newestFirst: order === 'newest', limit, offset, after };
   }
 
   async #scopeOf(filter: JobFilter): Promise<SearchScope> {
-    const [queueIds, counts] = await Promise.all([this.queueIds(filter), this.counts()]);
-    const occupied = new Map<JobState, number[]>(jobStates.map((state) => [state, []]));
-    for (const { queue_id: id, state, jobs } of counts) {
-      if (Number(jobs) > 0 && (queueIds === undefined || queueIds.includes(id)))
-        occupied.get(state)?.push(id);
-    }
-    return { filter, queueIds, occupied: (state) => occupied.get(state) ?? [] };
+    const queueIds = await this.queueIds(filter);
+    const unfinished = statesOf(filter).every(isFinished) ? null : await this.#counters.unfinished(queueIds);
+    const queuesWith = (state: JobState): ReadonlyMap<number, number> => unfinished?.get(state) ?? new Map();
+    return {
+      filter,
+      queueIds,
+      occupied: (state) => [...queuesWith(state).keys()],
+      jobs: (state) => [...queuesWith(state).values()].reduce((sum, jobs) => sum + jobs, 0),
+    };
   }
 
-  async #toQueues(queues: readonly QueueRow[]): Promise<Queue[]> {
-    const [counts, oldest, servers] = await Promise.all([
-      this.counts(),
-      this.#database.query<{ id: number; ready_at: Date }>(selectOldestReady, [queues.map(({ id }) => id)]),
-      this.listServers(),
+  /** @param queueIds of all of them, unless it is all that there are */
+  async #toQueues(queues: readonly QueueRow[], queueIds?: readonly number[]): Promise<Queue[]> {
+    const [counts, servers] = await Promise.all([this.#counters.byQueue(queueIds), this.listServers()]);
+    const waiting = queues.flatMap(({ id }) => ((counts.get(id)?.enqueued ?? 0) > 0 ? [id] : []));
+    const oldest = await this.#database.query<{ id: number; ready_at: Date }>(selectOldestReady, [
+      arrayOf(waiting),
     ]);
     const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
-    const countsById = new Map<number, CountRow[]>(queues.map(({ id }) => [id, []]));
-    for (const row of counts) countsById.get(row.queue_id)?.push(row);
     return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt, ...limits }) => ({
       name,
       pausedAt,
       concurrencyLimit: limits.concurrency_limit,
       rateLimit: limits.rate_limit,
-      counts: sumByState(countsById.get(id) ?? []),
+      counts: counts.get(id) ?? noCounts(),
       oldestEnqueuedAt: oldestById.get(id) ?? null,
       servers: servers.filter(({ state, queues: taken }) => state === 'running' && taken.includes(name))
         .length,
@@ -169,25 +216,31 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
     }));
   }
 
+  async #counted(filter: JobFilter): Promise<StateCounts> {
+    const queueIds = await this.queueIds(filter);
+    if (queueIds === undefined) return this.#counters.totals();
+    const counts = noCounts();
+    for (const ofQueue of (await this.#counters.byQueue(queueIds)).values())
+      for (const state of jobStates) counts[state] += ofQueue[state];
+    return counts;
+  }
+
   #toJobs(rows: readonly JobRow[]): Promise<Job[]> {
     return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
   }
 
   /** Jobs of each queue by state. */
-  async counts(): Promise<CountRow[]> {
-    return this.#database.query<CountRow>(selectCounts);
+  counts(): Promise<CountRow[]> {
+    return this.#counters.rows();
   }
 
   /** `undefined`: the filter names none. A queue that does not exist holds no jobs. */
   async queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
     if (names === undefined || names.length === 0) return undefined;
-    const queues = await this.#queues.all();
-    return queues.filter(({ name }) => names.includes(name)).map(({ id }) => id);
+    return this.#queues.idsOf([...new Set(names)]);
   }
 }
 
-function sumByState(rows: readonly CountRow[]): StateCounts {
-  const sums = Object.fromEntries(jobStates.map((state) => [state, 0])) as Record<JobState, number>;
-  for (const { state, jobs } of rows) sums[state] += Number(jobs);
-  return sums;
+function countOf(jobs: number): JobCount {
+  return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
 }

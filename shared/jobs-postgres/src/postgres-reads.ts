@@ -9,8 +9,10 @@ import type {
   JobFilter,
   JobListQuery,
   JobReader,
+  JobState,
   LogLine,
   LogQuery,
+  NearJobs,
   Orphan,
   Queue,
   Server,
@@ -39,8 +41,16 @@ export class PostgresReads implements JobReader {
     return this.parts.reader.listJobs(query);
   }
 
+  listNearJobs(query: JobListQuery): Promise<NearJobs> {
+    return this.parts.reader.listNearJobs(query);
+  }
+
   countJobs(filter?: JobFilter): Promise<JobCount> {
     return this.parts.reader.countJobs(filter);
+  }
+
+  countJobsByState(filter?: JobFilter): Promise<Record<JobState, JobCount>> {
+    return this.parts.reader.countJobsByState(filter);
   }
 
   stateCounts(): Promise<StateCounts> {

@@ -8,9 +8,16 @@ const insertQueue: Statement = {
     select id from made union all select id from longshore.queue where name = $1`,
 };
 
+const columns = 'id, name, paused_at, concurrency_limit, rate_limit, created_at';
+
 const selectQueues: Statement = {
   name: 'longshore-select-queues',
-  text: `select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue order by name`,
+  text: `select ${columns} from longshore.queue order by name`,
+};
+
+const selectQueue: Statement = {
+  name: 'longshore-select-queue',
+  text: `select ${columns} from longshore.queue where name = $1`,
 };
 
 export interface QueueRow {
@@ -44,11 +51,23 @@ export class QueueDirectory {
     return id;
   }
 
+  /** Numbers of those among the queues that exist. */
+  async idsOf(names: readonly string[]): Promise<number[]> {
+    if (names.some((name) => !this.#ids.has(name))) await this.all();
+    return names.flatMap((name) => this.#ids.get(name) ?? []);
+  }
+
   async nameOf(id: number): Promise<string> {
     if (!this.#names.has(id)) await this.all();
     const name = this.#names.get(id);
     if (name === undefined) throw new Error(`There is no queue number ${id}`);
     return name;
+  }
+
+  /** `undefined` if there is none. */
+  async find(name: string): Promise<QueueRow | undefined> {
+    const [row] = await this.#database.query<QueueRow>(selectQueue, [name]);
+    return row;
   }
 
   /** Every queue, by name. */

@@ -9,6 +9,7 @@ import { PostgresAuditLog } from './postgres-audit.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { PostgresBulkOperations } from './postgres-bulk.js';
 import { PostgresClaims } from './postgres-claims.js';
+import { PostgresCounters } from './postgres-counters.js';
 import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresContinuations } from './postgres-continuations.js';
 import { PostgresControl } from './postgres-control.js';
@@ -39,7 +40,8 @@ export function assembleStorage(options: PostgresOptions) {
   const intake = new PostgresIntake(database, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
   const claims = new PostgresClaims(database, queues, wakeUps, limits);
-  const reader = new PostgresReader(database, searches, queues);
+  const counters = new PostgresCounters(database);
+  const reader = new PostgresReader(database, searches, queues, counters);
   const batches = new PostgresBatches(database, queues, announce);
   const historyIndexes = new HistoryIndexes(
     database,

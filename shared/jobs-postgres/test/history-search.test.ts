@@ -98,6 +98,23 @@ describe('A large history in Postgres', () => {
 
   finds();
 
+  it('says when there may be more than the nearest jobs', async () => {
+    const near = await storage.listNearJobs({ filter: { name: ['rare'] }, limit: 7 });
+    expect(near).to.deep.equal({ jobs: [], complete: false });
+    const frequent = await storage.listNearJobs({ filter: { name: ['frequent'] }, limit: 7 });
+    expect(frequent.jobs).to.have.length(7);
+    expect(frequent.complete).to.equal(true);
+    const last = await storage.listNearJobs({ filter: { name: ['frequent'] }, limit: 5_001 });
+    expect(last.jobs).to.have.length(5_000);
+    expect(last.complete).to.equal(false);
+  });
+
+  it('counts the jobs of each state', async () => {
+    const counts = await storage.countJobsByState({ name: ['frequent'] });
+    expect(counts.done).to.deep.equal({ count: 10_000, exact: false });
+    expect(counts.failed).to.deep.equal({ count: 0, exact: true });
+  });
+
   it('looks for a text among the nearest jobs only', async () => {
     expect(await numbers({ q: 'frequent' })).to.have.length(7);
     expect(await numbers({ q: 'rare' })).to.deep.equal([]);

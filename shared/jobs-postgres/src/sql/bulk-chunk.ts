@@ -10,8 +10,8 @@ import {
   keptOfJob,
 } from './control-moves.js';
 import { conditionsOf } from './job-conditions.js';
-import { lastError } from './read-jobs.js';
-import type { Query } from './read-jobs.js';
+import { lastError } from './job-rows.js';
+import type { Query } from './job-search.js';
 
 export interface ChunkRow {
   seen: number;

@@ -7,10 +7,21 @@ export interface CountRow {
   jobs: string;
 }
 
-/** Exact, and as cheap with ten million jobs as with ten: it reads the changes of the last second and one row a queue and state. */
+// Exact, and as cheap with ten million jobs as with ten: they read the changes of the last second and one row a queue and state.
+
+/** $1 states, or null for all; $2 queues, or null for all. */
 export const selectCounts: Statement = {
   name: 'longshore-select-counts',
-  text: `select queue_id, state, sum(jobs) as jobs from longshore.job_count group by queue_id, state`,
+  text: `
+    select queue_id, state, sum(jobs) as jobs from longshore.job_count
+    where ($1::longshore.job_state[] is null or state = any($1)) and ($2::integer[] is null or queue_id = any($2))
+    group by queue_id, state`,
+};
+
+/** Over all queues. */
+export const selectTotals: Statement = {
+  name: 'longshore-select-totals',
+  text: `select state, sum(jobs) as jobs from longshore.job_count group by state`,
 };
 
 /** Folds the changes together, and notes the jobs that ended by the time at which they did. Several servers may do it at once: each folds the rows that it got hold of. */

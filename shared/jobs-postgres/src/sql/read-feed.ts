@@ -1,7 +1,7 @@
 import type { JobMeta, JsonValue, LogLevel } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 import type { JobRow } from '../job-row.js';
-import { running } from './read-jobs.js';
+import { running } from './job-rows.js';
 
 /** What the states of a job so far are read from. */
 export type CourseRow = Pick<

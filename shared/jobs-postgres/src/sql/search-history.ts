@@ -1,100 +1,108 @@
 import type { FinishedState, JobFilter } from '@longshore/jobs';
-import { type Bind, isContained, type JobConditions, oneOf } from './job-conditions.js';
+import { type Bind, isContained } from './job-conditions.js';
+import { finished } from './job-rows.js';
+import { all, isText, type JobSearch } from './job-search.js';
 
 /**
- * Rows that are looked at, in the order of ids, before an index is asked that knows no order. What more than one job in a
- * thousand is found here.
+ * Rows that are looked at, in the order of ids, before an index is asked that knows no order. What more than one job in
+ * four hundred is fills a page here.
  */
-export const nearRows = 10_000;
+const firstRows = 20_000;
 
-export interface HistorySearch {
-  readonly state: FinishedState;
-  readonly filter: JobFilter;
-  readonly conditions: JobConditions;
-  /** Of the queues that the filter names; `undefined`: it names none. */
-  readonly queueIds: readonly number[] | undefined;
-  /** Bounds of the id besides those of the filter. */
-  readonly after: readonly string[];
-  readonly columns: string;
-  readonly order: string;
-  readonly limit: string;
-  readonly bind: Bind;
+/** Where words are sought, all that are looked at. */
+export const textRows = 10_000;
+
+/** Rows that are looked at for an answer at once: 5 ms each thousand where words are sought, else less than one. */
+export function nearRowsOf(filter: JobFilter): number {
+  return isText(filter) ? 500 : 5_000;
 }
 
 /**
- * Finds the first finished jobs of a state in the order of ids, under 50 ms where ten million are stored (docs/adr/008).
+ * Finds the first finished jobs of a state in the order of ids, however far back they lie (docs/adr/008).
  *
  * The planner is not asked to choose between going through the jobs in their order until the page is full, which is best
  * for what is frequent, and fetching all that match, which is best for what is rare: it takes what does not exist at all to be
  * as frequent as the average. So the nearest jobs are looked through first; the indexes are asked if that leaves the page short.
  */
-export function searchHistory(search: HistorySearch): string {
-  const { state, filter, conditions, queueIds, after, columns, order, limit, bind } = search;
-  const bounds = [`state = '${state}'`, ...conditions.ids, ...after];
-  const matches = matchesOf(search);
+export function searchHistory(state: FinishedState, search: JobSearch): string {
+  const { filter, queueIds, order, limit, bind } = search;
+  const bounds = boundsOf(state, search);
+  const matches = search.ofHistory();
   const page = `${order} limit ${limit}`;
-  if (matches.length === 0) return `select ${columns} from longshore.job_done where ${all(bounds)} ${page}`;
-  const near = `
-    select ${columns}
-    from (
-      select * from longshore.job_done where ${all([...bounds, ...wholeDays(filter, bind)])} ${order} limit ${nearRows}
-    ) as near
-    where ${all(matches)} ${page}`;
-  if (isText(filter)) return near;
+  if (matches.length === 0) return `select ${finished} from longshore.job_done where ${all(bounds)} ${page}`;
+  if (isText(filter)) return amongFirst(state, search, textRows);
   const today = bind(startOfDay(new Date()));
   const wanted = (part: string): string[] => [...bounds, ...matches, part, '(select short from missing)'];
   const older = wanted(`finished_at < ${today}::timestamptz`);
   return `
-    with near as materialized (${near}),
+    with near as materialized (${amongFirst(state, search, firstRows)}),
     missing as materialized (select count(*) < ${limit} as short from near)
     select * from near where not (select short from missing)
     union all
-    ${fenced(columns, wanted(`finished_at >= ${today}::timestamptz`), page)}
+    ${fenced(wanted(`finished_at >= ${today}::timestamptz`), page)}
     union all
-    ${isOrdered(filter, queueIds) ? `(select ${columns} from longshore.job_done where ${all(older)} ${page})` : fenced(columns, older, page)}`;
+    ${isOrdered(filter, queueIds) ? `(select ${finished} from longshore.job_done where ${all(older)} ${page})` : fenced(older, page)}`;
+}
+
+/** Those among the nearest jobs of the state. */
+export function nearHistory(state: FinishedState, search: JobSearch): string {
+  return amongFirst(state, search, nearRowsOf(search.filter));
+}
+
+/** Whether all that match and lie before the last of the rows of `listed`, or all that match if it is short, were looked at. */
+export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
+  const { filter, newestFirst, limit } = search;
+  if (search.ofHistory().length === 0) return 'true';
+  const rows = nearRowsOf(filter);
+  const [end, last] = newestFirst
+    ? ['00000000-0000-0000-0000-000000000000', 'asc']
+    : ['ffffffff-ffff-ffff-ffff-ffffffffffff', 'desc'];
+  const edge = `(
+    select case when (select count(*) from listed) < ${limit} then '${end}'::uuid
+      else (select id from listed order by id ${last} limit 1) end
+  )`;
+  const seen = all([...boundsOf(state, search), `id ${newestFirst ? '>' : '<'} ${edge}`]);
+  return `(select count(*) from (select from longshore.job_done where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
 }
 
 /** Some finished jobs of a state, at most `limit`, in no order. */
-export function countHistory(search: Omit<HistorySearch, 'after' | 'columns'>): string {
-  const { state, filter, conditions, order, limit } = search;
-  const bounds = all([`state = '${state}'`, ...conditions.ids]);
-  const matches = matchesOf(search);
+export function countHistory(state: FinishedState, search: JobSearch): string {
+  const { order, limit, filter } = search;
+  const bounds = [`state = '${state}'`, ...search.conditions.ids];
+  const matches = search.ofHistory();
   if (!isText(filter))
-    return `select 1 from longshore.job_done where ${all([bounds, ...matches])} limit ${limit}`;
+    return `select 1 from longshore.job_done where ${all([...bounds, ...matches])} limit ${limit}`;
   return `
-    select 1 from (select * from longshore.job_done where ${bounds} ${order} limit ${nearRows}) as near
+    select 1 from (select * from longshore.job_done where ${all(bounds)} ${order} limit ${textRows}) as near
     where ${all(matches)} limit ${limit}`;
 }
 
-function matchesOf({
-  conditions,
-  queueIds,
-  bind,
-}: Pick<HistorySearch, 'conditions' | 'queueIds' | 'bind'>): string[] {
-  return [
-    ...(queueIds === undefined ? [] : [oneOf('queue_id', queueIds, 'integer', bind)]),
-    ...conditions.rows,
-    ...conditions.error('error'),
-    ...conditions.claimed,
-    ...conditions.finished,
-  ];
+function amongFirst(state: FinishedState, search: JobSearch, rows: number): string {
+  const { order, limit } = search;
+  const page = `${order} limit ${limit}`;
+  const bounds = all(boundsOf(state, search));
+  const matches = search.ofHistory();
+  if (matches.length === 0) return `select ${finished} from longshore.job_done where ${bounds} ${page}`;
+  return `
+    select ${finished}
+    from (select * from longshore.job_done where ${bounds} ${order} limit ${rows}) as first
+    where ${all(matches)} ${page}`;
+}
+
+function boundsOf(state: FinishedState, { filter, conditions, after, bind }: JobSearch): string[] {
+  return [`state = '${state}'`, ...conditions.ids, ...after, ...wholeDays(filter, bind)];
 }
 
 /** `offset 0` has all that match fetched before the first ones are chosen. */
-function fenced(columns: string, conditions: readonly string[], page: string): string {
+function fenced(conditions: readonly string[], page: string): string {
   return `(
-      select * from (select ${columns} from longshore.job_done where ${all(conditions)} offset 0) as matching ${page}
+      select * from (select ${finished} from longshore.job_done where ${all(conditions)} offset 0) as matching ${page}
     )`;
 }
 
 /** Whether days that have ended have an index that gives the matches in the order of ids. */
 function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): boolean {
   return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
-}
-
-/** Whether words are sought, which may be anywhere, where no index leads: they are looked for among the nearest jobs only. */
-export function isText({ q }: JobFilter): boolean {
-  return q !== undefined && q.trim() !== '';
 }
 
 /** Spares the look at other days; exact bounds would have it go on for ever in the day itself. */
@@ -110,8 +118,4 @@ function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): st
 /** UTC, as the partitions are. */
 function startOfDay(time: Date, daysLater = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
-}
-
-function all(conditions: readonly string[]): string {
-  return conditions.join(' and ');
 }

@@ -10,6 +10,13 @@ export function filtering(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await bench.storage.listJobs({ filter: { queue: [queue], ...filter }, limit: 100 });
     const { count } = await bench.storage.countJobs({ queue: [queue], ...filter });
+    const near = await bench.storage.listNearJobs({ filter: { queue: [queue], ...filter }, limit: 100 });
+    expect(near, 'as many near as there are').to.deep.equal({ jobs, complete: true });
+    const each = Object.values(await bench.storage.countJobsByState({ queue: [queue], ...filter }));
+    expect(
+      each.reduce((sum, ofState) => sum + ofState.count, 0),
+      'as many in each state',
+    ).to.equal(count);
     expect(count, 'as many counted as listed').to.equal(jobs.length);
     return jobs.map(({ id }) => id);
   };

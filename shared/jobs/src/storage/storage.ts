@@ -11,6 +11,7 @@ import type {
   Server,
   StateCounts,
 } from '../job/job.js';
+import type { JobState } from '../job/state.js';
 import type { BulkOperations } from './bulk-operations.js';
 import type { ServerRequest, ServerState } from '../job/server-state.js';
 import type { AuditLog } from './audit-log.js';
@@ -192,6 +193,13 @@ export interface JobCount {
   readonly exact: boolean;
 }
 
+/** What a look at the nearest jobs gave. */
+export interface NearJobs {
+  readonly jobs: Job[];
+  /** `false`: there may be more that match, and nearer ones than the last of these; `listJobs` tells. */
+  readonly complete: boolean;
+}
+
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
 export interface JobReader extends BatchReader, JobLogReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
@@ -199,8 +207,15 @@ export interface JobReader extends BatchReader, JobLogReader {
   /** As it is stored, to the last digit; `null` if there is no such job. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;
+  /**
+   * The same, but only among the first few thousand jobs of each state in the order of the list: at once, however many there
+   * are and however rare what is sought.
+   */
+  listNearJobs(query: JobListQuery): Promise<NearJobs>;
   /** Counts without scanning when the filter names only states and queues; otherwise up to 10 000. */
   countJobs(filter?: JobFilter): Promise<JobCount>;
+  /** The same for each state by itself, at a lower cost than asking for one after the other. */
+  countJobsByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
   /** Totals over all queues. */
   stateCounts(): Promise<StateCounts>;
   /** Oldest first; empty for a job that has not started or is unknown. */

@@ -1,13 +1,13 @@
 import type { Batch } from '../../job/batch.js';
 import type { Attempt, Job, JobDocuments, Queue, Server, StateCounts } from '../../job/job.js';
-import { jobStates } from '../../job/state.js';
+import { type JobState, jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
 import type { JobFilter } from '../job-filter.js';
 import type { LogLine } from '../../job/job-log.js';
 import type { Transition } from '../../job/transition.js';
 import type { LogQuery } from '../job-reports.js';
 import { type Orphan, orphansAmong } from '../orphan.js';
-import type { ContinuationPage, JobCount, JobListQuery, JobReader } from '../storage.js';
+import type { ContinuationPage, JobCount, JobListQuery, JobReader, NearJobs } from '../storage.js';
 import type { Clock } from './clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import { linesOf } from './job-log.js';
@@ -47,8 +47,18 @@ export class MemoryReader implements JobReader {
       .map(toJob);
   }
 
+  async listNearJobs(query: JobListQuery): Promise<NearJobs> {
+    return { jobs: await this.listJobs(query), complete: true };
+  }
+
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {
     return { count: this.#matching(filter).length, exact: true };
+  }
+
+  async countJobsByState(filter: JobFilter = {}): Promise<Record<JobState, JobCount>> {
+    const counts = countStates(this.#matching(filter));
+    const exact = jobStates.map((state) => [state, { count: counts[state], exact: true }] as const);
+    return Object.fromEntries(exact) as Record<JobState, JobCount>;
   }
 
   async stateCounts(): Promise<StateCounts> {

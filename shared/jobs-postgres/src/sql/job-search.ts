@@ -1,0 +1,87 @@
+import { isFinished, type JobFilter, type JobState } from '@longshore/jobs';
+import type { Statement } from '../database.js';
+import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.js';
+
+/** A query with its values. */
+export interface Query extends Statement {
+  readonly values: unknown[];
+}
+
+export interface SearchScope {
+  readonly filter: JobFilter;
+  /** Of the queues that the filter names; `undefined`: all. */
+  readonly queueIds: readonly number[] | undefined;
+  /** The queues that hold jobs in a state which is not that of finished ones: it is looked for in no others. */
+  readonly occupied: (state: JobState) => readonly number[];
+  /** How many jobs they hold. */
+  readonly jobs: (state: JobState) => number;
+}
+
+export interface ListRequest extends SearchScope {
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: string | undefined;
+}
+
+/** A search on its way into SQL: what is asked of every row, and the places of its values. */
+export interface JobSearch extends SearchScope {
+  readonly conditions: JobConditions;
+  /** Bounds of the id besides those of the filter. */
+  readonly after: readonly string[];
+  readonly newestFirst: boolean;
+  /** By id. */
+  readonly order: string;
+  /** How many rows are wanted, those to pass over included. */
+  readonly limit: string;
+  /** Whether the first ones in that order are wanted, or any. */
+  readonly sorted: boolean;
+  /** What is asked of rows of history besides bounds of the id. Bound when it is first needed: a value that a query does not use is an error. */
+  readonly ofHistory: () => readonly string[];
+  readonly bind: Bind;
+}
+
+/** @param values of the query, to which it adds */
+export function searchOf(request: ListRequest, values: unknown[], sorted = true): JobSearch {
+  const { newestFirst, limit, offset, after, filter } = request;
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = conditionsOf(filter, bind);
+  let ofHistory: string[] | undefined;
+  return {
+    ...request,
+    conditions,
+    ofHistory: () => (ofHistory ??= historyConditions(conditions, request.queueIds, bind)),
+    after: after === undefined ? [] : [`id ${newestFirst ? '<' : '>'} ${bind(after)}::uuid`],
+    order: `order by id ${newestFirst ? 'desc' : 'asc'}`,
+    limit: `${bind(limit + offset)}::bigint`,
+    sorted,
+    bind,
+  };
+}
+
+function historyConditions(
+  { rows, error, claimed, finished }: JobConditions,
+  queueIds: readonly number[] | undefined,
+  bind: Bind,
+): string[] {
+  const queues = queueIds === undefined ? [] : [oneOf('queue_id', queueIds, 'integer', bind)];
+  return [...queues, ...rows, ...error('error'), ...claimed, ...finished];
+}
+
+/** The states in which there can be jobs that match. */
+export function occupiedStates({ filter, occupied }: SearchScope): readonly JobState[] {
+  return statesOf(filter).filter((state) => isFinished(state) || occupied(state).length > 0);
+}
+
+/** Whether words are sought, which may be anywhere, where no index leads: they are looked for among the nearest jobs only. */
+export function isText({ q }: JobFilter): boolean {
+  return q !== undefined && q.trim() !== '';
+}
+
+export function all(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
+
+export function united(parts: readonly string[]): string {
+  return parts.map((part) => `(${part})`).join(' union all ');
+}

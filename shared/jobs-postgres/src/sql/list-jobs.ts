@@ -1,0 +1,81 @@
+import { isFinished, type JobFilter } from '@longshore/jobs';
+import { createHash } from 'node:crypto';
+import { statesOf } from './job-conditions.js';
+import { progressOf } from './job-reports.js';
+import {
+  all,
+  type ListRequest,
+  occupiedStates,
+  type Query,
+  searchOf,
+  type SearchScope,
+  united,
+} from './job-search.js';
+import { isNearHistoryAll, nearHistory, nearRowsOf, searchHistory } from './search-history.js';
+import { looksIntoRows, searchStage } from './search-stages.js';
+
+/** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */
+export function listJobs(request: ListRequest): Query {
+  const values: unknown[] = [];
+  const search = searchOf(request, values);
+  const states = occupiedStates(request);
+  if (states.length === 0) return nothing;
+  const parts = states.map((state) =>
+    isFinished(state) ? searchHistory(state, search) : searchStage(state, search),
+  );
+  const { order, limit } = search;
+  const offset = search.bind(request.offset);
+  return {
+    text: `
+      select listed.*, ${progressOf('listed')}
+      from (select * from (${united(parts)}) as listed ${order} limit ${limit} offset ${offset}) as listed
+      ${order}`,
+    values,
+  };
+}
+
+/**
+ * Those among the nearest jobs of each state. `complete` stands in each row, and in a row of its own if there are no jobs.
+ * Prepared for the filters that come again and again: to plan it for every partition takes longer than to run it.
+ */
+export function listNearJobs(request: ListRequest): Query {
+  const values: unknown[] = [];
+  const search = searchOf(request, values);
+  const states = occupiedStates(request);
+  if (states.length === 0) return nothing;
+  const most = nearRowsOf(request.filter);
+  const parts = states.map((state) =>
+    isFinished(state) ? nearHistory(state, search) : searchStage(state, search, most),
+  );
+  const { order, limit, filter } = search;
+  const offset = search.bind(request.offset);
+  const complete = states.filter(isFinished).map((state) => isNearHistoryAll(state, search));
+  const text = `
+    with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
+    select ${all(complete)} as complete, shown.*, ${progressOf('shown')}
+    from (select) as one
+    left join (select * from listed ${order} offset ${offset}) as shown on true
+    ${order}`;
+  return { ...(isUsual(filter) && { name: nameOf(text) }), text, values };
+}
+
+/** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */
+export function areNearAll({ filter, jobs }: SearchScope): boolean {
+  const most = nearRowsOf(filter);
+  if (!looksIntoRows(filter)) return true;
+  return statesOf(filter).every(
+    (state) => isFinished(state) || state === 'processing' || jobs(state) <= most,
+  );
+}
+
+const nothing: Query = { text: 'select true as complete where false', values: [] };
+
+/** Few enough that each connection can keep the plans. */
+function isUsual(filter: JobFilter): boolean {
+  const usual: readonly string[] = ['state', 'queue', 'name'] satisfies (keyof JobFilter)[];
+  return Object.keys(filter).every((member) => usual.includes(member));
+}
+
+function nameOf(text: string): string {
+  return `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
+}
