@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** As the browser's: the live counters, and the lists. */
+/** The live counters, and the lists. */
 const regions = [
   { name: 'flow', everyMs: 2_000 },
   { name: 'throughput', everyMs: 5_000 },
@@ -9,41 +9,61 @@ const regions = [
   { name: 'failures', everyMs: 5_000 },
 ] as const;
 
+type RegionName = (typeof regions)[number]['name'];
+
 /** What a page that has been loaded knows of its regions. */
-export async function openPage(url: string, headers: Record<string, string>): Promise<Map<string, string>> {
-  const etags = new Map<string, string>();
-  for (const { name } of regions) {
-    const response = await fetch(url, { headers: { ...headers, 'longshore-region': name } });
-    await response.arrayBuffer();
-    etags.set(name, response.headers.get('etag') ?? '');
-  }
-  return etags;
+export type Known = ReadonlyMap<RegionName, string>;
+
+export async function openPage(url: string, headers: Record<string, string>): Promise<Known> {
+  const known = new Map<RegionName, string>();
+  await ask(
+    { url, headers, known },
+    regions.map(({ name }) => name),
+  );
+  return known;
 }
 
-/** Looks on at the overview for some seconds, having loaded it. Resolves to the number of its requests. */
+/** Looks on at the overview for some seconds as its script does, having loaded it. Resolves to the number of its requests. */
 export async function look(
   url: string,
   headers: Record<string, string>,
   seconds: number,
-  etags: ReadonlyMap<string, string>,
+  loaded: Known,
 ): Promise<number> {
+  const known = new Map(loaded);
   const endsAt = performance.now() + seconds * 1_000;
-  const counts = await Promise.all(
-    regions.map(async ({ name, everyMs }) => {
-      let requests = 0;
-      let etag = etags.get(name) ?? '';
-      await pause(Math.random() * everyMs);
-      while (performance.now() < endsAt) {
-        const response = await fetch(url, {
-          headers: { ...headers, 'longshore-region': name, 'if-none-match': etag },
-        });
-        await response.arrayBuffer();
-        etag = response.headers.get('etag') ?? etag;
-        requests += 1;
-        await pause(Math.min(everyMs, Math.max(0, endsAt - performance.now())));
-      }
-      return requests;
-    }),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
+  const startsAt = performance.now() + Math.random() * 5_000;
+  const dueAt = new Map(regions.map(({ name, everyMs }) => [name, startsAt + everyMs - 5_000]));
+  let requests = 0;
+  for (;;) {
+    const next = Math.min(...dueAt.values());
+    if (next >= endsAt) return requests;
+    await pause(Math.max(0, next - performance.now()));
+    const now = performance.now();
+    const due = regions.filter(({ name, everyMs }) => (dueAt.get(name) ?? 0) - everyMs / 4 <= now);
+    await ask(
+      { url, headers, known },
+      due.map(({ name }) => name),
+    );
+    requests += 1;
+    for (const { name, everyMs } of due) dueAt.set(name, performance.now() + everyMs);
+  }
+}
+
+interface Page {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly known: Map<RegionName, string>;
+}
+
+async function ask({ url, headers, known }: Page, names: readonly RegionName[]): Promise<void> {
+  const etags = names.flatMap((name) => known.get(name) ?? []);
+  const asked = { 'longshore-region': names.join(', '), 'if-none-match': etags.join(', ') };
+  const response = await fetch(url, { headers: { ...headers, ...asked } });
+  const text = await response.text();
+  if (!response.ok && response.status !== 304) throw new Error(`GET ${url}: ${response.status}`);
+  for (const name of names) {
+    const [, etag] = new RegExp(`data-region="${name}"[^>]* data-etag="([^"]+)"`).exec(text) ?? [];
+    if (etag !== undefined) known.set(name, etag.replaceAll('&#34;', '"'));
+  }
 }

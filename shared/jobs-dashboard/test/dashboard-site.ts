@@ -51,6 +51,12 @@ export async function openSite({ env = 'test', read, control, ...options }: Site
   return { story, http: httpClient(server.url), url: server.url, errors, close };
 }
 
+/** The version of a region that a page or a fragment shows; of its first one, unless it is named. */
+export function etagIn(html: string, region = '[^"]+'): string {
+  const [, etag = ''] = new RegExp(`data-region="${region}"[^>]* data-etag="([^"]+)"`).exec(html) ?? [];
+  return etag.replaceAll('&#34;', '"');
+}
+
 export function listenerOf(app: Koa): RequestListener {
   const handle = app.callback();
   return (request, response) => void handle(request, response);

@@ -74,7 +74,12 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
     },
     listJobs: async ({ filter: _filter, ...query }) => (await reader.listJobs(query)).map(hostileJob),
+    listNearJobs: async ({ filter: _filter, ...query }) => ({
+      jobs: (await reader.listJobs(query)).map(hostileJob),
+      complete: true,
+    }),
     countJobs: () => reader.countJobs(),
+    countJobsByState: () => reader.countJobsByState(),
     listAttempts: async (id) => (await reader.listAttempts(id)).map(hostileAttempt),
     listQueues: async () => [
       ...(await reader.listQueues()),

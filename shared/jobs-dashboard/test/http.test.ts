@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StorageUnavailableError } from '@longshore/jobs';
-import { openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
+import { etagIn, openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
 import { readerWith } from './reader-with.js';
 
 const csp =
@@ -50,7 +50,7 @@ describe('every answer', () => {
         await asking.http.get('/job-dashboard/'),
         await asking.http.post('/job-dashboard/sign-in'),
         await site.http.get('/job-dashboard/', {
-          headers: { 'longshore-region': 'flow', 'if-none-match': fresh.headers.etag ?? '' },
+          headers: { 'longshore-region': 'flow', 'if-none-match': etagIn(fresh.text) },
         }),
         await site.http.request('OPTIONS', '/job-dashboard/'),
       ];
@@ -126,14 +126,36 @@ describe('a storage that is out of reach', () => {
   it('gives a page that says so, 503', async () => {
     const fail = () =>
       Promise.reject(new StorageUnavailableError('connect ECONNREFUSED postgres://user:secret@db'));
-    const out = { stateCounts: fail, listJobs: fail, findJob: fail, listQueues: fail, listServers: fail };
-    const site = await openSite({ read: ({ storage }) => readerWith(storage, out) });
+    const out = {
+      stateCounts: fail,
+      listJobs: fail,
+      listNearJobs: fail,
+      findJob: fail,
+      listQueues: fail,
+      listServers: fail,
+    };
+    const statistics = { throughput: fail, listErrorGroups: fail };
+    const site = await openSite({ read: ({ storage }) => readerWith(storage, { ...out, statistics }) });
     try {
       for (const path of ['/', '/jobs', `/jobs/${site.story.doneId}`, '/queues', '/servers']) {
         const { status, headers, text } = await site.http.get(`/job-dashboard${path}`);
         expect([path, status, headers['retry-after']]).to.deep.equal([path, 503, '5']);
         expect(text).to.include('The storage is out of reach').and.not.include('secret');
       }
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('a storage that gives up on one part', () => {
+  it('gives a page without it, which says so', async () => {
+    const fail = () => Promise.reject(new StorageUnavailableError('It took too long'));
+    const site = await openSite({ read: ({ storage }) => readerWith(storage, { listNearJobs: fail }) });
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/jobs');
+      expect(status).to.equal(200);
+      expect(text).to.include('The storage took too long to answer').and.include('72');
     } finally {
       await site.close();
     }

@@ -1,5 +1,6 @@
+import type { Job } from '@longshore/jobs';
 import { expect } from 'chai';
-import { openSite, type Site } from './dashboard-site.js';
+import { etagIn, openSite, type Site } from './dashboard-site.js';
 import { readerWith } from './reader-with.js';
 
 describe('a live page', () => {
@@ -14,23 +15,32 @@ describe('a live page', () => {
 
   it('names its regions with the version that it shows', async () => {
     const { text } = await site.http.get('/job-dashboard/');
-    const [, etag = ''] = /data-region="flow" data-every="2000" data-etag="([^"]+)"/.exec(text) ?? [];
-    const { status } = await region('/', 'flow', etag.replaceAll('&#34;', '"'));
+    const { status } = await region('/', 'flow', etagIn(text, 'flow'));
     expect(status).to.equal(304);
   });
 
   it('gives one region as a fragment', async () => {
     const { status, text } = await region('/jobs', 'list');
     expect(status).to.equal(200);
-    expect(text).to.include('<table').and.not.include('<html').and.not.include('data-region');
+    expect(text).to.include('<table').and.include('data-region="list"').and.not.include('<html');
+    expect(text).not.to.include('data-region="tabs"');
+  });
+
+  it('gives those of several regions that have changed', async () => {
+    const page = await site.http.get('/job-dashboard/jobs');
+    const [tabs, list] = [etagIn(page.text, 'tabs'), etagIn(page.text, 'list')];
+    expect((await region('/jobs', 'tabs, list', `${tabs}, ${list}`)).status).to.equal(304);
+    const { status, text } = await region('/jobs', 'tabs, list', tabs);
+    expect(status).to.equal(200);
+    expect(text).to.include('data-region="list"').and.not.include('data-region="tabs"');
   });
 
   it('gives the region again after something has changed, and not after mere time', async () => {
-    const { headers } = await region('/', 'flow');
+    const etag = etagIn((await region('/', 'flow')).text);
     site.story.storage.manualClock.advance(1_000);
-    expect((await region('/', 'flow', headers.etag)).status).to.equal(304);
+    expect((await region('/', 'flow', etag)).status).to.equal(304);
     await site.story.storage.add({ name: 'new' });
-    expect((await region('/', 'flow', headers.etag)).status).to.equal(200);
+    expect((await region('/', 'flow', etag)).status).to.equal(200);
   });
 
   it('does not change with mere time, whatever is on the page', async () => {
@@ -128,12 +138,55 @@ describe('a slow storage', () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({
       readTimeoutMs: 30,
-      read: ({ storage }) => readerWith(storage, { listJobs: () => never }),
+      read: ({ storage }) => readerWith(storage, { listNearJobs: () => never }),
     });
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
       expect(status).to.equal(200);
       expect(text).to.include('The storage took too long to answer').and.include('72');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('gets a page with the nearest jobs while the rest is sought, and asks for it soon', async () => {
+    let found: (jobs: Job[]) => void = () => undefined;
+    const all = new Promise<Job[]>((resolve) => (found = resolve));
+    const site = await openSite({
+      read: ({ storage }) =>
+        readerWith(storage, {
+          listNearJobs: async (query) => ({
+            jobs: await storage.listJobs({ ...query, limit: 1 }),
+            complete: false,
+          }),
+          listJobs: () => all,
+        }),
+    });
+    try {
+      const path = '/job-dashboard/jobs?state=failed';
+      const { text } = await site.http.get(path);
+      expect(text).to.include('Still looking').and.include('data-region="list" data-every="500"');
+      found(await site.story.storage.listJobs({ filter: { state: ['failed'] }, limit: 50 }));
+      site.story.storage.manualClock.advance(1_000);
+      const whole = await site.http.get(path);
+      expect(whole.text).not.to.include('Still looking');
+      expect(whole.text.match(/<tr/g)).to.have.length.above(text.match(/<tr/g)?.length ?? 0);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('gets the tabs without counts while they are counted', async () => {
+    const never = new Promise<never>(() => {});
+    const site = await openSite({
+      read: ({ storage }) => readerWith(storage, { countJobsByState: () => never }),
+    });
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/jobs?name=charge-card');
+      expect(status).to.equal(200);
+      expect(text)
+        .to.include('<span class="count">…</span>')
+        .and.include('data-region="tabs" data-every="500"');
     } finally {
       await site.close();
     }

@@ -1,9 +1,8 @@
+import { Age } from './age.js';
 import { showMarks } from './marks.js';
 import { Stream } from './stream.js';
 import { morph } from './morph.js';
 import { duration, showTimes, tellTimes } from './times.js';
-
-const LONGEST_PAUSE_MS = 30_000;
 
 /** Refreshes the regions of a page while someone looks at it, and says how old they are. */
 export class LivePage {
@@ -16,12 +15,12 @@ export class LivePage {
   #how = document.createElement('span');
   #paused = false;
   #signedOut = false;
-  /** @type {Map<HTMLElement, { updatedAt: number, failures: number }>} */
+  /** @type {Map<HTMLElement, Age>} */
   #ages = new Map();
   /** @type {Map<HTMLElement, Stream>} */
   #streams = new Map();
-  /** @type {Map<HTMLElement, number>} */
-  #timers = new Map();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   /**
    * @param {readonly HTMLElement[]} regions
@@ -34,7 +33,7 @@ export class LivePage {
     this.#button = part(status, '.pause');
     this.#again = part(status, '.again');
     this.#how.className = 'how';
-    for (const region of regions) this.#ages.set(region, { updatedAt: Date.now(), failures: 0 });
+    for (const region of regions) this.#ages.set(region, new Age(region));
   }
 
   start() {
@@ -55,7 +54,7 @@ export class LivePage {
     this.#follow();
     setInterval(() => this.#say(), 1_000);
     this.#say();
-    for (const region of this.#regions) this.#plan(region);
+    this.#plan();
   }
 
   #toggle() {
@@ -71,67 +70,78 @@ export class LivePage {
   }
 
   #refreshAll() {
-    for (const region of this.#regions) void this.#refresh(region);
+    void this.#refresh(this.#regions);
   }
 
-  /** @param {HTMLElement} region */
-  #plan(region) {
-    clearTimeout(this.#timers.get(region));
-    const everyMs = Math.min(
-      Number(region.dataset['every']) * 2 ** this.#age(region).failures,
-      LONGEST_PAUSE_MS,
-    );
-    this.#timers.set(
-      region,
-      setTimeout(() => void this.#refresh(region), everyMs),
-    );
+  #plan() {
+    clearTimeout(this.#timer);
+    const dueAt = Math.min(...this.#regions.map((region) => this.#age(region).dueAt));
+    if (dueAt === Infinity) return;
+    this.#timer = setTimeout(() => {
+      const now = Date.now();
+      void this.#refresh(this.#regions.filter((region) => this.#age(region).isDue(now)));
+    }, dueAt - Date.now());
   }
 
-  /** @param {HTMLElement} region */
-  async #refresh(region) {
-    clearTimeout(this.#timers.get(region));
-    const age = this.#age(region);
-    if (!this.#rests(region)) {
+  /** @param {readonly HTMLElement[]} regions */
+  async #refresh(regions) {
+    for (const region of regions) this.#age(region).dueAt = Infinity;
+    const asked = regions.filter((region) => !this.#rests(region));
+    if (asked.length > 0) {
       try {
-        if (await this.#load(region)) age.updatedAt = Date.now();
-        age.failures = 0;
+        this.#show(asked, await this.#load(asked));
       } catch {
-        age.failures = Math.min(age.failures + 1, 5);
+        for (const region of asked) this.#age(region).failed();
       }
       this.#say();
     }
-    this.#plan(region);
+    for (const region of regions) this.#age(region).plan();
+    this.#plan();
   }
 
   /**
-   * Whether it is now as the server has it.
+   * What is new of them.
    *
-   * @param {HTMLElement} region
+   * @param {readonly HTMLElement[]} regions
    */
-  async #load(region) {
+  async #load(regions) {
+    const template = document.createElement('template');
+    const known = regions.filter((region) => !region.querySelector('[data-late]'));
     const response = await fetch(location.href, {
       headers: {
-        'Longshore-Region': region.dataset['region'] ?? '',
-        'If-None-Match': region.dataset['etag'] ?? '',
+        'Longshore-Region': regions.map((region) => region.dataset['region']).join(', '),
+        'If-None-Match': known.map((region) => region.dataset['etag']).join(', '),
       },
       cache: 'no-store',
       redirect: 'error',
     });
     this.#signedOut = response.status === 401;
-    const isLate = region.querySelector('[data-late]') !== null;
-    if (response.status === 304 && !isLate) return true;
+    if (response.status === 304) return template.content;
     if (!response.ok) throw new Error(String(response.status));
-    const template = document.createElement('template');
     template.innerHTML = await response.text();
-    // What was there is of more use than that it cannot be had.
-    if (template.content.querySelector('[data-late]')) throw new Error('It took too long');
-    if (this.#rests(region)) return false;
-    showTimes(template.content);
-    morph(region, template.content);
-    region.dataset['etag'] = response.headers.get('ETag') ?? '';
+    return template.content;
+  }
+
+  /**
+   * @param {readonly HTMLElement[]} regions
+   * @param {DocumentFragment} news those of them that have changed
+   */
+  #show(regions, news) {
+    showTimes(news);
+    for (const region of regions) {
+      const fresh = news.querySelector(`[data-region="${region.dataset['region']}"]`);
+      // What was there is of more use than that it cannot be had.
+      if (fresh?.querySelector('[data-late]')) this.#age(region).failed();
+      else if (!(fresh instanceof HTMLElement)) this.#age(region).updated();
+      else if (!this.#rests(region)) {
+        morph(region, fresh);
+        region.dataset['etag'] = fresh.dataset['etag'];
+        region.dataset['every'] = fresh.dataset['every'];
+        this.#age(region).updated();
+      }
+    }
     tellTimes();
     showMarks();
-    return true;
   }
 
   /** @param {HTMLElement} region */

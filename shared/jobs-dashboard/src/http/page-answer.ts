@@ -1,22 +1,28 @@
+import { StorageUnavailableError } from '@longshore/jobs';
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Page, Redirect, Region } from '../pages/page.js';
+import type { Page, PartialModel, Redirect, Region } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import type { Snapshot } from '../reading/snapshot.js';
 import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
 import type { Visit } from './visit.js';
 
-/** The request header that names the one region a refresh asks for. */
+/** The request header that names the regions a refresh asks for, separated by commas. */
 export const REGION_HEADER = 'Longshore-Region';
+
+/** Until a region is asked again that there is more of to come. */
+const PARTIAL_EVERY_MS = 500;
 
 interface LoadedRegion extends Region {
   /** `null` if it took longer than the page would wait. */
   readonly model: object | null;
+  /** Weak: the same model may be shown with other relative times. */
   readonly etag: string;
+  readonly error?: StorageUnavailableError;
 }
 
-/** Turns a page into the answer: the whole of it, or one region as a fragment, or 304 if that has not changed. */
+/** Turns a page into the answer: the whole of it, or those of the regions asked for that have changed, or 304 if none has. */
 export class PageAnswer {
   readonly #layout: Layout;
   readonly #snapshot: Snapshot;
@@ -36,24 +42,33 @@ export class PageAnswer {
     }
     const wanted = ctx.get(REGION_HEADER);
     if (wanted === '') await this.#sendWhole(ctx, visit, page);
-    else await this.#sendRegion(ctx, visit, page, wanted);
+    else await this.#sendRegions(ctx, visit, page, wanted.split(/, */));
   }
 
   async #sendWhole(ctx: Context, visit: Visit, page: Page): Promise<void> {
-    const loaded = await Promise.all(page.regions.map((region) => this.#load(ctx, region)));
+    const loaded = await this.#loadAll(ctx, page.regions);
     const regions = Object.fromEntries(loaded.map((region) => [region.name, region]));
     this.#layout.send(ctx, page.view, { ...page, ...visit, regions });
   }
 
-  async #sendRegion(ctx: Context, visit: Visit, page: Page, name: string): Promise<void> {
-    const region = page.regions.find((candidate) => candidate.name === name);
-    if (region === undefined)
+  async #sendRegions(ctx: Context, visit: Visit, page: Page, names: readonly string[]): Promise<void> {
+    const wanted = page.regions.filter(({ name }) => names.includes(name));
+    if (wanted.length < names.length)
       throw badRequest('There is no such region', 'This page has no part of that name.');
-    const loaded = await this.#load(ctx, region);
+    const loaded = await this.#loadAll(ctx, wanted);
+    const known = ctx.get('If-None-Match').split(/, */);
+    const news = loaded.filter(({ etag }) => !known.includes(etag));
     ctx.status = 200;
-    ctx.set('ETag', loaded.etag);
-    if (ctx.get('If-None-Match') === loaded.etag) ctx.status = 304;
-    else this.#layout.send(ctx, 'region-content', { title: page.title, ...visit, region: loaded });
+    if (news.length === 0) ctx.status = 304;
+    else this.#layout.send(ctx, 'regions', { title: page.title, ...visit, regions: news });
+  }
+
+  /** @throws {StorageUnavailableError} if there is nothing to show but that */
+  async #loadAll(ctx: Context, regions: readonly Region[]): Promise<LoadedRegion[]> {
+    const loaded = await Promise.all(regions.map((region) => this.#load(ctx, region)));
+    const [first] = loaded;
+    if (first?.error !== undefined && loaded.every(({ error }) => error !== undefined)) throw first.error;
+    return loaded;
   }
 
   /** Shared by all who look at the same address: what regions show does not depend on the viewer. */
@@ -65,16 +80,22 @@ export class PageAnswer {
   async #loadInTime(region: Region): Promise<LoadedRegion> {
     try {
       const model = await withDeadline(region.load(), this.#readTimeoutMs);
-      return { ...region, model, etag: this.#etag(region.view, model) };
+      const everyMs = isPartial(model) ? PARTIAL_EVERY_MS : region.everyMs;
+      return { ...region, everyMs, model, etag: this.#etag(region, model) };
     } catch (error) {
-      if (!(error instanceof ReadTooSlowError)) throw error;
-      return { ...region, model: null, etag: this.#etag(region.view, { late: true }) };
+      const late = { ...region, model: null, etag: this.#etag(region, { late: true }) };
+      if (error instanceof StorageUnavailableError) return { ...late, error };
+      if (error instanceof ReadTooSlowError) return late;
+      throw error;
     }
   }
 
-  /** Weak: the same model may be shown with other relative times. */
-  #etag(view: string, model: object): string {
+  #etag({ name, view }: Region, model: object): string {
     const hash = createHash('sha1').update(this.#layout.version).update(view).update(JSON.stringify(model));
-    return `W/"${hash.digest('base64url')}"`;
+    return `W/"${name}.${hash.digest('base64url')}"`;
   }
+}
+
+function isPartial(model: object | PartialModel): boolean {
+  return 'partial' in model && model.partial;
 }

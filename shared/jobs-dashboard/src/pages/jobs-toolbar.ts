@@ -16,23 +16,34 @@ export interface Offer {
 /** What stands between the tabs and the list: how many jobs match, and what can be done to all of them. */
 export interface JobsToolbar {
   readonly narrowed: boolean;
-  readonly total: JobCount;
+  /** `null` while it is counted. */
+  readonly total: JobCount | null;
   readonly offers: readonly Offer[];
 }
 
-/** To every job of the storage, nothing is offered, nor is what no job that matches is in a state for. */
-export function jobsToolbar(filters: Filters, counts: Readonly<Record<JobState, JobCount>>): JobsToolbar {
+/** To every job of the storage, nothing is offered, nor is what no job that matches is known to be in a state for. */
+export function jobsToolbar(
+  filters: Filters,
+  counts: Readonly<Record<JobState, JobCount>> | undefined,
+): JobsToolbar {
   const { state, terms } = filters;
-  const shown = state === null ? jobStates : [state];
-  const countIn = (states: readonly JobState[]): JobCount =>
-    sum(states.filter((each) => shown.includes(each)).map((each) => counts[each]));
   const narrowed = state !== null || terms.length > 0;
-  const offered = bulkActions.filter((action) => countIn(statesOfAction[action]).count > 0);
-  const offers = offered.map((action) => ({
-    words: bulkWords[action].of(`all ${formatCount(countIn(statesOfAction[action]))}`),
-    admin: action === 'delete',
-    path: jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm'),
-  }));
+  const shown = state === null ? jobStates : [state];
+  const countIn = (states: readonly JobState[]): JobCount | null => {
+    const fitting = states.filter((each) => shown.includes(each));
+    return counts === undefined && fitting.length > 0
+      ? null
+      : sum(fitting.flatMap((each) => counts?.[each] ?? []));
+  };
+  const offers = bulkActions.flatMap((action) => {
+    const count = countIn(statesOfAction[action]);
+    if (count?.count === 0) return [];
+    return {
+      words: bulkWords[action].of(count === null ? 'all that match' : `all ${formatCount(count)}`),
+      admin: action === 'delete',
+      path: jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm'),
+    };
+  });
   return { narrowed, total: countIn(shown), offers: narrowed ? offers : [] };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../search/filters.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { jobLine } from './job-row.js';
+import { soon } from '../reading/deadline.js';
 import { jobsToolbar, sum } from './jobs-toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
 
@@ -78,26 +79,21 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 
 async function loadTabs(filters: Filters, { reader, now }: PageContext): Promise<object> {
   const counts = isNarrowed(filters)
-    ? await countEach(filters, reader, now())
+    ? await soon(reader.countJobsByState(filterQuery({ ...filters, state: null }, now())))
     : await reader.stateCounts().then(asExact);
-  const total = sum(jobStates.map((state) => counts[state]));
-  return {
-    toolbar: jobsToolbar(filters, counts),
-    tabs: [
-      {
-        state: null,
-        count: total,
-        path: jobsPath({ ...filters, state: null }),
-        current: filters.state === null,
-      },
-      ...jobStates.map((state) => ({
-        state,
-        count: counts[state],
-        path: jobsPath({ ...filters, state }),
-        current: filters.state === state,
-      })),
-    ],
-  };
+  return { ...tabsOf(filters, counts), toolbar: jobsToolbar(filters, counts), partial: counts === undefined };
+}
+
+/** Without counts while they are not known. */
+function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
+  const tab = (state: JobState | null, count?: JobCount) => ({
+    state,
+    count: count ?? null,
+    path: jobsPath({ ...filters, state }),
+    current: filters.state === state,
+  });
+  const each = jobStates.map((state) => tab(state, counts?.[state]));
+  return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
 }
 
 /** Counts are at hand for all jobs; for some they are counted. */
@@ -111,16 +107,6 @@ function asExact(counts: Record<JobState, number>): Counts {
   return Object.fromEntries(
     jobStates.map((state) => [state, { count: counts[state], exact: true }]),
   ) as Counts;
-}
-
-async function countEach(filters: Filters, reader: PageContext['reader'], nowMs: number): Promise<Counts> {
-  const counts = await Promise.all(
-    jobStates.map(async (state) => [
-      state,
-      await reader.countJobs(filterQuery({ ...filters, state }, nowMs)),
-    ]),
-  );
-  return Object.fromEntries(counts) as Counts;
 }
 
 async function loadList(
@@ -137,7 +123,9 @@ async function loadList(
     limit: ROWS + 1,
     ...(from === null ? {} : { after: from }),
   };
-  const found = await reader.listJobs(query);
+  const near = await reader.listNearJobs(query);
+  const whole = near.complete ? near.jobs : await soon(reader.listJobs(query));
+  const found = whole ?? near.jobs;
   const more = found.length > ROWS;
   const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
   const hasPrevious = backwards ? more : after !== null;
@@ -152,6 +140,7 @@ async function loadList(
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
+    partial: whole === undefined,
   };
 }
 

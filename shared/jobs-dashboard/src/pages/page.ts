@@ -33,6 +33,11 @@ export interface Region {
   readonly load: () => Promise<object>;
 }
 
+/** What a region shows for now: there is more to come, which takes longer than a page waits, so it is asked again soon. */
+export interface PartialModel {
+  readonly partial: boolean;
+}
+
 /** In the order of the navigation. */
 export const sections = [
   { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },

@@ -15,3 +15,16 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
     clearTimeout(timer);
   }
 }
+
+/** A page waits for so long for what makes it whole, in milliseconds, before it is sent without. */
+const SOON_MS = 25;
+
+/** What the promise gives, if it does so at once; else `undefined`, and the read goes on for whoever asks next. */
+export async function soon<T>(promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await withDeadline(promise, SOON_MS);
+  } catch (error) {
+    if (error instanceof ReadTooSlowError) return undefined;
+    throw error;
+  }
+}

@@ -8,7 +8,10 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findJob: (id) => snapshot.share(key('job', id), () => reader.findJob(id)),
     findDocuments: (id) => snapshot.share(key('documents', id), () => reader.findDocuments(id)),
     listJobs: (query) => snapshot.share(key('jobs', query), () => reader.listJobs(query)),
+    listNearJobs: (query) => snapshot.share(key('near', query), () => reader.listNearJobs(query)),
     countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
+    countJobsByState: (filter) =>
+      snapshot.share(key('counts', filter), () => reader.countJobsByState(filter)),
     stateCounts: () => snapshot.share('states', () => reader.stateCounts()),
     listAttempts: (id) => snapshot.share(key('attempts', id), () => reader.listAttempts(id)),
     listLogs: (id, query) => snapshot.share(key('logs', id, query), () => reader.listLogs(id, query)),

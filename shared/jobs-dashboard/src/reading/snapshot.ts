@@ -9,13 +9,14 @@ interface Entry {
 /**
  * What all viewers of this process share: a thing is loaded once, however many ask for it, and kept for `lifetimeMs`
  * milliseconds, or for as long as loading it took if that is longer. So a slow read is never under way twice, and
- * takes the storage's time half of the time at most. Failures are not kept.
+ * takes the storage's time half of the time at most. A failure is kept only if it took longer than that to come.
  */
 export class Snapshot {
   readonly #lifetimeMs: number;
   readonly #now: () => number;
   /** The oldest first. */
   readonly #entries = new Map<string, Entry>();
+  #sweptAtMs = 0;
 
   constructor(lifetimeMs: number, now: () => number = Date.now) {
     this.#lifetimeMs = lifetimeMs;
@@ -42,19 +43,22 @@ export class Snapshot {
   }
 
   async #expire(entry: Entry, startedAtMs: number): Promise<void> {
+    let failed = false;
     try {
       await entry.value;
-      const tookMs = this.#now() - startedAtMs;
-      entry.expiresAtMs = this.#now() + Math.max(this.#lifetimeMs, tookMs);
     } catch {
-      entry.expiresAtMs = 0;
+      failed = true;
     }
+    const tookMs = this.#now() - startedAtMs;
+    const keptMs = failed && tookMs <= this.#lifetimeMs ? 0 : Math.max(this.#lifetimeMs, tookMs);
+    entry.expiresAtMs = this.#now() + keptMs;
   }
 
   #forgetSurplus(): void {
-    for (const [key, { expiresAtMs }] of this.#entries) {
-      if (this.#entries.size <= MAX_ENTRIES && expiresAtMs > this.#now()) return;
-      this.#entries.delete(key);
-    }
+    const nowMs = this.#now();
+    if (nowMs - this.#sweptAtMs < this.#lifetimeMs && this.#entries.size <= MAX_ENTRIES) return;
+    this.#sweptAtMs = nowMs;
+    for (const [key, { expiresAtMs }] of this.#entries)
+      if (expiresAtMs <= nowMs || this.#entries.size > MAX_ENTRIES) this.#entries.delete(key);
   }
 }

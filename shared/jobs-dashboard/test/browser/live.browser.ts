@@ -43,7 +43,7 @@ describe('a live page in a browser', () => {
       if (response.request().headers()['longshore-region'] !== undefined) answers.push(response.status());
     });
     await open('');
-    await eventually(() => answers.length >= 6, { deadlineMs: 12_000 });
+    await eventually(() => answers.length >= 4, { deadlineMs: 12_000 });
     expect(new Set(answers)).to.deep.equal(new Set([304]));
   });
 
@@ -97,7 +97,7 @@ describe('a live page in a browser', () => {
     const second = page.locator('details').nth(1);
     await second.locator('summary').click();
     const answered = page.waitForResponse(
-      (response) => response.request().headers()['longshore-region'] === 'job',
+      (response) => response.request().headers()['longshore-region']?.includes('job') === true,
     );
     site.story.storage.manualClock.advance(1);
     await page

@@ -1,0 +1,37 @@
+const LONGEST_PAUSE_MS = 30_000;
+
+/** How old a region is, and when it is asked for again. */
+export class Age {
+  #region;
+  updatedAt = Date.now();
+  failures = 0;
+  dueAt = 0;
+
+  /** @param {HTMLElement} region */
+  constructor(region) {
+    this.#region = region;
+    this.plan();
+  }
+
+  plan() {
+    this.dueAt = Date.now() + this.#everyMs;
+  }
+
+  /** Those that are nearly due come along: one request is less than two. @param {number} now */
+  isDue(now) {
+    return this.dueAt - this.#everyMs / 4 <= now;
+  }
+
+  updated() {
+    this.updatedAt = Date.now();
+    this.failures = 0;
+  }
+
+  failed() {
+    this.failures = Math.min(this.failures + 1, 5);
+  }
+
+  get #everyMs() {
+    return Math.min(Number(this.#region.dataset['every']) * 2 ** this.failures, LONGEST_PAUSE_MS);
+  }
+}
