@@ -20,11 +20,13 @@ export async function startDashboard(
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   const health = storageHealth('dashboard', storage);
   const app = new Koa();
+  const closing = new AbortController();
   app.use(health.routes.routes());
   app.use(
     createDashboard({
       storage,
       control: storage,
+      closing: closing.signal,
       onAction: (action) => logger.info({ ...action }, 'dashboard action'),
       onAccess: (access) => logger.info({ ...access }, 'dashboard access'),
       path: config.DASHBOARD_PATH,
@@ -43,6 +45,7 @@ export async function startDashboard(
 
   return {
     stop: async () => {
+      closing.abort();
       await listener.close();
       await storage.close();
     },

@@ -57,7 +57,10 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
-  const streams = streamRouter(basePath.path, context, layout).routes();
+  const streams = streamRouter(basePath.path, context, layout, {
+    maxStreams: options.maxStreams ?? 100,
+    closing: options.closing,
+  }).routes();
   const acts =
     control === undefined
       ? null

@@ -30,6 +30,10 @@ export interface DashboardOptions {
   readonly redact?: RegExp | undefined;
   /** How long a part of a page may take, in milliseconds, before the page is sent without it. Default 2000. */
   readonly readTimeoutMs?: number | undefined;
+  /** How many viewers at once may follow running jobs by a stream; the pages of the others ask now and then. Default 100. */
+  readonly maxStreams?: number | undefined;
+  /** Ends all streams, which would hold up a server that closes. */
+  readonly closing?: AbortSignal | undefined;
   /** How long one read serves all viewers of this process, in milliseconds. Default 1000. */
   readonly snapshotMs?: number | undefined;
   /** Milliseconds since 1970. Default `Date.now`. */

@@ -1,7 +1,9 @@
 import { request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { newId } from '@longshore/jobs';
+import { eventually } from '@longshore/test-support';
 import { openSite, type Site } from './dashboard-site.js';
 
 describe('what a running job says', () => {
@@ -52,6 +54,54 @@ describe('what a running job says', () => {
     expect(text).to.include('event: end');
   });
 
+  it('waits for no job that does not run', async () => {
+    for (const id of [site.story.scheduledId, site.story.awaitingId, site.story.enqueuedId]) {
+      expect((await site.http.get(`/job-dashboard/jobs/${id}/stream`)).status).to.equal(204);
+    }
+  });
+
+  it('stops when the attempt does, without an end of the job', async () => {
+    const { storage, processingId } = site.story;
+    const response = await opened(site, processingId);
+    const job = await storage.findJob(processingId);
+    const claim = { jobId: processingId, queue: 'default', serverId: job?.serverId ?? '', attempt: 2 };
+    const error = { name: 'Error', message: 'again', stack: null };
+    await storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
+    expect(await text(response)).not.to.include('event: end');
+  });
+
+  it('stops when the server closes', async () => {
+    const closing = new AbortController();
+    const other = await openSite({ closing: closing.signal });
+    try {
+      const response = await opened(other, other.story.processingId);
+      const startedAt = performance.now();
+      closing.abort();
+      await text(response);
+      expect(performance.now() - startedAt).to.be.below(5_000);
+      const again = await opened(other, other.story.processingId);
+      expect(again.statusCode).to.equal(503);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is for so many at once, and again for others when these have gone', async () => {
+    const other = await openSite({ maxStreams: 1 });
+    try {
+      const first = await opened(other, other.story.processingId);
+      expect((await opened(other, other.story.processingId)).statusCode).to.equal(503);
+      first.destroy();
+      await eventually(async () => {
+        const next = await opened(other, other.story.processingId);
+        next.destroy();
+        return next.statusCode === 200;
+      });
+    } finally {
+      await other.close();
+    }
+  });
+
   it('is not there for a job that is not', async () => {
     expect((await site.http.get(`/job-dashboard/jobs/${newId()}/stream`)).status).to.equal(404);
   });
@@ -66,3 +116,9 @@ describe('what a running job says', () => {
     }
   });
 });
+
+async function opened({ url }: Site, id: string): Promise<IncomingMessage> {
+  const asked = request(`${url}/job-dashboard/jobs/${id}/stream`).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  return response;
+}

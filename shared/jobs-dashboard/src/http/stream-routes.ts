@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
+import { isFinished } from '@longshore/jobs';
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { logRow } from '../pages/log-row.js';
 import type { PageContext } from '../pages/page.js';
 import { jobStream, type JobNews } from '../reading/job-stream.js';
-import { notFound } from './problem.js';
+import { notFound, Problem } from './problem.js';
 import type { Layout } from './layout.js';
 
 const EVERY_MS = 1_000;
@@ -13,27 +14,57 @@ const LIFETIME_MS = 30_000;
 /** Where in the dashboard the events of a job are. */
 export const streamPath = '/jobs/:id/stream';
 
+/** How long streams may be, all of them together. */
+export interface StreamBounds {
+  /** So many are open at once at most; who asks for more is to come back later. */
+  readonly maxStreams: number;
+  /** Ends all of them. */
+  readonly closing: AbortSignal | undefined;
+}
+
 /** What a running job says of itself, as server-sent events whose data are pieces of its page. */
-export function streamRouter(prefix: string, context: PageContext, layout: Layout): Router {
+export function streamRouter(
+  prefix: string,
+  context: PageContext,
+  layout: Layout,
+  { maxStreams, closing }: StreamBounds,
+): Router {
   const router = new Router({ prefix });
+  let open = 0;
   router.get(streamPath, async (ctx) => {
     const id = (ctx.params['id'] ?? '').toLowerCase();
-    if ((await context.reader.findJob(id)) === null)
-      throw notFound('There is no such job', 'It is not kept any more.');
+    const job = await context.reader.findJob(id);
+    if (job === null) throw notFound('There is no such job', 'It is not kept any more.');
+    if (job.state !== 'processing' && !isFinished(job.state)) {
+      ctx.status = 204; // It says nothing now. Its page asks again.
+      return;
+    }
+    if (open >= maxStreams || closing?.aborted === true) throw tooMany;
     ctx.status = 200;
     ctx.set({ 'X-Accel-Buffering': 'no', 'Content-Type': 'text/event-stream' });
     if (ctx.method === 'HEAD') return;
     const closed = new AbortController();
+    const { signal } = closed;
+    closing?.addEventListener('abort', () => closed.abort(), { signal });
+    open += 1;
+    signal.addEventListener('abort', () => (open -= 1));
     const news = jobStream(id, placeIn(ctx), context.reader, {
       everyMs: EVERY_MS,
       lifetimeMs: LIFETIME_MS,
-      signal: closed.signal,
+      signal,
     });
     const render = (view: string, own: object): string => layout.render(ctx, view, own);
     sendWhileOpen(ctx, Readable.from(told(news, render, context.redact)), closed);
   });
   return router;
 }
+
+const tooMany = new Problem({
+  status: 503,
+  title: 'Too many look at running jobs',
+  text: 'The page of the job follows it all the same, a little later.',
+  headers: { 'Retry-After': '10' },
+});
 
 /** Not as Koa sends a body: that somebody goes away in the middle is how this ends, and no error. */
 function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {

@@ -11,7 +11,7 @@ export type JobNews =
 
 export interface JobStreamOptions {
   readonly everyMs: number;
-  /** Ends then without an end of the job; whoever still looks asks again, and shows again who they are. */
+  /** Ends then, as it does when the job runs no longer, without an end of the job; whoever still looks asks again, and shows again who they are. */
   readonly lifetimeMs: number;
   /** Ends it at once. */
   readonly signal: AbortSignal;
@@ -47,6 +47,7 @@ export async function* jobStream(
       yield { kind: 'end' };
       return;
     }
+    if (caughtUp && job?.state !== 'processing') return;
     if (caughtUp) await pause(everyMs, signal);
     if (signal.aborted) return;
   }
