@@ -44,6 +44,7 @@ export async function startApi(
         storage,
         control: storage,
         onAction: (action) => logger.info({ ...action }, 'dashboard action'),
+        onAccess: (access) => logger.info({ ...access }, 'dashboard access'),
         path: config.DASHBOARD_PATH,
         password: config.DASHBOARD_PASSWORD,
         production: config.NODE_ENV === 'production',

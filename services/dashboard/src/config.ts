@@ -3,6 +3,7 @@ import {
   dashboardVariables,
   databaseVariables,
   type Environment,
+  proxyVariables,
   readConfig,
   serviceVariables,
 } from '@longshore/service';
@@ -12,6 +13,7 @@ const variables = Type.Object({
   ...serviceVariables,
   ...databaseVariables,
   ...dashboardVariables,
+  ...proxyVariables,
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
 });
 

@@ -1,4 +1,4 @@
-import { createDashboard } from '@longshore/jobs-dashboard';
+import { createDashboard, setSecurityHeaders } from '@longshore/jobs-dashboard';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import {
   databaseOptions,
@@ -19,8 +19,12 @@ export async function startDashboard(
 ): Promise<RunningService> {
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   const health = storageHealth('dashboard', storage);
-  const app = new Koa();
+  const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   const closing = new AbortController();
+  app.use((context, next) => {
+    setSecurityHeaders(context);
+    return next();
+  });
   app.use(health.routes.routes());
   app.use(
     createDashboard({
@@ -35,19 +39,30 @@ export async function startDashboard(
     }),
   );
   app.use((context) => {
-    if (context.path === '/') context.redirect(config.DASHBOARD_PATH);
+    if (context.path !== '/') return;
+    // Relative, and so not by `redirect`: a gateway may have taken a prefix away.
+    context.status = 302;
+    context.set('Location', `.${config.DASHBOARD_PATH}`);
   });
+  if (config.DASHBOARD_PASSWORD === '' && config.NODE_ENV !== 'production')
+    logger.warn(
+      {},
+      'DASHBOARD_PASSWORD is not set: whoever reaches the dashboard from this machine is an admin',
+    );
   const listener = await listen(app, config, logger);
 
-  await openStorage(storage, logger, signal);
+  const stop = async (): Promise<void> => {
+    closing.abort();
+    await listener.close();
+    await storage.close();
+  };
+  try {
+    await openStorage(storage, logger, signal);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   health.opened();
   logger.info({}, 'ready');
-
-  return {
-    stop: async () => {
-      closing.abort();
-      await listener.close();
-      await storage.close();
-    },
-  };
+  return { stop };
 }

@@ -18,7 +18,7 @@ import { pageRouter, unrouted } from './http/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
 import { signInRouter } from './http/sign-in.js';
 import { streamRouter } from './http/stream-routes.js';
-import { type Visit, visitOf } from './http/visit.js';
+import { keepVisit, keptVisit, visitOf } from './http/visit.js';
 import type { DashboardOptions } from './options.js';
 import { shareReads } from './reading/shared-reads.js';
 import { Snapshot } from './reading/snapshot.js';
@@ -80,7 +80,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
     if (isAnswered(ctx)) return;
     const viewer = await gate.identify(ctx);
     if (viewer === null) return refuse(ctx, gate, layout, inside);
-    ctx.state['visit'] = visitOf(ctx, gate, viewer, acts === null);
+    keepVisit(ctx, visitOf(ctx, gate, viewer, acts === null));
     await pages(ctx, nothing);
     if (!isAnswered(ctx)) await streams(ctx, nothing);
     if (!isAnswered(ctx)) await acts?.(ctx, nothing);
@@ -96,17 +96,17 @@ export function createDashboard(options: DashboardOptions): Middleware {
     setSecurityHeaders(ctx);
     try {
       await answer(ctx as RouterContext, inside);
+      await compress(ctx);
     } catch (error) {
       if (error instanceof Problem && error.told.status === 403) onAccess(refusalOf(ctx, error));
       sendProblem(ctx, layout, error);
     }
-    await compress(ctx);
   };
 }
 
 function refusalOf(ctx: Context, { told }: Problem): AccessRecord {
   const { ip: address, method, path } = ctx;
-  const viewer = (ctx.state['visit'] as Visit | undefined)?.viewer ?? null;
+  const viewer = keptVisit(ctx)?.viewer ?? null;
   return { event: 'refused', address, viewer, method, path, why: told.title };
 }
 

@@ -43,6 +43,11 @@ describe('a dashboard that nobody has configured', () => {
     });
   }
 
+  it('is closed to a request by HTTP/1.0, which proxies speak that say nothing of whom they speak for', async () => {
+    const answer = await site.http.raw('GET /job-dashboard/ HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n');
+    expect(answer).to.match(/^HTTP\/1\.1 403 /);
+  });
+
   it('is closed on every page in production', async () => {
     const production = await openSite({ env: 'production' });
     try {

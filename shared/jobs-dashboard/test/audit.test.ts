@@ -181,6 +181,23 @@ describe('a dashboard with a password', () => {
     }
   });
 
+  it('takes no form by HTTP Basic authentication with a token of its sign-in page', async () => {
+    const site = await openSite({ password: 'right', control: ({ storage }) => storage });
+    try {
+      const { text } = await site.http.get('/job-dashboard/');
+      const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
+      const authorization = `Basic ${Buffer.from('eve:right').toString('base64')}`;
+      const { status } = await site.http.post(
+        '/job-dashboard/queues/mail/pause',
+        new URLSearchParams({ token }).toString(),
+        { headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' } },
+      );
+      expect(status).to.equal(403);
+    } finally {
+      await site.close();
+    }
+  });
+
   it('notes in the audit that a name was only claimed', async () => {
     const site = await openSite({ password: 'right', control: ({ storage }) => storage });
     try {

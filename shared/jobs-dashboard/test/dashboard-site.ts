@@ -19,16 +19,24 @@ export interface Site {
 
 export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control'> {
   readonly env?: string;
+  /** Whether a proxy in front is believed. */
+  readonly proxy?: boolean;
   /** Reads in place of the story’s own storage. */
   readonly read?: (story: Story) => DashboardReader;
   readonly control?: (story: Story) => DashboardControl;
 }
 
 /** The dashboard at `/job-dashboard` of a Koa application that answers everything else with “elsewhere”. */
-export async function openSite({ env = 'test', read, control, ...options }: SiteOptions = {}): Promise<Site> {
+export async function openSite({
+  env = 'test',
+  proxy = false,
+  read,
+  control,
+  ...options
+}: SiteOptions = {}): Promise<Site> {
   const story = await seedStory();
   const { storage } = story;
-  const app = new Koa({ env });
+  const app = new Koa({ env, proxy });
   const errors: Error[] = [];
   app.on('error', (error: Error) => errors.push(error));
   app.use(

@@ -165,14 +165,78 @@ describe('a dashboard with a password', () => {
     });
   }
 
-  it('looks at no password for the rest of a minute after ten wrong ones', async () => {
+  it('answers wrong passwords with 429 for the rest of a minute after ten of them, and takes the right one', async () => {
     for (let tried = 0; tried < 10; tried += 1) expect((await signIn('wrong')).status).to.equal(401);
-    const answer = await signIn();
+    const answer = await signIn('wrong');
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([429, '60']);
-    expect((await get('/', basic(`ada:${password}`))).status).to.equal(401);
+    expect((await signIn()).status).to.equal(303);
+    expect((await get('/', basic(`ada:${password}`))).status).to.equal(200);
+    site.story.storage.manualClock.advance(60_000);
+    expect((await signIn('wrong')).status).to.equal(401);
+  });
+
+  it('looks at no password for the rest of a minute after a hundred wrong ones', async () => {
+    for (let tried = 0; tried < 100; tried += 1) await get('/', basic('ada:wrong'));
+    expect((await signIn()).status).to.equal(429);
     site.story.storage.manualClock.advance(60_000);
     expect((await signIn()).status).to.equal(303);
   });
+
+  it('knows clients apart behind a proxy that is believed', async () => {
+    const behind = await openSite({ production: true, password, proxy: true });
+    try {
+      const from = (address: string, given: string) =>
+        behind.http.get('/job-dashboard/', {
+          headers: { ...basic(`ada:${given}`), 'x-forwarded-for': address },
+        });
+      for (let tried = 0; tried < 100; tried += 1) await from('192.0.2.1', 'wrong');
+      expect((await from('192.0.2.1', password)).status).to.equal(401);
+      expect((await from('192.0.2.2', password)).status).to.equal(200);
+    } finally {
+      await behind.close();
+    }
+  });
+
+  it('keeps the session in a secure cookie where a proxy in front says that this is TLS', async () => {
+    const behind = await openSite({ production: true, password, proxy: true });
+    try {
+      const https = { 'x-forwarded-proto': 'https' };
+      const token = field(await behind.http.get('/job-dashboard/', { headers: https }), 'token');
+      const answer = await behind.http.post(
+        '/job-dashboard/sign-in',
+        new URLSearchParams({ password, token }).toString(),
+        { headers: { ...https, 'content-type': 'application/x-www-form-urlencoded' } },
+      );
+      expect(answer.headers['set-cookie']?.[0]).to.match(/^__Secure-longshore_dashboard=.*; secure/i);
+      const cookie = cookieOf(answer);
+      expect((await behind.http.get('/job-dashboard/', { headers: { ...https, cookie } })).status).to.equal(
+        200,
+      );
+      const plain = cookie.replace('__Secure-', '');
+      expect(
+        (await behind.http.get('/job-dashboard/', { headers: { ...https, cookie: plain } })).status,
+      ).to.equal(401);
+    } finally {
+      await behind.close();
+    }
+  });
+
+  it('takes a session no more that was signed out', async () => {
+    const cookie = cookieOf(await signIn());
+    await post('/sign-out', { token: field(await get('/', { cookie }), 'token') }, { cookie });
+    expect((await get('/', { cookie })).status).to.equal(401);
+  });
+
+  for (const [asked, next] of [
+    ['/jobs/x/retry', 'jobs/x'],
+    ['/bulk-delete', ''],
+    ['/queues/a%2Fb/pause', 'queues/a%2Fb'],
+  ] as const) {
+    it(`goes on to the page above when a session ended before POST ${asked}`, async () => {
+      const answer = await post(asked, {});
+      expect([answer.status, field(answer, 'next')]).to.deep.equal([401, next]);
+    });
+  }
 
   it('reads no form of more than 8 kB', async () => {
     expect((await post('/sign-in', { password: 'x'.repeat(9_000) })).status).to.equal(413);

@@ -18,4 +18,10 @@ export { runService, type RunningService } from './run-service.js';
 export { readQueues } from './server-queues.js';
 export { type Readiness, storageHealth } from './storage-health.js';
 export { testJob, testJobHandler } from './test-job.js';
-export { dashboardVariables, databaseVariables, serverVariables, serviceVariables } from './variables.js';
+export {
+  dashboardVariables,
+  databaseVariables,
+  proxyVariables,
+  serverVariables,
+  serviceVariables,
+} from './variables.js';

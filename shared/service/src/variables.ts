@@ -52,8 +52,14 @@ export const serverVariables = {
   RESULTS_DIR: Type.String({ default: '.data/results' }),
 };
 
+/** Variables of a service that may stand behind a proxy. */
+export const proxyVariables = {
+  /** How many proxies in front add the address that they see to `X-Forwarded-For`. */
+  TRUSTED_PROXIES: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
+};
+
 /** Variables of a service that shows the dashboard. */
 export const dashboardVariables = {
-  DASHBOARD_PATH: Type.String({ pattern: '^/', default: '/job-dashboard' }),
+  DASHBOARD_PATH: Type.String({ pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$', default: '/job-dashboard' }),
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
 };

@@ -1,4 +1,4 @@
-import { ConfigError, listOf } from '@longshore/service';
+import { ConfigError, listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
 /** Variables about who may call, and how often. */
@@ -15,8 +15,7 @@ export const accessVariables = {
   RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   /** How many at once, after a pause. */
   RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
-  /** How many proxies in front add the address that they see to `X-Forwarded-For`. */
-  TRUSTED_PROXIES: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
+  ...proxyVariables,
 };
 
 const variables = Type.Object(accessVariables);

@@ -2,13 +2,21 @@ import { randomBytes } from 'node:crypto';
 import type { Seal } from './seal.js';
 
 const LIFETIME_MS = 12 * 3_600_000;
+const RENEWAL_MS = 3_600_000;
 
 /** What a form carries to show that it was made here, for whom, and not long ago. */
 export class FormTokens {
   readonly #seal: Seal;
+  readonly #now: () => number;
 
-  constructor(seal: Seal) {
+  constructor(seal: Seal, now: () => number) {
     this.#seal = seal;
+    this.#now = now;
+  }
+
+  /** Another one each hour, and whenever the key is another: forms on open pages are to be made anew then. */
+  get version(): string {
+    return `${this.#seal.keyId}.${Math.floor(this.#now() / RENEWAL_MS)}`;
   }
 
   /** `subject`: whom the form is for; the token is of no use to anybody else, for 12 hours. */

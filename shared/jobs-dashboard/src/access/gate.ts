@@ -11,7 +11,9 @@ import type { Authorize, Viewer } from './viewer.js';
 export interface Gate {
   /** Who it is, or `null` to keep the request out. */
   identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
-  /** A token for the forms of the page under answer. */
+  /** Changes long before the tokens of forms expire, and when they are of another key. */
+  readonly formVersion: string;
+  /** A token for the forms of the page under answer, of use to the same viewer, and session, only. */
   formToken(ctx: Context, viewer: Viewer | null): string;
   acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
   /**
@@ -44,9 +46,12 @@ export function createGate({
   }
   if (password !== '') return new PasswordGate(password, now, onAccess);
   const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
-  const tokens = new FormTokens(new Seal(key, now));
+  const tokens = new FormTokens(new Seal(key, now), now);
   return {
     identify: authorize ?? ((ctx) => localViewer(ctx, production ?? ctx.app.env === 'production')),
+    get formVersion() {
+      return tokens.version;
+    },
     formToken: (_ctx, viewer) => tokens.issue(viewer?.name ?? ''),
     acceptsFormToken: (_ctx, viewer, token) => tokens.accepts(viewer?.name ?? '', token),
     denial: authorize === undefined ? 'closed' : 'forbidden',

@@ -17,10 +17,12 @@ const forwardingHeaders = new Set([
 /**
  * Whether the request comes straight from this machine: a loopback peer, no trace of a proxy in between, and addressed
  * to a loopback name, which a page of a foreign site cannot do by pointing its own name at 127.0.0.1 (DNS rebinding).
+ * HTTP/1.0 is what nginx speaks by default, and then it says nothing of those it speaks for.
  */
 export function isDirectLoopback(request: IncomingMessage): boolean {
   return (
     isLoopbackAddress(request.socket.remoteAddress) &&
+    request.httpVersion !== '1.0' &&
     !Object.keys(request.headers).some(
       (name) => forwardingHeaders.has(name) || name.startsWith('x-forwarded'),
     ) &&

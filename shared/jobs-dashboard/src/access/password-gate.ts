@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
 import type { AccessEvent, OnAccess } from './access-record.js';
+import { EndedSessions } from './ended-sessions.js';
 import { FormTokens } from './form-tokens.js';
 import type { Gate } from './gate.js';
 import { Password, sessionKey } from './password.js';
@@ -9,8 +10,12 @@ import { Throttle } from './throttle.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_dashboard';
+/** Browsers take one of this name over TLS only (RFC 6265bis, 4.1.3). */
+const SECURE_COOKIE = `__Secure-${COOKIE}`;
 const SESSION_MS = 12 * 3_600_000;
+/** After so many wrong ones from one address, only the right one is answered at once; after so many more, none is looked at. */
 const MISSES_A_MINUTE = 10;
+const TRIES_A_MINUTE = 100;
 const viewer: Viewer = { name: 'admin', role: 'admin' };
 
 export type SignIn = { readonly kind: 'in' | 'wrong' } | { readonly kind: 'wait'; readonly waitMs: number };
@@ -24,15 +29,19 @@ export class PasswordGate implements Gate {
   readonly #password: Password;
   readonly #seal: Seal;
   readonly #tokens: FormTokens;
-  readonly #throttle: Throttle;
+  readonly #misses: Throttle;
+  readonly #tries: Throttle;
+  readonly #endedSessions: EndedSessions;
   readonly #onAccess: OnAccess;
 
   constructor(password: string, now: () => number = Date.now, onAccess: OnAccess = () => undefined) {
     this.#onAccess = onAccess;
     this.#password = new Password(password);
     this.#seal = new Seal(sessionKey(password), now);
-    this.#tokens = new FormTokens(this.#seal);
-    this.#throttle = new Throttle(MISSES_A_MINUTE, 60_000, now);
+    this.#tokens = new FormTokens(this.#seal, now);
+    this.#misses = new Throttle(MISSES_A_MINUTE, 60_000, now);
+    this.#tries = new Throttle(TRIES_A_MINUTE, 60_000, now);
+    this.#endedSessions = new EndedSessions(now);
   }
 
   identify(ctx: Context): Viewer | null {
@@ -42,17 +51,18 @@ export class PasswordGate implements Gate {
     return { ...viewer, name: basic.user || viewer.name, unverified: true };
   }
 
-  /** Checks a password, unless there were too many wrong ones from this address of late. */
+  /**
+   * Checks a password, unless there were far too many wrong ones from this address of late. People may share it, behind a
+   * gateway that is not trusted for example: one of them who mistypes does not keep out the others.
+   */
   try(ctx: Context, password: string): SignIn {
-    const waitMs = this.#throttle.waitMs(ctx.ip);
-    if (waitMs > 0) {
-      this.#tell(ctx, 'too many wrong passwords');
-      return { kind: 'wait', waitMs };
-    }
-    if (this.#password.matches(password)) return { kind: 'in' };
-    this.#throttle.miss(ctx.ip);
-    this.#tell(ctx, 'wrong password');
-    return { kind: 'wrong' };
+    const closedMs = this.#tries.waitMs(ctx.ip);
+    if (closedMs === 0 && this.#password.matches(password)) return { kind: 'in' };
+    if (closedMs === 0) this.#tries.miss(ctx.ip);
+    const waitMs = Math.max(closedMs, this.#misses.waitMs(ctx.ip));
+    if (waitMs === 0) this.#misses.miss(ctx.ip);
+    this.#tell(ctx, waitMs === 0 ? 'wrong password' : 'too many wrong passwords');
+    return waitMs === 0 ? { kind: 'wrong' } : { kind: 'wait', waitMs };
   }
 
   /** Only to be answered under the dashboard's own path: without a path of its own, the cookie is scoped to it. */
@@ -62,7 +72,10 @@ export class PasswordGate implements Gate {
     this.#tell(ctx, 'signed in', viewer);
   }
 
+  /** Of use to nobody any more, whoever has a copy of the cookie; other processes learn nothing of it. */
   endSession(ctx: Context): void {
+    const session = this.#session(ctx);
+    if (session !== null) this.#endedSessions.add(session, SESSION_MS);
     setCookie(ctx, '', 0);
     this.#tell(ctx, 'signed out', viewer);
   }
@@ -71,13 +84,23 @@ export class PasswordGate implements Gate {
     return this.#session(ctx) !== null;
   }
 
-  /** Of use to the same session only. */
-  formToken(ctx: Context): string {
-    return this.#tokens.issue(this.#session(ctx) ?? '');
+  get formVersion(): string {
+    return this.#tokens.version;
   }
 
-  acceptsFormToken(ctx: Context, _viewer: Viewer | null, token: unknown): boolean {
-    return this.#tokens.accepts(this.#session(ctx) ?? '', token);
+  formToken(ctx: Context, who: Viewer | null): string {
+    return this.#tokens.issue(this.#subject(ctx, who));
+  }
+
+  acceptsFormToken(ctx: Context, who: Viewer | null, token: unknown): boolean {
+    return this.#tokens.accepts(this.#subject(ctx, who), token);
+  }
+
+  /** A session, or a user without one, or whoever is about to sign in. */
+  #subject(ctx: Context, who: Viewer | null): string {
+    const session = this.#session(ctx);
+    if (session !== null) return `session ${session}`;
+    return who === null ? '' : `user ${who.name}`;
   }
 
   #tell(ctx: Context, event: AccessEvent, who: Viewer | null = null): void {
@@ -85,12 +108,17 @@ export class PasswordGate implements Gate {
   }
 
   #session(ctx: Context): string | null {
-    return this.#seal.open('session', ctx.cookies.get(COOKIE, { signed: false }) ?? '');
+    const session = this.#seal.open('session', ctx.cookies.get(cookieOf(ctx), { signed: false }) ?? '');
+    return session !== null && this.#endedSessions.has(session) ? null : session;
   }
 }
 
+function cookieOf({ secure }: Context): string {
+  return secure ? SECURE_COOKIE : COOKIE;
+}
+
 function setCookie(ctx: Context, value: string, maxAge: number): void {
-  ctx.cookies.set(COOKIE, value, {
+  ctx.cookies.set(cookieOf(ctx), value, {
     signed: false,
     httpOnly: true,
     sameSite: 'lax',

@@ -8,11 +8,14 @@ import Keygrip from 'keygrip';
 export class Seal {
   readonly #keys: Keygrip;
   readonly #now: () => number;
+  /** Tells keys from one another, and nothing else of them. */
+  readonly keyId: string;
 
   /** Whoever has the key can forge. Without one, what this process sealed is worth nothing to another or after a restart. */
   constructor(key: Buffer = randomBytes(32), now: () => number = Date.now) {
     this.#keys = new Keygrip([key.toString('base64')], 'sha256');
     this.#now = now;
+    this.keyId = this.#keys.sign('key id').slice(0, 8);
   }
 
   /** `value` must not contain a dot. */

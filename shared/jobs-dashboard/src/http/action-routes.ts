@@ -6,10 +6,12 @@ import type { Gate } from '../access/gate.js';
 import { hasRole } from '../access/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import type { Snapshot } from '../reading/snapshot.js';
+import type { Deed } from '../actions/action.js';
+import { Once } from '../actions/once.js';
 import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
-import type { ViewerVisit } from './visit.js';
+import { visitIn } from './visit.js';
 
 export interface ActionContext {
   readonly control: DashboardControl;
@@ -22,22 +24,26 @@ export interface ActionContext {
 }
 
 /** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
-export function actionRouter(prefix: string, context: ActionContext): Router<{ visit: ViewerVisit }> {
+export function actionRouter(prefix: string, context: ActionContext): Router {
   const { control, reader, gate, layout, snapshot, now, onAction } = context;
-  const router = new Router<{ visit: ViewerVisit }>({ prefix });
+  const router = new Router({ prefix });
   const read = readForm('64kb');
+  const once = new Once<Deed>(now);
   for (const [path, { role, intent, perform }] of Object.entries(actions)) {
     const action = path.slice(1).replace('/:target', '');
     router.post(path, read, async (ctx) => {
-      const { viewer } = ctx.state.visit;
+      const { viewer } = visitIn(ctx);
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, gate, viewer);
       const target = ctx.params['target'] ?? '';
       const wish = { target, form, viewer, reader, nowMs: now() };
       const undertaking = { viewer, address: ctx.ip, action, target, intent: intent?.(wish) ?? {} };
-      const { deed, record } = await audited(control.audit, undertaking, () => perform(control, wish));
-      snapshot.clear();
-      onAction(record);
+      const deed = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
+        const done = await audited(control.audit, undertaking, () => perform(control, wish));
+        snapshot.clear();
+        onAction(done.record);
+        return done.deed;
+      });
       ctx.status = 303;
       ctx.set('Location', layout.links(ctx)(deed.next));
     });

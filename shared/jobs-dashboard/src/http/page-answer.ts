@@ -46,7 +46,7 @@ export class PageAnswer {
   }
 
   async #sendWhole(ctx: Context, visit: Visit, page: Page): Promise<void> {
-    const loaded = await this.#loadAll(ctx, page.regions);
+    const loaded = await this.#loadAll(ctx, visit, page.regions);
     const regions = Object.fromEntries(loaded.map((region) => [region.name, region]));
     this.#layout.send(ctx, page.view, { ...page, ...visit, regions });
   }
@@ -55,7 +55,7 @@ export class PageAnswer {
     const wanted = page.regions.filter(({ name }) => names.includes(name));
     if (wanted.length < names.length)
       throw badRequest('There is no such region', 'This page has no part of that name.');
-    const loaded = await this.#loadAll(ctx, wanted);
+    const loaded = await this.#loadAll(ctx, visit, wanted);
     const known = ctx.get('If-None-Match').split(/, */);
     const news = loaded.filter(({ etag }) => !known.includes(etag));
     ctx.status = 200;
@@ -64,11 +64,11 @@ export class PageAnswer {
   }
 
   /** @throws {StorageUnavailableError} if there is nothing to show but that */
-  async #loadAll(ctx: Context, regions: readonly Region[]): Promise<LoadedRegion[]> {
+  async #loadAll(ctx: Context, visit: Visit, regions: readonly Region[]): Promise<LoadedRegion[]> {
     const loaded = await Promise.all(regions.map((region) => this.#load(ctx, region)));
     const [first] = loaded;
     if (first?.error !== undefined && loaded.every(({ error }) => error !== undefined)) throw first.error;
-    return loaded;
+    return loaded.map((region) => shownTo(visit, region));
   }
 
   /** Shared by all who look at the same address: what regions show does not depend on the viewer. */
@@ -98,4 +98,9 @@ export class PageAnswer {
 
 function isPartial(model: object | PartialModel): boolean {
   return 'partial' in model && model.partial;
+}
+
+/** Forms go stale, and others are offered after a change of role, while what a region tells stays the same. */
+function shownTo({ version }: Visit, region: LoadedRegion): LoadedRegion {
+  return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };
 }

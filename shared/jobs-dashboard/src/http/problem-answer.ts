@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Layout } from './layout.js';
 import { problemOf } from './problem.js';
-import { stranger, type Visit } from './visit.js';
+import { keptVisit, stranger } from './visit.js';
 
 /** Answers with the page of an error, and tells the application of one that nobody foresaw. */
 export function sendProblem(ctx: Context, layout: Layout, error: unknown): void {
@@ -11,7 +11,7 @@ export function sendProblem(ctx: Context, layout: Layout, error: unknown): void 
   if (problem.status === 500) {
     ctx.app.emit('error', new Error(`Dashboard, incident ${incident}`, { cause: error }), ctx);
   }
-  const visit = (ctx.state['visit'] as Visit | undefined) ?? stranger;
+  const visit = keptVisit(ctx) ?? stranger;
   ctx.status = problem.status;
   ctx.set(problem.headers ?? {});
   ctx.remove('ETag');

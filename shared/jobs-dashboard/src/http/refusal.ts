@@ -8,9 +8,15 @@ import { askToSignIn } from './sign-in.js';
 /** Answers a request that the gate keeps out: with the sign-in form, where there is one. */
 export function refuse(ctx: Context, gate: Gate, layout: Layout, inside: string): void {
   if (gate instanceof PasswordGate) {
-    return askToSignIn(ctx, gate, layout, { next: inside.slice(1) + ctx.search, wrong: false });
+    return askToSignIn(ctx, gate, layout, { next: pageOf(ctx, inside), wrong: false });
   }
   throw gate.denial === 'forbidden' ? forbidden : closed;
+}
+
+/** Where to go on: what was asked for, or the page above what cannot be asked for by a link. */
+function pageOf({ method, search }: Context, inside: string): string {
+  if (method === 'GET' || method === 'HEAD') return inside.slice(1) + search;
+  return inside.slice(1, Math.max(1, inside.lastIndexOf('/')));
 }
 
 const forbidden = new Problem({

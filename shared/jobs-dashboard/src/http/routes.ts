@@ -21,7 +21,7 @@ import { serversPage } from '../pages/servers.js';
 import { withDeadline } from '../reading/deadline.js';
 import type { PageAnswer } from './page-answer.js';
 import { notFound, Problem } from './problem.js';
-import type { ViewerVisit } from './visit.js';
+import { visitIn } from './visit.js';
 
 /** Every page and its path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
@@ -45,16 +45,12 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/help': helpPage,
 };
 
-export interface PageState {
-  visit: ViewerVisit;
-}
-
 /** Routes requests to the pages. */
-export function pageRouter(prefix: string, context: PageContext, answer: PageAnswer): Router<PageState> {
-  const router = new Router<PageState>({ prefix });
+export function pageRouter(prefix: string, context: PageContext, answer: PageAnswer): Router {
+  const router = new Router({ prefix });
   for (const [path, handler] of Object.entries(pages)) {
     router.get(path, async (ctx) => {
-      const { visit } = ctx.state;
+      const visit = visitIn(ctx);
       const query = new URLSearchParams(ctx.querystring);
       const request = { params: ctx.params, query, viewer: visit.viewer };
       const page = await withDeadline(handler(request, context), context.readTimeoutMs);
@@ -65,7 +61,7 @@ export function pageRouter(prefix: string, context: PageContext, answer: PageAns
 }
 
 /** What to throw where no route has answered. */
-export function unrouted(ctx: RouterContext<PageState>): Problem {
+export function unrouted(ctx: RouterContext): Problem {
   const allowed = new Set(ctx.matched?.flatMap(({ methods }) => methods));
   if (allowed.size === 0) return notFound('There is no such page', `Nothing is at ${ctx.path}.`);
   return new Problem({

@@ -9,6 +9,8 @@ export interface Visit {
   readonly viewer: Viewer | null;
   readonly canSignOut: boolean;
   readonly formToken: string;
+  /** Another one when the forms of the same page are to be made anew. */
+  readonly version: string;
   /** What to offer; the routes check for themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
 }
@@ -17,15 +19,39 @@ export interface ViewerVisit extends Visit {
   readonly viewer: Viewer;
 }
 
+/** Of one’s own: the application may keep something of its own under any name. */
+const place = Symbol('visit');
+
+export function keepVisit(ctx: Context, visit: ViewerVisit): void {
+  Object.assign(ctx.state, { [place]: visit });
+}
+
+/** `null` where nobody has come in. */
+export function keptVisit(ctx: Context): ViewerVisit | null {
+  return (ctx.state as { [place]?: ViewerVisit })[place] ?? null;
+}
+
+/** Throws where nobody has come in: routes behind the gate are not asked then. */
+export function visitIn(ctx: Context): ViewerVisit {
+  const visit = keptVisit(ctx);
+  if (visit === null) throw new Error('A route was asked before the gate');
+  return visit;
+}
+
 export const stranger: Visit = {
   viewer: null,
   canSignOut: false,
   formToken: '',
+  version: '',
   may: { operate: false, delete: false },
 };
 
 /** `readOnly`: the dashboard has no forms but those of its session. */
 export function visitOf(ctx: Context, gate: Gate, viewer: Viewer, readOnly: boolean): ViewerVisit {
+  const may = {
+    operate: !readOnly && hasRole(viewer, 'operator'),
+    delete: !readOnly && hasRole(viewer, 'admin'),
+  };
   return {
     viewer,
     canSignOut: gate instanceof PasswordGate && gate.hasSession(ctx),
@@ -33,6 +59,7 @@ export function visitOf(ctx: Context, gate: Gate, viewer: Viewer, readOnly: bool
     get formToken() {
       return gate.formToken(ctx, viewer);
     },
-    may: { operate: !readOnly && hasRole(viewer, 'operator'), delete: !readOnly && hasRole(viewer, 'admin') },
+    version: `${gate.formVersion}.${Number(may.operate)}${Number(may.delete)}`,
+    may,
   };
 }
