@@ -202,51 +202,6 @@ describe('an action', () => {
     });
   }
 
-  it('takes no token that was made for somebody else', async () => {
-    const hers = await token();
-    name = 'eve';
-    expect((await post(`/jobs/${site.story.failedId}/retry`, { token: hers })).status).to.equal(403);
-  });
-
-  it('is done once when its form is sent twice', async () => {
-    const form = { token: await token() };
-    const answers = await Promise.all([1, 2].map(() => post('/recurring/count-stock/trigger', form)));
-    const [first, second] = answers.map(({ status, headers }) => [status, headers.location]);
-    expect(first).to.deep.equal(second);
-    expect((await site.story.storage.audit.list({ limit: 2 })).map(({ action }) => action)).not.to.deep.equal(
-      ['recurring/trigger', 'recurring/trigger'],
-    );
-  });
-
-  it('is done again when it is asked for again', async () => {
-    const first = await act('/recurring/count-stock/trigger');
-    const second = await act('/recurring/count-stock/trigger');
-    expect(first.headers.location).not.to.equal(second.headers.location);
-  });
-
-  it('is tried again after it failed', async () => {
-    const form = { token: await token() };
-    const path = `/jobs/${site.story.failedId}/cancel`;
-    expect((await post(path, form)).status).to.equal(409);
-    await site.story.storage.retryJob(site.story.failedId);
-    expect((await post(path, form)).status).to.equal(303);
-  });
-
-  it('is offered anew on an open page each hour, when the key is another, and to another role', async () => {
-    const path = `/job-dashboard/jobs/${site.story.failedId}`;
-    const [, name = '', etag = ''] =
-      /data-region="([^"]+)" data-every="\d+" data-etag="([^"]+)"/.exec((await site.http.get(path)).text) ??
-      [];
-    const headers = { 'longshore-region': name, 'if-none-match': etag.replaceAll('&#34;', '"') };
-    const again = async () => (await site.http.get(path, { headers })).status;
-    expect(await again()).to.equal(304);
-    role = 'viewer';
-    expect(await again()).to.equal(200);
-    role = 'admin';
-    site.story.storage.manualClock.advance(3_600_000);
-    expect(await again()).to.equal(200);
-  });
-
   it('is offered to those only who may do it', async () => {
     const offered = async (given: Role): Promise<boolean[]> => {
       role = given;
