@@ -164,7 +164,7 @@ describe('an action', () => {
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
     expect(entry).to.include({ who: 'ada', action: 'jobs/retry', target: site.story.failedId, count: 1 });
     expect(textOf((await site.http.get('/job-dashboard/audit')).text)).to.include(
-      `ada retried the job ${site.story.failedId}`,
+      `ada Retried job ${site.story.failedId.slice(-8)}`,
     );
   });
 

@@ -64,6 +64,27 @@ describe('an action on many jobs', () => {
     const text = textOf(await get('bulk/confirm?action=retry&state=failed'));
     expect(text).to.include('2 jobs at the moment').and.include('state:failed');
     expect(text).to.include('They go back to their queues').and.include('charge-card');
+    expect(text).to.include('Retry 2 jobs No, go back');
+  });
+
+  it('is confirmed by a page that says what kinds of jobs they are', async () => {
+    const text = textOf(await get('bulk/confirm?action=delete&state=done&queue=images'));
+    expect(text)
+      .to.match(/Name (resize-image|generate-thumbnail) 30 , (resize-image|generate-thumbnail) 30 /)
+      .and.include('Queue images 60');
+    expect(text).not.to.include('newest 100');
+    expect(textOf(await get('bulk/confirm?action=retry&state=failed'))).to.match(
+      / Error (MailboxFullError 1 , CardDeclinedError 1|CardDeclinedError 1 , MailboxFullError 1) /,
+    );
+  });
+
+  it('is told by a sample of the newest where there are many', async () => {
+    const { storage } = site.story;
+    for (let index = 0; index < 130; index += 1)
+      await storage.add({ name: `kind-${index % 6}`, queue: 'many' });
+    const text = textOf(await get('bulk/confirm?action=cancel&queue=many'));
+    expect(text).to.include('130 jobs at the moment').and.include('queues and errors of the newest 100.');
+    expect(text).to.match(/Name kind-\d 17 , .* and 2 more/);
   });
 
   it('changes nothing by being looked at', async () => {
@@ -75,7 +96,7 @@ describe('an action on many jobs', () => {
     const path = await confirm('bulk/confirm?action=retry&state=failed');
     expect(await failed()).to.equal(0);
     expect(textOf(await get(path)))
-      .to.include('2 retried')
+      .to.include('2 jobs retried in ')
       .and.include('Asked for by local');
   });
 
@@ -94,7 +115,7 @@ describe('an action on many jobs', () => {
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
     expect(entry).to.deep.include({ who: 'local', action: 'bulk-retry', count: 1 });
     expect(entry?.filter).to.deep.include({ state: 'failed', terms: [{ key: 'queue', value: 'billing' }] });
-    expect(textOf(await get('audit'))).to.include('local retried many jobs state:failed queue:billing');
+    expect(textOf(await get('audit'))).to.include('local Retried 1 job state:failed queue:billing');
   });
 
   it('means by “2 hours ago” what it meant on the page that was confirmed', async () => {

@@ -122,7 +122,7 @@ describe('the pages', () => {
   });
 
   it('list the recurring jobs, the next one first', async () => {
-    expect(await page('/recurring')).to.match(/count-stock.*nightly-report.*reindex-sundays.*paused/);
+    expect(await page('/recurring')).to.match(/count-stock.*nightly-report.*reindex-sundays.*Paused/);
   });
 
   it('count what has become of a batch', async () => {
@@ -195,6 +195,11 @@ describe('the pages', () => {
       expect([status, textOf(text).includes(title)]).to.deep.equal([404, true]);
     });
   }
+
+  it('lead on from where there is nothing', async () => {
+    const { text } = await site.http.get('/job-dashboard/nowhere');
+    expect(textOf(text)).to.match(/There is no such page .* All jobs Overview Audit/);
+  });
 
   for (const path of ['/jobs?state=lost', '/jobs?after=1', '/jobs?before=%27', '/jobs/%zz', '/jobs/%00']) {
     it(`answer ${path} with a page of their own`, async () => {

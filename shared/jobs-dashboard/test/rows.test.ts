@@ -47,4 +47,40 @@ describe('the rows of lists', () => {
       await limited.close();
     }
   });
+
+  it('tell a recurring job’s schedule in words, and how its last job ended', async () => {
+    const text = await page('/recurring');
+    expect(text).to.match(
+      /count-stock every 15 min Europe\/Berlin \*\/15 \* \* \* \* \d+ min ago Done \d+ min ago/,
+    );
+    expect(text).to.include('Monday to Friday at 02:30 America/New_York');
+  });
+
+  it('tell the state of a batch, and that one that runs has not taken its time yet', async () => {
+    expect(await page('/batches')).to.match(
+      /Processing March newsletter .* 58 % 12 1 2 min ago (2 min|1 min \d+ s) so far/,
+    );
+  });
+
+  it('tell of an action when, by whom, what, to what, and how it ended', async () => {
+    const { storage } = site.story;
+    const entry = { who: 'ada', target: 'mail', count: 1 };
+    const values = { concurrencyLimit: 4 };
+    await storage.audit.record({ ...entry, action: 'queues/limit', filter: { values } });
+    await storage.audit.record({
+      ...entry,
+      action: 'queues/pause',
+      filter: { outcome: 'refused', why: 'gone' },
+    });
+    const text = await page('/audit');
+    expect(text).to.include('Sun 1 Mar, 14:05 UTC ada Set limits of queue mail concurrencyLimit: 4 done');
+    expect(text).to.include('ada Paused queue mail refused: nothing was changed (gone)');
+  });
+
+  it('that are none say what to do about it', async () => {
+    expect(await page('/jobs?state=failed&queue=stock')).to.include(
+      'No job matches. Look in all states · Show all jobs',
+    );
+    expect(await page('/jobs?queue=none')).to.include('No job matches. Show all jobs');
+  });
 });

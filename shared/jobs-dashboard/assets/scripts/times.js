@@ -14,6 +14,15 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
+/** As the server writes it for other zones: `Mon 2 Mar, 14:05`. */
+const day = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
 let aheadMs = 0;
 
 /**
@@ -31,10 +40,15 @@ export function setClock(now) {
  * @param {ParentNode} root
  */
 export function showTimes(root) {
+  const { timeZone } = day.resolvedOptions();
+  for (const table of root.querySelectorAll('[data-zone]')) {
+    if (table.getAttribute('data-zone') === timeZone)
+      for (const cell of table.querySelectorAll('.yours')) cell.remove();
+  }
   for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
     if (time.dataset['clock'] !== undefined) {
-      const format = time.dataset['clock'] === 'minutes' ? minutes : clock;
+      const format = { minutes, day }[time.dataset['clock']] ?? clock;
       time.textContent = format.format(new Date(time.dateTime));
     }
     if (time.dataset['exact'] === undefined) time.title = exact;

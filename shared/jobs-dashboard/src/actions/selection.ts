@@ -39,7 +39,7 @@ export function selectionIn(query: URLSearchParams, nowMs: number): Selection {
   const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
   if (ids.length > 0) return selectionOfIds(ids, given.length);
   if (query.has('selected'))
-    throw badRequest('No job is selected', 'Go back, mark some of the rows, and try again.');
+    throw badRequest('No job is selected', 'Go back, select some of the rows, and try again.');
   const filters = pinned(filtersOf(given), nowMs);
   const fields = parametersOf(filters);
   if (fields.length !== given.length) throw unclear('Some of the conditions cannot be understood.');

@@ -22,5 +22,5 @@ export function argsLine(args: JsonValue, pattern: RegExp): string {
         : token;
     })
     .join('');
-  return text === '{}' ? '' : excerpt(text, MAX_CHARACTERS);
+  return text === '{}' || text === 'null' ? '' : excerpt(text, MAX_CHARACTERS);
 }

@@ -5,11 +5,21 @@ import { counted, formatCount, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { sections } from '../pages/page.js';
 import { outcomeLook, stateLook } from '../format/state-look.js';
+import { timeIn } from '../format/zoned-time.js';
 
 const folder = new URL('../../views/', import.meta.url);
 
 /** What every view can call. */
-const formats = { counted, formatCount, formatDuration, formatNumber, outcomeLook, sections, stateLook };
+const formats = {
+  counted,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  outcomeLook,
+  sections,
+  stateLook,
+  timeIn,
+};
 
 const compileOptions = {
   strict: true,

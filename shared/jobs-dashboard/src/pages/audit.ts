@@ -1,5 +1,7 @@
-import type { AuditEntry, AuditListQuery } from '@longshore/jobs';
-import { auditDetails, type Outcome } from '../actions/audit-details.js';
+import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs';
+import { type AuditDetails, auditDetails, type Outcome } from '../actions/audit-details.js';
+import { argsLine } from '../format/args-line.js';
+import { counted, formatNumber } from '../format/count.js';
 import { badRequest } from '../http/problem.js';
 import type { Filters } from '../search/filters.js';
 import { searchText } from '../search/search.js';
@@ -8,27 +10,27 @@ import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 50;
 
-/** What each action is called once it is done; the audit keeps its path. */
-const deeds: Readonly<Record<string, string>> = {
-  'jobs/cancel': 'cancelled the job',
-  'jobs/retry': 'retried the job',
-  'jobs/run': 'made the job ready',
-  'jobs/reschedule': 'rescheduled the job',
-  'jobs/delete': 'deleted the job',
-  'queues/pause': 'paused the queue',
-  'queues/resume': 'resumed the queue',
-  'queues/limit': 'set the limits of the queue',
-  'recurring/trigger': 'enqueued a job of the recurring job',
-  'recurring/pause': 'paused the recurring job',
-  'recurring/resume': 'resumed the recurring job',
-  'bulk-cancel': 'cancelled many jobs',
-  'bulk-retry': 'retried many jobs',
-  'bulk-run': 'made many jobs ready',
-  'bulk-delete': 'deleted many jobs',
-  'bulk/stop': 'stopped the action on many jobs',
-  'servers/quiet': 'quieted the server',
-  'servers/stop': 'stopped the server',
-  'batches/cancel': 'cancelled the batch',
+/** What each action is called once it is done, and what it is done to; the audit keeps its path. */
+const deeds: Readonly<Record<string, readonly [deed: string, thing: string]>> = {
+  'jobs/cancel': ['Cancelled', 'job'],
+  'jobs/retry': ['Retried', 'job'],
+  'jobs/run': ['Made ready', 'job'],
+  'jobs/reschedule': ['Rescheduled', 'job'],
+  'jobs/delete': ['Deleted', 'job'],
+  'queues/pause': ['Paused', 'queue'],
+  'queues/resume': ['Resumed', 'queue'],
+  'queues/limit': ['Set limits of', 'queue'],
+  'recurring/trigger': ['Triggered', 'recurring job'],
+  'recurring/pause': ['Paused', 'recurring job'],
+  'recurring/resume': ['Resumed', 'recurring job'],
+  'bulk-cancel': ['Cancelled', 'jobs'],
+  'bulk-retry': ['Retried', 'jobs'],
+  'bulk-run': ['Made ready', 'jobs'],
+  'bulk-delete': ['Deleted', 'jobs'],
+  'bulk/stop': ['Stopped', 'bulk action'],
+  'servers/quiet': ['Quieted', 'server'],
+  'servers/stop': ['Stopped', 'server'],
+  'batches/cancel': ['Cancelled', 'batch'],
 };
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
@@ -38,7 +40,7 @@ const outcomeWords: Readonly<Record<Outcome, string | null>> = {
   'without effect': 'it was so already',
 };
 
-export async function auditPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+export async function auditPage({ query }: PageRequest, { reader, redact }: PageContext): Promise<Page> {
   const after = query.get('after');
   if (after !== null && !/^\d{1,18}$/.test(after))
     throw badRequest('There is no such place in the list', `“${after}” is no number of an entry.`);
@@ -58,7 +60,7 @@ export async function auditPage({ query }: PageRequest, { reader }: PageContext)
           const entries = found.slice(0, ROWS);
           const last = found.length > ROWS ? entries.at(-1) : undefined;
           return {
-            entries: entries.map(auditRow),
+            entries: entries.map((entry) => auditRow(entry, redact)),
             order: 'newest',
             first: after === null ? null : auditPath(wanted),
             next: last === undefined ? null : auditPath({ ...wanted, after: last.id }),
@@ -69,21 +71,33 @@ export async function auditPage({ query }: PageRequest, { reader }: PageContext)
   };
 }
 
-function auditRow({ at, who, action, target, filter, count }: AuditEntry): object {
-  const { outcome, ...details } = auditDetails(filter);
+function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pattern: RegExp): object {
+  const { outcome, counted: known, values, ...details } = auditDetails(filter);
   const filters = storedFilters(filter);
-  const selection = filters === null ? 'those that were marked' : selectionText(filters);
+  const selection = filters === null ? 'selected jobs' : selectionText(filters);
   const kept = target !== null && action !== 'jobs/delete';
+  const [deed, thing] = deeds[action] ?? [action, ''];
+  const isBulk = action.startsWith('bulk-');
+  const isLong = !isBulk && target !== null && isId(target);
   return {
     ...details,
+    id,
     at,
     who,
     outcome: outcomeWords[outcome],
-    count,
-    deed: deeds[action] ?? action,
-    what: action.startsWith('bulk-') ? selection : target,
+    deed: [deed, isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing]
+      .filter(Boolean)
+      .join(' '),
+    what: isBulk ? selection : isLong ? target.slice(-8) : target,
+    whole: isLong ? target : null,
+    given: argsLine(values, pattern),
     path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
   };
+}
+
+function jobsCounted(count: number, known: AuditDetails['counted']): string {
+  if (known === 'not') return 'jobs, not counted';
+  return known === 'exactly' ? counted(count, 'job') : `${formatNumber(count)}+ jobs`;
 }
 
 function selectionText(filters: Filters): string {

@@ -1,4 +1,4 @@
-import { isId } from '@longshore/jobs';
+import { endOf, isId } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
@@ -22,7 +22,7 @@ export async function batchesPage({ query }: PageRequest, { reader }: PageContex
           const batches = found.slice(0, ROWS);
           const last = found.length > ROWS ? batches.at(-1) : undefined;
           return {
-            batches,
+            batches: batches.map((batch) => ({ ...batch, end: endOf(batch) })),
             order: 'newest',
             first: after === null ? null : 'batches',
             next: last === undefined ? null : `batches?after=${last.id}`,

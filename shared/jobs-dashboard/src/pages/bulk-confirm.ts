@@ -1,12 +1,18 @@
-import { type BulkAction, type JobFilter, statesOfAction } from '@longshore/jobs';
+import { type BulkAction, type Job, type JobFilter, statesOfAction } from '@longshore/jobs';
 import { type Selection, selectionIn } from '../actions/selection.js';
+import { formatCount } from '../format/count.js';
+import { excerpt } from '../format/excerpt.js';
 import { badRequest } from '../http/problem.js';
 import { filterText } from '../search/filter-text.js';
 import { bulkWords, isBulkAction } from './bulk-words.js';
 import { jobRow } from './job-row.js';
+import { tally } from './tally.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
-const EXAMPLES = 5;
+const EXAMPLES = 3;
+/** So many jobs are looked at to tell what kinds of jobs they are: cheap, and mostly all of them. */
+const SAMPLE = 100;
+const MOST_KINDS = 4;
 
 /** What is asked for. */
 interface Wanted extends Selection {
@@ -16,18 +22,11 @@ interface Wanted extends Selection {
 /** Says what an action on many jobs would do, before it does it. */
 export async function bulkConfirmPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const wanted = wantedIn(query, context.now());
-  const { verb } = bulkWords[wanted.action];
   return {
-    title: `${verb} these jobs?`,
+    title: `${bulkWords[wanted.action].verb} these jobs?`,
     section: 'jobs',
     view: 'bulk-confirm',
-    data: {
-      ...bulkWords[wanted.action],
-      action: wanted.action,
-      which: wanted.which,
-      back: wanted.list,
-      states: statesOfAction[wanted.action],
-    },
+    data: { back: wanted.list },
     regions: [
       { name: 'jobs', view: 'bulk-confirm-jobs', everyMs: 5_000, load: () => loadJobs(wanted, context) },
     ],
@@ -35,17 +34,49 @@ export async function bulkConfirmPage({ query }: PageRequest, context: PageConte
 }
 
 /** Jobs in other states are none of its business. */
-async function loadJobs({ action, filter }: Wanted, { reader }: PageContext): Promise<object> {
+async function loadJobs({ action, filter, which, list }: Wanted, { reader }: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
-  const text = filterText(filter);
-  if (states.length === 0) return { text, count: { count: 0, exact: true }, jobs: [] };
+  const { effect, of } = bulkWords[action];
+  const asked = {
+    action,
+    effect,
+    which,
+    back: list,
+    text: filterText(filter),
+    states: statesOfAction[action],
+  };
   const narrowed: JobFilter = { ...filter, state: states };
-  const [count, jobs] = await Promise.all([
-    reader.countJobs(narrowed),
-    reader.listJobs({ filter: narrowed, limit: EXAMPLES }),
-  ]);
-  return { text, count, jobs: jobs.map(jobRow) };
+  const [count, found] =
+    states.length === 0
+      ? [{ count: 0, exact: true }, []]
+      : await Promise.all([reader.countJobs(narrowed), reader.listJobs({ filter: narrowed, limit: SAMPLE })]);
+  const one = count.count === 1 && count.exact;
+  return {
+    ...asked,
+    count,
+    deed: of(`${formatCount(count)} ${one ? 'job' : 'jobs'}`),
+    sampled: !count.exact || count.count > found.length ? found.length : null,
+    kinds: kindsOf(found),
+    jobs: found.slice(0, EXAMPLES).map(jobRow),
+  };
+}
+
+/** What they are, in a few words each. */
+function kindsOf(jobs: readonly Job[]): object[] {
+  const errors = jobs.flatMap(({ error }) => (error === null ? [] : [error.name]));
+  const kinds = [
+    { by: 'Name', tally: tally(jobs.map(({ name }) => name)) },
+    { by: 'Queue', tally: tally(jobs.map(({ queue }) => queue)) },
+    { by: 'Error', tally: tally(errors) },
+  ];
+  return kinds
+    .filter((kind) => kind.tally.length > 0)
+    .map((kind) => ({
+      by: kind.by,
+      tally: kind.tally.slice(0, MOST_KINDS).map((each) => ({ ...each, value: excerpt(each.value, 80) })),
+      more: Math.max(0, kind.tally.length - MOST_KINDS),
+    }));
 }
 
 function wantedIn(query: URLSearchParams, nowMs: number): Wanted {

@@ -4,6 +4,8 @@ import type { BulkAction } from '@longshore/jobs';
 export interface BulkWords {
   /** Above its pages. */
   readonly title: string;
+  /** While it goes on. */
+  readonly doing: string;
   /** On its button. */
   readonly verb: string;
   /** On its button: `Retry 43 jobs`. */
@@ -16,7 +18,8 @@ export interface BulkWords {
 
 export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
   cancel: {
-    title: 'Cancelling jobs',
+    title: 'Bulk cancel',
+    doing: 'Cancelling',
     verb: 'Cancel',
     of: (jobs) => `Cancel ${jobs}`,
     done: 'cancelled',
@@ -24,7 +27,8 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
       'Those that wait never run. Those that run are told to stop; one whose handler finishes its work all the same is done.',
   },
   retry: {
-    title: 'Retrying jobs',
+    title: 'Bulk retry',
+    doing: 'Retrying',
     verb: 'Retry',
     of: (jobs) => `Retry ${jobs}`,
     done: 'retried',
@@ -32,14 +36,16 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
       'They go back to their queues, with one more attempt where none is left. Work that had begun is done again.',
   },
   run: {
-    title: 'Running jobs now',
+    title: 'Bulk run',
+    doing: 'Making ready',
     verb: 'Run now',
     of: (jobs) => `Run ${jobs} now`,
     done: 'made ready',
     effect: 'They become ready at once and no longer wait for their time, or for other jobs.',
   },
   delete: {
-    title: 'Deleting jobs',
+    title: 'Bulk delete',
+    doing: 'Deleting',
     verb: 'Delete',
     of: (jobs) => `Delete ${jobs}`,
     done: 'deleted',

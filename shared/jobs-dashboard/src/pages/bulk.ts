@@ -1,6 +1,6 @@
 import { type BulkOperation, isId } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
-import { filterText } from '../search/filter-text.js';
+import { filterPath, filterText } from '../search/filter-text.js';
 import { bulkWords } from './bulk-words.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
@@ -8,7 +8,7 @@ const ROWS = 50;
 
 /** An action on many jobs as one line of a list. */
 export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
-  return { ...facts, action, words: bulkWords[action], text: filterText(filter) };
+  return { ...facts, action, words: bulkWords[action], text: filterText(filter), jobs: filterPath(filter) };
 }
 
 export async function bulkPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
@@ -16,7 +16,7 @@ export async function bulkPage({ query }: PageRequest, { reader }: PageContext):
   if (after !== null && !isId(after))
     throw badRequest('There is no such place in the list', `“${after}” is no operation’s id.`);
   return {
-    title: 'Actions on many jobs',
+    title: 'Bulk actions',
     section: 'jobs',
     view: 'bulk',
     regions: [

@@ -13,7 +13,7 @@ const spans = [
   { key: '7d', word: '7 days', ms: 7 * 24 * HOUR },
 ] as const;
 
-export async function errorsPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+export async function errorsPage({ query }: PageRequest, { reader, now }: PageContext): Promise<Page> {
   const span = spans.find(({ key }) => key === query.get('since')) ?? spans[1];
   const order = query.get('order') === 'last' ? 'last' : 'jobs';
   return {
@@ -34,14 +34,14 @@ export async function errorsPage({ query }: PageRequest, { reader }: PageContext
             limit: GROUPS,
           });
           return {
-            groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) =>
-              groupRow(group, span.key),
-            ),
+            groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
+              ...groupRow(group, span.key),
+              // Of a single hour everything is new.
+              isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
+            })),
             exact,
             word: span.word,
             order,
-            // Of a single hour everything is new.
-            tellNew: span.ms > HOUR,
             sorts: { jobs: `errors?since=${span.key}`, last: `errors?since=${span.key}&order=last` },
           };
         },

@@ -137,6 +137,7 @@ async function loadList(
     order,
     near: filters.terms.some(({ key }) => key === 'q'),
     filtered: filters.state !== null || isNarrowed(filters),
+    wider: filters.state !== null && isNarrowed(filters) ? jobsPath({ ...filters, state: null }) : null,
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
@@ -179,7 +180,7 @@ function chipsOf(filters: Filters): { key: string; value: string; without: strin
   const { terms } = filters;
   return terms.map((term) => ({
     ...term,
-    key: term.key === 'q' ? 'word' : term.key,
+    key: term.key === 'q' ? 'contains' : term.key,
     without: jobsPath({ ...filters, terms: terms.filter((other) => other !== term) }),
   }));
 }

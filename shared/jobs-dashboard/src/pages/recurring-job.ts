@@ -1,4 +1,5 @@
 import { nextOccurrences, type RecurringJob } from '@longshore/jobs';
+import { cronWords } from '../format/cron-words.js';
 import { jsonTokens } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { timeIn } from '../format/zoned-time.js';
@@ -28,7 +29,14 @@ export async function recurringJobPage({ params }: PageRequest, context: PageCon
 async function loadSchedule(id: string, context: PageContext): Promise<object> {
   const { args, ...job } = await find(id, context);
   const late = job.nextDueAt !== null && context.now() - job.nextDueAt.getTime() > LATE_MS;
-  return { job, late, args: jsonTokens(redact(args, context.redact)), next: nextTimes(job) };
+
+  return {
+    job,
+    late,
+    words: cronWords(job.cron),
+    args: jsonTokens(redact(args, context.redact)),
+    next: nextTimes(job),
+  };
 }
 
 /** They begin with the one that the storage has noted, so that they stay the same until it has come. */

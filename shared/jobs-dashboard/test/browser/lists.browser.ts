@@ -39,9 +39,9 @@ describe('a list in a browser', () => {
   it('asks in a dialog before selected jobs are changed, and does it from there', async () => {
     await all().check();
     await page.getByRole('button', { name: 'Retry…' }).click();
-    await dialog().getByText('selected jobs').waitFor();
-    await dialog().getByRole('button', { name: 'Retry them' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Retrying jobs' }).waitFor();
+    await dialog().getByText('2 selected jobs').waitFor();
+    await dialog().getByRole('button', { name: 'Retry 2 jobs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Bulk retry' }).waitFor();
     const [operation] = await site.story.storage.bulk.list({ limit: 1 });
     expect(operation?.matched?.count).to.equal(2);
   });
@@ -56,9 +56,9 @@ describe('a list in a browser', () => {
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await all().check();
     await page.getByRole('button', { name: 'Delete…' }).click();
-    await dialog().getByText('50 jobs').waitFor();
-    await dialog().getByRole('button', { name: 'Delete them' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Deleting jobs' }).waitFor();
+    await dialog().getByText('50 jobs at the moment').waitFor();
+    await dialog().getByRole('button', { name: 'Delete 50 jobs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
     while (await storage.bulk.advance());
     const left = await storage.listJobs({ filter: { name: ['pack-parcel'] }, order: 'oldest', limit: 60 });
     expect(left.map(({ id }) => id)).to.deep.equal(jobs.slice(0, 10).map(({ id }) => id));
@@ -71,7 +71,7 @@ describe('a list in a browser', () => {
   });
 
   for (const [how, leave] of [
-    ['its link', () => dialog().getByRole('link', { name: 'Leave them as they are' }).click()],
+    ['its link', () => dialog().getByRole('link', { name: 'No, go back' }).click()],
     ['the escape key', () => page.keyboard.press('Escape')],
   ] as const) {
     it(`stays as it was when the dialog is left by ${how}`, async () => {
@@ -94,7 +94,7 @@ describe('a list in a browser', () => {
   it('asks with the focus on the answer that changes nothing', async () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Leave them as they are');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('No, go back');
   });
 
   it('asks once, however often one clicks', async () => {

@@ -124,4 +124,20 @@ describe('a live page in a browser', () => {
       .and.include('9');
     await context.close();
   });
+
+  it('tells the next times of a recurring job in the viewer’s zone, unless that is its own', async () => {
+    for (const [timezoneId, yours] of [
+      ['Asia/Tokyo', 'In your zone'],
+      ['Europe/Berlin', null],
+    ] as const) {
+      const context = await browser.newContext({ timezoneId });
+      const there = await context.newPage();
+      await there.goto(`${site.url}/job-dashboard/recurring/${site.story.recurringId}`);
+      const text = (await there.locator('.next').textContent()) ?? '';
+      expect(text.includes('In your zone')).to.equal(yours !== null);
+      expect(text).to.include('Sun 1 Mar, 15:15 CET');
+      if (yours !== null) expect(text).to.include('Sun 1 Mar, 23:15');
+      await context.close();
+    }
+  });
 });

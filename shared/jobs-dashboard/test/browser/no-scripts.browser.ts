@@ -77,13 +77,13 @@ describe('without scripts', () => {
     await page.getByText('It is ready').waitFor();
   });
 
-  it('marked rows are acted on, after a page that says what would happen', async () => {
+  it('selected rows are acted on, after a page that says what would happen', async () => {
     await open('jobs?state=failed');
     await page.getByRole('checkbox').first().check();
     await page.getByRole('button', { name: 'Retry…' }).click();
     await page.getByText('1 selected job').waitFor();
-    await page.getByRole('button', { name: 'Retry them' }).click();
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Retrying jobs');
+    await page.getByRole('button', { name: 'Retry 1 job' }).click();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Bulk retry');
   });
 
   it('lists are read, searched and left', async () => {
