@@ -114,7 +114,9 @@ describe('a page in a state of its own, in a browser,', () => {
       ]) {
         await open(path);
         const folds = page.locator('details');
-        await folds.evaluateAll((all) => all.forEach((fold) => fold.setAttribute('open', '')));
+        await folds.evaluateAll((all) => {
+          for (const fold of all) fold.setAttribute('open', '');
+        });
         expect(await folds.count()).to.be.above(0);
         await expectAccessible(page);
       }
