@@ -46,6 +46,7 @@ export async function startApi(
         onAction: (action) => logger.info({ ...action }, 'dashboard action'),
         onAccess: (access) => logger.info({ ...access }, 'dashboard access'),
         path: config.DASHBOARD_PATH,
+        instance: config.DASHBOARD_INSTANCE,
         password: config.DASHBOARD_PASSWORD,
         production: config.NODE_ENV === 'production',
       }),

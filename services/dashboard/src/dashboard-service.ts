@@ -34,6 +34,7 @@ export async function startDashboard(
       onAction: (action) => logger.info({ ...action }, 'dashboard action'),
       onAccess: (access) => logger.info({ ...access }, 'dashboard access'),
       path: config.DASHBOARD_PATH,
+      instance: config.DASHBOARD_INSTANCE,
       password: config.DASHBOARD_PASSWORD,
       production: config.NODE_ENV === 'production',
     }),

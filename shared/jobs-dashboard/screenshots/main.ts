@@ -69,9 +69,16 @@ async function takePicture(page: Page, name: string): Promise<void> {
 
 const story = await seedStory(nowMs, { busy: true });
 const open = new Koa().use(
-  createDashboard({ storage: story.storage, control: story.storage, now: story.storage.manualClock.now }),
+  createDashboard({
+    storage: story.storage,
+    control: story.storage,
+    instance: 'staging',
+    now: story.storage.manualClock.now,
+  }),
 );
-const locked = new Koa().use(createDashboard({ storage: story.storage, password: 'secret' }));
+const locked = new Koa().use(
+  createDashboard({ storage: story.storage, password: 'secret', instance: 'staging' }),
+);
 const servers = await Promise.all([serve(listenerOf(open)), serve(listenerOf(locked))]);
 const [{ url }, { url: lockedUrl }] = servers;
 const browser = await launchChromium();

@@ -49,7 +49,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const gate = createGate({ authorize, password, production, secret, now, onAccess });
   const assets = new Assets();
-  const layout = new Layout(basePath, assets, new Renderer(), now);
+  const layout = new Layout(basePath, assets, new Renderer(), now, options.instance ?? '');
   const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
   const reader = shareReads(options.storage, snapshot);
   const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;

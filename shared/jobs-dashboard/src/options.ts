@@ -15,6 +15,8 @@ export interface DashboardOptions {
   readonly onAccess?: OnAccess | undefined;
   /** Where the dashboard is mounted, as this application sees it. Default `/job-dashboard`. */
   readonly path?: string | undefined;
+  /** Which of several installations this is, `staging` for example: on every page, and in the titles. */
+  readonly instance?: string | undefined;
   /** Decides about every request, in place of a password. */
   readonly authorize?: Authorize | undefined;
   /**

@@ -70,4 +70,26 @@ describe('the page of one thing', () => {
       'jobs?state=failed&amp;queue=newsletter&amp;since=1h',
     );
   });
+
+  it('marks the servers by their state and short ids', async () => {
+    const { serverId } = site.story;
+    expect(await page('/servers')).to.match(
+      new RegExp(`Running worker-1, process 4127 ${serverId.slice(-8)} .*of 8 `),
+    );
+  });
+
+  it('names the installation on every page, in its title and before the sign-in', async () => {
+    const staging = await openSite({ instance: 'staging <1>', password: 'secret', production: true });
+    try {
+      const { text } = await staging.http.get('/job-dashboard/', { headers: { accept: 'text/html' } });
+      expect(text).to.include('Sign in · staging &lt;1&gt; · Longshore</title>');
+      expect(textOf(text)).to.include('Longshore staging &lt;1&gt;');
+      const inside = await staging.http.request('GET', '/job-dashboard/help', {
+        headers: { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` },
+      });
+      expect(inside.text).to.include('<span class="tag">staging &lt;1&gt;</span>');
+    } finally {
+      await staging.close();
+    }
+  });
 });

@@ -61,5 +61,6 @@ export const proxyVariables = {
 /** Variables of a service that shows the dashboard. */
 export const dashboardVariables = {
   DASHBOARD_PATH: Type.String({ pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$', default: '/job-dashboard' }),
+  DASHBOARD_INSTANCE: Type.String({ maxLength: 40, default: '' }),
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
 };

@@ -17,12 +17,15 @@ export class Layout {
   readonly #assets: Assets;
   readonly #renderer: Renderer;
   readonly #now: () => number;
+  readonly #instance: string;
 
-  constructor(basePath: BasePath, assets: Assets, renderer: Renderer, now: () => number) {
+  /** @param instance shown on every page; empty for nothing */
+  constructor(basePath: BasePath, assets: Assets, renderer: Renderer, now: () => number, instance: string) {
     this.#basePath = basePath;
     this.#assets = assets;
     this.#renderer = renderer;
     this.#now = now;
+    this.#instance = instance;
   }
 
   /** Changes whenever pages may look different for the same data. */
@@ -47,6 +50,7 @@ export class Layout {
       ...own,
       link,
       asset: (name: string) => link(this.#assets.path(name)),
+      instance: this.#instance,
       now: new Date(nowMs),
       time: (at: Date) => timeText(at, nowMs),
       elapsedMs: (from: Date, until: Date | null) => (until?.getTime() ?? nowMs) - from.getTime(),
