@@ -71,6 +71,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
           layout,
           snapshot,
           now,
+          redact,
           onAction,
         }).routes();
 

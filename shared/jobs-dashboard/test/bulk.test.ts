@@ -192,6 +192,7 @@ describe('an action on many jobs', () => {
     ['action=retry&selected=1', 'No job is selected'],
     ['action=retry&id=1', 'It is not clear which jobs are meant'],
     ['action=retry&state=lost', 'There is no state “lost”'],
+    ['action=retry&args.card.cardToken=guess', 'cannot be searched for'],
     ['action=delete', 'every job there is'],
     ['action=delete&words=%20', 'every job there is'],
     ['action=delete&state=done&queu=mail', 'Some of the conditions cannot be understood'],

@@ -137,6 +137,42 @@ describe('a document', () => {
     });
   }
 
+  for (const key of [
+    ...[
+      'pass',
+      'pwd',
+      'passphrase',
+      'userPIN',
+      'pin_code',
+      'accessKey',
+      'AWSAccessKey',
+      'encryption_key',
+      'jwt',
+    ],
+    ...['otp', 'cvv2', 'signature', 'bearer', 'api-key', 'cardNumber', 'Password', 'customerSsn'],
+  ]) {
+    it(`is not shown under ${key}`, () => {
+      expect(redact({ [key]: 1 }, defaultRedaction))
+        .to.have.property(key)
+        .that.is.a('symbol');
+    });
+  }
+
+  for (const key of [
+    'spin',
+    'compass',
+    'passenger',
+    'keyboard',
+    'optional',
+    'opinion',
+    'shipping',
+    'cardId',
+  ]) {
+    it(`is shown under ${key}`, () => {
+      expect(redact({ [key]: 1 }, defaultRedaction)).to.have.property(key, 1);
+    });
+  }
+
   it('is redacted alike each time by a global pattern', () => {
     expect(redact([{ key: 1 }, { key: 2 }], /key/g)).to.deep.equal(redact([{ key: 1 }, { key: 2 }], /key/));
   });

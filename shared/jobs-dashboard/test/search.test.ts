@@ -138,3 +138,15 @@ describe('a search', () => {
     }
   });
 });
+
+describe('what is not shown', () => {
+  it('cannot be guessed by searching for it', async () => {
+    const site = await openSite();
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/jobs?args.payment.cardToken=tok_1');
+      expect([status, text.includes('cannot be searched for')]).to.deep.equal([400, true]);
+    } finally {
+      await site.close();
+    }
+  });
+});

@@ -13,13 +13,43 @@ const read = (folder: string): [string, string][] =>
     readFileSync(new URL(folder + name, root), 'utf8'),
   ]);
 
+/** Whether code is a call of `it.include` and nothing besides. */
+function isInclusion(code: string): boolean {
+  const call = code.trim().replaceAll(/'[^']*'|"[^"]*"/g, "''");
+  if (!call.startsWith('it.include(')) return false;
+  let depth = 0;
+  for (const [index, character] of [...call].entries()) {
+    if (character === '(') depth += 1;
+    if (character === ')' && --depth === 0) return index === call.length - 1;
+  }
+  return false;
+}
+
 describe('the views', () => {
   it('print unescaped nothing but other views', () => {
     const unescaped = read('views/').flatMap(([name, view]) =>
-      Array.from(view.matchAll(/<%-(?! it\.include\()/g), ({ index }) => `${name}:${index}`),
+      Array.from(view.matchAll(/<%-(.*?)%>/gs))
+        .filter(([, code = '']) => !isInclusion(code))
+        .map(([tag]) => `${name}: ${tag}`),
     );
     expect(unescaped).to.deep.equal([]);
   });
+
+  it('print nothing behind the back of this', () => {
+    for (const [name, view] of read('views/')) expect(view, name).not.to.match(/__\w|<%[-=_]?\s*-%>/);
+  });
+
+  for (const code of [
+    "it.include('a') + it.text",
+    "it.include('a'), it.text",
+    "it.include('a') || (it.text)",
+    "it.include('a', { b }); it.text",
+    'it.text',
+  ]) {
+    it(`would not pass with <%- ${code} %>`, () => {
+      expect(isInclusion(code)).to.equal(false);
+    });
+  }
 
   it('have no inline script, style or event handler', () => {
     const inline = read('views/').flatMap(([name, view]) =>

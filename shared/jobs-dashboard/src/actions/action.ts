@@ -15,6 +15,8 @@ export interface Wish {
   readonly reader: Pick<DashboardReader, 'findQueue'>;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
+  /** Values under keys that match are never shown. */
+  readonly redact: RegExp;
 }
 
 /** What was done. */

@@ -34,6 +34,6 @@ function startBulk(action: BulkAction, role: Action['role']): Action {
   };
 }
 
-function selectionOf({ form, nowMs }: Wish): Selection {
-  return selectionIn(new URLSearchParams(form.get('which') ?? ''), nowMs);
+function selectionOf({ form, ...reading }: Wish): Selection {
+  return selectionIn(new URLSearchParams(form.get('which') ?? ''), reading);
 }

@@ -10,6 +10,7 @@ import {
   parametersOf,
   pinned,
 } from '../search/filters.js';
+import { complaintOfHidden } from '../search/hidden-terms.js';
 
 const MAX_IDS = 1_000;
 
@@ -27,20 +28,26 @@ export interface Selection {
   readonly list: string;
 }
 
+export interface Reading {
+  /** What times like “2h” count from. */
+  readonly nowMs: number;
+  /** Arguments under keys that match cannot be asked for. */
+  readonly redact: RegExp;
+}
+
 /**
  * Understands the query of a confirmation page, and what its form sends on of that. Nothing is passed over: one
  * condition less, and the action would reach more jobs than somebody wanted.
  *
- * @param nowMs what times like “2h” count from
  * @throws {Problem} 400 if it is not clear which jobs are meant, or all jobs would be
  */
-export function selectionIn(query: URLSearchParams, nowMs: number): Selection {
+export function selectionIn(query: URLSearchParams, { nowMs, redact }: Reading): Selection {
   const given = [...query].filter(([name]) => !others.has(name));
   const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
   if (ids.length > 0) return selectionOfIds(ids, given.length);
   if (query.has('selected'))
     throw badRequest('No job is selected', 'Go back, select some of the rows, and try again.');
-  const filters = pinned(filtersOf(given), nowMs);
+  const filters = pinned(filtersOf(given, redact), nowMs);
   const fields = parametersOf(filters);
   if (fields.length !== given.length) throw unclear('Some of the conditions cannot be understood.');
   const filter = filterQuery(filters, nowMs);
@@ -63,11 +70,12 @@ function selectionOfIds(ids: readonly string[], given: number): Selection {
   };
 }
 
-function filtersOf(given: readonly [string, string][]): Filters {
+function filtersOf(given: readonly [string, string][], redact: RegExp): Filters {
   const { state, terms } = filtersIn(given);
   if (state !== null && !isJobState(state)) throw unclear(`There is no state “${state}”.`);
-  const complaint = terms.map(complaintOf).find((found) => found !== null);
-  if (complaint !== undefined) throw unclear(complaint);
+  const complaint =
+    terms.map(complaintOf).find((found) => found !== null) ?? complaintOfHidden(terms, redact);
+  if (complaint !== null) throw unclear(complaint);
   return { state, terms };
 }
 

@@ -1,9 +1,15 @@
 import type { JsonValue } from '@longshore/jobs';
 import { exactNumberOf } from './exact-json.js';
 
-/** Members whose keys look like these are never shown. */
-export const defaultRedaction =
-  /passw|secret|token|credential|authorization|cookie|session|api[-_]?key|private[-_]?key|(^|[-_])(pin|cvv|cvc|iban|ssn)$|card[-_]?number/i;
+/** Members whose keys look like these are never shown. Short words count only as words: a `pin`, no `spin`. */
+export const defaultRedaction = new RegExp(
+  [
+    'passw|passphrase|pwd|secret|token|credential|authorization|cookie|session|bearer|jwt|signature',
+    '(api|access|private|encryption|signing)[-_ ]?key|card[-_ ]?number',
+    '(^|[-_ ])(pass|pin|otp|cvv2?|cvc2?|iban|ssn)([-_ ]|$)',
+  ].join('|'),
+  'i',
+);
 
 /** Stands where a redacted value stood. A symbol, so that no argument can be mistaken for it. */
 export const redacted: unique symbol = Symbol('redacted');
@@ -26,7 +32,7 @@ export type Shown =
   JsonPrimitive | ExactNumber | typeof redacted | typeof omitted | Shown[] | { [key: string]: Shown };
 type JsonPrimitive = null | boolean | number | string;
 
-/** A copy of the value without what operators should not see. `pattern` is tested against each key, at any depth. */
+/** A copy of the value without what operators should not see. `pattern` is tested as {@link isRedacted} says, at any depth. */
 export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (value === null || typeof value !== 'object') return value;
   const exact = exactNumberOf(value);
@@ -35,9 +41,15 @@ export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (Array.isArray(value)) return value.map((element) => redact(element, pattern, depth + 1));
   const copy: { [key: string]: Shown } = Object.create(null) as { [key: string]: Shown };
   for (const [key, member] of Object.entries(value)) {
-    copy[key] = matches(pattern, key) ? redacted : redact(member, pattern, depth + 1);
+    copy[key] = isRedacted(key, pattern) ? redacted : redact(member, pattern, depth + 1);
   }
   return copy;
+}
+
+/** Whether what stands under a key is not to be seen, by the key as it is written, or with hyphens between its words: `user-PIN`. */
+export function isRedacted(key: string, pattern: RegExp): boolean {
+  const words = key.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2-');
+  return matches(pattern, key) || matches(pattern, words);
 }
 
 /** `RegExp.test` remembers where it stopped if the caller's pattern is global or sticky. */

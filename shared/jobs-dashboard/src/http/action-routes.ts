@@ -20,12 +20,13 @@ export interface ActionContext {
   readonly layout: Layout;
   readonly snapshot: Snapshot;
   readonly now: () => number;
+  readonly redact: RegExp;
   readonly onAction: (record: ActionRecord) => void;
 }
 
 /** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router {
-  const { control, reader, gate, layout, snapshot, now, onAction } = context;
+  const { control, reader, gate, layout, snapshot, now, redact, onAction } = context;
   const router = new Router({ prefix });
   const read = readForm('64kb');
   const once = new Once<Deed>(now);
@@ -36,7 +37,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, gate, viewer);
       const target = ctx.params['target'] ?? '';
-      const wish = { target, form, viewer, reader, nowMs: now() };
+      const wish = { target, form, viewer, reader, nowMs: now(), redact };
       const undertaking = { viewer, address: ctx.ip, action, target, intent: intent?.(wish) ?? {} };
       const deed = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
         const done = await audited(control.audit, undertaking, () => perform(control, wish));

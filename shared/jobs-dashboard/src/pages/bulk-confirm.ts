@@ -21,7 +21,7 @@ interface Wanted extends Selection {
 
 /** Says what an action on many jobs would do, before it does it. */
 export async function bulkConfirmPage({ query }: PageRequest, context: PageContext): Promise<Page> {
-  const wanted = wantedIn(query, context.now());
+  const wanted = wantedIn(query, context);
   return {
     title: `${bulkWords[wanted.action].verb} these jobs?`,
     section: 'jobs',
@@ -79,9 +79,9 @@ function kindsOf(jobs: readonly Job[]): object[] {
     }));
 }
 
-function wantedIn(query: URLSearchParams, nowMs: number): Wanted {
+function wantedIn(query: URLSearchParams, { now, redact }: PageContext): Wanted {
   const action = query.get('action') ?? '';
   if (!isBulkAction(action))
     throw badRequest('There is no such action', `“${action}” cannot be done to many jobs.`);
-  return { action, ...selectionIn(query, nowMs) };
+  return { action, ...selectionIn(query, { nowMs: now(), redact }) };
 }

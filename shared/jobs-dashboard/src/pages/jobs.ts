@@ -8,6 +8,7 @@ import {
   jobsPath,
   type Filters,
 } from '../search/filters.js';
+import { complaintOfHidden } from '../search/hidden-terms.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { jobLine } from './job-row.js';
 import { soon } from '../reading/deadline.js';
@@ -24,7 +25,7 @@ interface Position {
 }
 
 export async function jobsPage({ query }: PageRequest, context: PageContext): Promise<Page | Redirect> {
-  const filters = filtersOf(query);
+  const filters = filtersOf(query, context.redact);
   const searched = query.get('q');
   const answer = searched === null ? null : await answerSearch(searched, filters, context);
   if (answer !== null && 'redirect' in answer) return answer;
@@ -150,13 +151,14 @@ function opposite(order: Position['order']): Position['order'] {
 }
 
 /** @throws {Problem} if one of them cannot be used */
-export function filtersOf(query: URLSearchParams): Filters {
+function filtersOf(query: URLSearchParams, redact: RegExp): Filters {
   const { state, terms } = filtersIn(query);
   if (state !== null && !isJobState(state)) {
     throw badRequest('There is no such state', `“${state}” is none. Jobs are ${jobStates.join(', ')}.`);
   }
-  const complaint = terms.map(complaintOf).find((found) => found !== null);
-  if (complaint !== undefined) throw badRequest('This list cannot be made', complaint);
+  const complaint =
+    terms.map(complaintOf).find((found) => found !== null) ?? complaintOfHidden(terms, redact);
+  if (complaint !== null) throw badRequest('This list cannot be made', complaint);
   return { state, terms };
 }
 
