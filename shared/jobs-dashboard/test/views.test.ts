@@ -18,9 +18,9 @@ function isInclusion(code: string): boolean {
   const call = code.trim().replaceAll(/'[^']*'|"[^"]*"/g, "''");
   if (!call.startsWith('it.include(')) return false;
   let depth = 0;
-  for (const [index, character] of [...call].entries()) {
-    if (character === '(') depth += 1;
-    if (character === ')' && --depth === 0) return index === call.length - 1;
+  for (let index = 0; index < call.length; index += 1) {
+    if (call[index] === '(') depth += 1;
+    if (call[index] === ')' && --depth === 0) return index === call.length - 1;
   }
   return false;
 }
