@@ -1,47 +1,124 @@
+import { PostgresStorage } from '@longshore/jobs-postgres';
+import type pg from 'pg';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connected } from '../database.js';
 import type { Sizes } from '../sizes.js';
 
-/** Writes the rows that a store in long use has: finished jobs over a day, of many queues and names, and waiting ones. */
-export async function fillForDashboard(
-  url: string,
-  { dashboardFinished: finished, dashboardWaiting: waiting, dashboardQueues: queues }: Sizes,
-): Promise<void> {
+/** As long as finished jobs are kept by default. */
+const days = 7;
+
+/** How finished jobs ended, by their share. */
+const outcomes = [
+  ['done', 0.94],
+  ['failed', 0.05],
+  ['cancelled', 0.01],
+] as const;
+
+/** The names of a store have fewer kinds than its queues. */
+export const names = 200;
+
+/** In the last queue there are six jobs, however large the store is. */
+const rareJobs = 6;
+
+/**
+ * Writes the rows that a store in long use has: finished jobs over the days that they are kept, and waiting ones. A tenth of
+ * the jobs is of the first queue, and ever fewer of the others; so with names.
+ */
+export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
     await client.query('set search_path to longshore, pg_catalog');
     await client.query(
       `insert into queue (name) select 'queue-' || n from generate_series(1, $1::integer) as n
         on conflict do nothing`,
-      [queues],
+      [sizes.dashboardQueues],
     );
-    for (const [state, share] of [
-      ['done', 0.99],
-      ['failed', 0.01],
-    ] as const) {
-      await client.query(
-        `insert into job_done (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
-            state, priority, attempt, max_attempts, name, args, error)
-          select 1 + n % $2::integer, uuidv7(time.finished - now()), finished, finished, finished, finished,
-            gen_random_uuid(), $3::job_state, 0, 1, 10, 'name-' || n % 50, jsonb_build_object('n', n),
-            case when $3 = 'failed' then
-              jsonb_build_object('name', 'TypeError', 'message', 'No ship ' || n, 'stack', null) end
-          from generate_series(1, $1::integer) as n,
-            lateral (select now() - n * interval '86000 s' / $1::integer as finished) as time`,
-        [Math.round(finished * share), queues, state],
-      );
+    await makePastDays(client);
+    for (const [state, share] of outcomes) {
+      const perDay = Math.ceil((sizes.dashboardFinished * share) / days);
+      for (let daysAgo = days - 1; daysAgo >= 0; daysAgo--)
+        await fillDay(client, { state, daysAgo, jobs: perDay, queues: sizes.dashboardQueues });
     }
     await client.query(
       `insert into job (queue_id, id, max_attempts, name, args)
-        select 1 + n % $2::integer, uuidv7(), 10, 'name-' || n % 50, jsonb_build_object('n', n)
+        select 1 + n % $2::integer, uuidv7(), 10, 'name-' || n % $3::integer, jsonb_build_object('n', n)
         from generate_series(1, $1::integer) as n`,
-      [waiting, queues],
+      [sizes.dashboardWaiting, sizes.dashboardQueues, names],
     );
     await client.query(
       `insert into job_count (queue_id, state, jobs)
-        select n, state, jobs / $1::integer from generate_series(1, $1::integer) as n,
-          (values ('done'::job_state, $2::bigint), ('failed', $3::bigint), ('enqueued', $4::bigint))
-            as present (state, jobs)`,
-      [queues, Math.round(finished * 0.99), Math.round(finished * 0.01), waiting],
+        select queue_id, state, count(*) from job_done group by queue_id, state
+        union all select queue_id, 'enqueued', count(*) from job group by queue_id`,
     );
     await client.query('vacuum analyze');
+    await indexEndedDays(client, url);
   });
+}
+
+interface Day {
+  readonly state: string;
+  readonly daysAgo: number;
+  readonly jobs: number;
+  readonly queues: number;
+}
+
+/** Each day as many; those of today until now. */
+async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
+  await client.query(
+    `insert into job_done (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
+        state, priority, attempt, max_attempts, name, args, error)
+      select case when n % greatest($1::integer * ${days} / ${rareJobs}, 1) = 0 and $3 = 'done' then $4::integer
+          else 1 + floor(($4::integer - 1) * power(spread.queue, 3))::integer end,
+        uuidv7(time.finished - now()), finished, finished, finished, finished,
+        gen_random_uuid(), $3::job_state, 0, 1, 10, 'name-' || floor(${names} * power(spread.name, 3))::integer,
+        jsonb_build_object('n', n, 'order', jsonb_build_object('id', n % 100000)),
+        case when $3 = 'failed' then
+          jsonb_build_object('name', 'TypeError', 'message', 'No ship ' || n, 'stack', null) end
+      from generate_series($2::integer * $1 + 1, ($2::integer + 1) * $1) as n,
+        lateral (select (hashint4(n)::bigint + 2147483648) / 4294967296.0 as queue,
+          (hashint4(n + 77777777)::bigint + 2147483648) / 4294967296.0 as name) as spread,
+        lateral (select date_trunc('day', now(), 'UTC') as midnight) as today,
+        lateral (select case when $2 = 0 then midnight + (n - 1) * (now() - midnight) / $1::float8
+          else midnight - $2 * interval '1 day' + (n - 1 - $2 * $1) * interval '1 day' / $1::float8 end as finished) as time`,
+    [jobs, daysAgo, state, queues],
+  );
+}
+
+async function makePastDays(client: pg.Client): Promise<void> {
+  for (const [state] of outcomes) {
+    for (let daysAgo = 2; daysAgo < days; daysAgo++) {
+      const { rows } = await client.query<{ name: string; from: string; to: string }>(
+        `select 'job_done_' || $1 || '_' || to_char(day, 'YYYYMMDD') as name,
+            day::timestamp at time zone 'UTC' as from, (day + 1)::timestamp at time zone 'UTC' as to
+          from (select (now() at time zone 'UTC')::date - $2::integer as day) as past`,
+        [state, daysAgo],
+      );
+      const [part] = rows;
+      if (part === undefined) throw new Error('Postgres does not know the day');
+      const bounds = `from (${client.escapeLiteral(new Date(part.from).toISOString())}) to (${client.escapeLiteral(new Date(part.to).toISOString())})`;
+      await client.query(
+        `create table if not exists ${part.name} partition of job_done_${state} for values ${bounds}`,
+      );
+    }
+  }
+}
+
+/** As a server does in passing; it is idle here. */
+async function indexEndedDays(client: pg.Client, url: string): Promise<void> {
+  const storage = new PostgresStorage({ url });
+  await storage.open();
+  try {
+    for (;;) {
+      await storage.maintain();
+      const { rows } = await client.query(
+        `select from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent in ('job_done_done'::regclass, 'job_done_failed'::regclass, 'job_done_cancelled'::regclass)
+            and right(relname, 8) < to_char(now() at time zone 'UTC', 'YYYYMMDD') and pg_relation_size(inhrelid) >= 4194304
+            and (select count(*) from pg_index where indrelid = inhrelid and indisvalid and indexrelid::regclass::text ~ '_(queue|name|args)$') < 3`,
+      );
+      if (rows.length === 0) return;
+      await pause(500);
+    }
+  } finally {
+    await storage.close();
+  }
 }
