@@ -14,6 +14,8 @@ const variables = Type.Object({
   ...databaseVariables,
   ...dashboardVariables,
   ...proxyVariables,
+  /** As many as stay open: what is prepared in a connection is gone with it. */
+  DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 4 }),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
 });
 

@@ -64,7 +64,7 @@ export class Database {
    * @param keptOpen so many connections stay open however idle the process is: to open one takes longer than most of what
    *   is done with it
    */
-  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 2) {
+  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 4) {
     this.options = options;
     this.#keptOpen = Math.min(keptOpen, options.poolSize);
     const pooled = options.pooler === 'transaction';

@@ -1,9 +1,7 @@
-import { isFinished, type JobState, jobStates, type StateCounts } from '@longshore/jobs';
+import { type JobState, jobStates, type StateCounts } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { SameTick } from './same-tick.js';
 import { type CountRow, selectCounts, selectTotals } from './sql/counts.js';
-
-const unfinishedStates: readonly JobState[] = jobStates.filter((state) => !isFinished(state));
 
 /** How many jobs of each state the queues hold. With 1000 queues, to ask for all of it takes 10 ms, so nobody asks for more than is needed. */
 export class PostgresCounters {
@@ -33,12 +31,14 @@ export class PostgresCounters {
     return counts;
   }
 
-  /** The queues that hold jobs which have not finished, by state, and how many. */
-  async unfinished(queueIds?: readonly number[]): Promise<Map<JobState, Map<number, number>>> {
-    const counts = new Map<JobState, Map<number, number>>(
-      unfinishedStates.map((state) => [state, new Map()]),
-    );
-    for (const { queue_id: id, state, jobs } of await this.rows(unfinishedStates, queueIds))
+  /** The queues that hold jobs in each of the states, and how many. */
+  async holding(
+    states: readonly JobState[],
+    queueIds?: readonly number[],
+  ): Promise<Map<JobState, Map<number, number>>> {
+    const counts = new Map<JobState, Map<number, number>>(states.map((state) => [state, new Map()]));
+    if (states.length === 0) return counts;
+    for (const { queue_id: id, state, jobs } of await this.rows(states, queueIds))
       if (Number(jobs) > 0) counts.get(state)?.set(id, Number(jobs));
     return counts;
   }

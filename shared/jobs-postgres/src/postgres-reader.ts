@@ -185,8 +185,9 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
 
   async #scopeOf(filter: JobFilter): Promise<SearchScope> {
     const queueIds = await this.queueIds(filter);
-    const unfinished = statesOf(filter).every(isFinished) ? null : await this.#counters.unfinished(queueIds);
-    const queuesWith = (state: JobState): ReadonlyMap<number, number> => unfinished?.get(state) ?? new Map();
+    const unfinished = statesOf(filter).filter((state) => !isFinished(state));
+    const holding = await this.#counters.holding(unfinished, queueIds);
+    const queuesWith = (state: JobState): ReadonlyMap<number, number> => holding.get(state) ?? new Map();
     return {
       filter,
       queueIds,

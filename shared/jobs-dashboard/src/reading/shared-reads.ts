@@ -1,6 +1,9 @@
 import type { DashboardReader } from './dashboard-reader.js';
 import type { Snapshot } from './snapshot.js';
 
+/** For what does not change from one look to the next and costs the storage more than the rest. */
+const STEADY_MS = 5_000;
+
 /** Reads through the snapshot, so that the storage sees each read once, whichever page and viewer it is for. */
 export function shareReads(reader: DashboardReader, snapshot: Snapshot): DashboardReader {
   const key = (...parts: unknown[]): string => JSON.stringify(parts);
@@ -25,7 +28,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findQueue: (name) => snapshot.share(key('queue', name), () => reader.findQueue(name)),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
-    listOrphans: () => snapshot.share('orphans', () => reader.listOrphans()),
+    listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), STEADY_MS),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       list: () => snapshot.share('recurring', () => reader.recurring.list()),
@@ -38,7 +41,11 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
       listErrorGroups: (query) =>
         snapshot.share(key('errors', query), () => reader.statistics.listErrorGroups(query)),
       throughput: (query) =>
-        snapshot.share(key('throughput', query), () => reader.statistics.throughput(query)),
+        snapshot.share(
+          key('throughput', query),
+          () => reader.statistics.throughput(query),
+          Math.min(query.bucketMs / 10, STEADY_MS),
+        ),
     },
     audit: { list: (query) => snapshot.share(key('audit', query), () => reader.audit.list(query)) },
     ping: () => reader.ping(),

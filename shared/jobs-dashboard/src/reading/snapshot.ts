@@ -23,8 +23,12 @@ export class Snapshot {
     this.#now = now;
   }
 
-  /** Whoever uses a key must always mean the same thing by it, of the same type. */
-  share<T>(key: string, load: () => Promise<T>): Promise<T> {
+  /**
+   * Whoever uses a key must always mean the same thing by it, of the same type.
+   *
+   * @param keptMs how long it is kept if that is longer than usual
+   */
+  share<T>(key: string, load: () => Promise<T>, keptMs = this.#lifetimeMs): Promise<T> {
     const known = this.#entries.get(key);
     if (known !== undefined && known.expiresAtMs > this.#now()) return known.value as Promise<T>;
     const startedAtMs = this.#now();
@@ -33,7 +37,7 @@ export class Snapshot {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     this.#forgetSurplus();
-    void this.#expire(entry, startedAtMs);
+    void this.#expire(entry, startedAtMs, keptMs);
     return value;
   }
 
@@ -42,7 +46,7 @@ export class Snapshot {
     this.#entries.clear();
   }
 
-  async #expire(entry: Entry, startedAtMs: number): Promise<void> {
+  async #expire(entry: Entry, startedAtMs: number, keptAtLeastMs: number): Promise<void> {
     let failed = false;
     try {
       await entry.value;
@@ -50,7 +54,8 @@ export class Snapshot {
       failed = true;
     }
     const tookMs = this.#now() - startedAtMs;
-    const keptMs = failed && tookMs <= this.#lifetimeMs ? 0 : Math.max(this.#lifetimeMs, tookMs);
+    const isBrief = failed && tookMs <= this.#lifetimeMs;
+    const keptMs = isBrief ? 0 : Math.max(failed ? 0 : keptAtLeastMs, tookMs);
     entry.expiresAtMs = this.#now() + keptMs;
   }
 

@@ -42,6 +42,7 @@ const columns = (error: string, at: string, retryable: boolean): string =>
 
 /** $1 milliseconds, $2 limit. */
 export const selectFailed: Statement = {
+  name: 'longshore-select-failed',
   text: `
     select ${columns('error', 'finished_at', true)} from longshore.job_done
     where state = 'failed' and finished_at >= now() - $1::float8 * interval '1 millisecond'
@@ -51,6 +52,7 @@ export const selectFailed: Statement = {
 
 /** $1 milliseconds, $2 limit. */
 export const selectRetrying: Statement = {
+  name: 'longshore-select-retrying',
   text: `
     select ${columns(`(past_attempts -> -1 -> 'error')`, 'retried_at', false)} from longshore.job_waiting
     where retried_at >= now() - $1::float8 * interval '1 millisecond'
