@@ -45,7 +45,7 @@ function limitsIn(form: Form): Required<QueueLimits> {
 function rateLimitIn(form: Form): RateLimit | null {
   const starts = { what: 'The number of starts', least: 1, most: maxTokens };
   const jobs = countField(form, 'jobs', starts);
-  const burst = countField(form, 'burst', { ...starts, what: 'The number at a stroke' });
+  const burst = countField(form, 'burst', { ...starts, what: 'The number in a burst' });
   const seconds = textField(form, 'seconds');
   if (jobs === null && burst === null && seconds === '') return null;
   if (jobs === null) throw invalidField(starts.what, 'given, if starts are to be limited');
