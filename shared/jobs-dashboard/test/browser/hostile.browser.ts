@@ -16,7 +16,9 @@ describe('hostile text in a browser', () => {
     browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 320, height: 640 } });
     sites = await Promise.all(
-      hostileTexts.map((text) => openSite({ read: ({ storage }) => hostileReader(storage, text) })),
+      hostileTexts.map((text) =>
+        openSite({ read: ({ storage }) => hostileReader(storage, text), control: ({ storage }) => storage }),
+      ),
     );
   });
   after(async () => {
