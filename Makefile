@@ -4,6 +4,7 @@
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
 installed := node_modules/.package-lock.json
+browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 tests := '{shared,services}/*/test/**/*.test.ts' '{dev,acceptance}/test/**/*.test.ts'
 
 ROWS ?= 300
@@ -17,8 +18,10 @@ dev: build ## Run everything here, without Docker: a local Postgres, api, worker
 seed: build ## Replace the example rows: make seed ROWS=1000000 (DATABASE_URL names another database than that of make dev)
 	@ROWS='$(ROWS)' node dev/dist/seed.js
 
-test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL names another)
+test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL names another); those in a browser if there is Chromium
 	$(bin)/c8 $(bin)/mocha $(tests)
+	@if [ -n '$(browser)' ]; then $(MAKE) --no-print-directory test-browser; \
+	else echo 'There is no Chromium, so nobody looked at the dashboard in a browser: install it and run make test-browser'; fi
 
 test-browser: build ## Look at the dashboard with a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser

@@ -1,4 +1,4 @@
-import type { Job } from '@longshore/jobs';
+import { type Job, StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site } from './dashboard-site.js';
 import { readerWith } from './reader-with.js';
@@ -187,6 +187,27 @@ describe('a slow storage', () => {
       expect(text)
         .to.include('<span class="count">…</span>')
         .and.include('data-region="tabs" data-every="500"');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('gets the nearest jobs, and what would help, when the storage gives up to seek the others', async () => {
+    const site = await openSite({
+      read: ({ storage }) =>
+        readerWith(storage, {
+          listNearJobs: async (query) => ({
+            jobs: await storage.listJobs({ ...query, limit: 1 }),
+            complete: false,
+          }),
+          listJobs: () => Promise.reject(new StorageUnavailableError('It took too long')),
+        }),
+    });
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/jobs?state=failed');
+      expect(status).to.equal(200);
+      expect(text).to.include('took too long').and.include('after:').and.include('<table');
+      expect(text).not.to.include('data-every="500"');
     } finally {
       await site.close();
     }

@@ -12,6 +12,7 @@ import { complaintOfHidden } from '../search/hidden-terms.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { jobLine } from './job-row.js';
 import { soon } from '../reading/deadline.js';
+import { seekJobs } from '../reading/found-jobs.js';
 import { jobsToolbar, sum } from './jobs-toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
 
@@ -124,9 +125,7 @@ async function loadList(
     limit: ROWS + 1,
     ...(from === null ? {} : { after: from }),
   };
-  const near = await reader.listNearJobs(query);
-  const whole = near.complete ? near.jobs : await soon(reader.listJobs(query));
-  const found = whole ?? near.jobs;
+  const { jobs: found, partial, gaveUp } = await seekJobs(query, reader);
   const more = found.length > ROWS;
   const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
   const hasPrevious = backwards ? more : after !== null;
@@ -142,7 +141,8 @@ async function loadList(
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
-    partial: whole === undefined,
+    partial,
+    gaveUp,
   };
 }
 
