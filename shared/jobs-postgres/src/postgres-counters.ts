@@ -52,8 +52,10 @@ export class PostgresCounters {
   }
 }
 
+const none = Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
+
 export function noCounts(): StateCounts {
-  return Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
+  return { ...none };
 }
 
 function sumByState(rows: readonly Pick<CountRow, 'state' | 'jobs'>[]): StateCounts {

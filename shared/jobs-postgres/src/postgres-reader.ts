@@ -198,12 +198,14 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
 
   /** @param queueIds of all of them, unless it is all that there are */
   async #toQueues(queues: readonly QueueRow[], queueIds?: readonly number[]): Promise<Queue[]> {
-    const [counts, servers] = await Promise.all([this.#counters.byQueue(queueIds), this.listServers()]);
-    const waiting = queues.flatMap(({ id }) => ((counts.get(id)?.enqueued ?? 0) > 0 ? [id] : []));
-    const oldest = await this.#database.query<{ id: number; ready_at: Date }>(selectOldestReady, [
-      arrayOf(waiting),
+    const [counts, oldest, servers] = await Promise.all([
+      this.#counters.byQueue(queueIds),
+      this.#database.query<{ id: number; ready_at: number }>(selectOldestReady, [
+        arrayOf(queues.map(({ id }) => id)),
+      ]),
+      this.listServers(),
     ]);
-    const oldestById = new Map(oldest.map((row) => [row.id, row.ready_at]));
+    const oldestById = new Map(oldest.map((row) => [row.id, new Date(row.ready_at)]));
     return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt, ...limits }) => ({
       name,
       pausedAt,

@@ -25,17 +25,19 @@ const mostFailures = 2_000;
 /** Figures over many jobs, from counters and from the newest failures. */
 export class PostgresStatistics implements JobStatistics {
   readonly #database: Database;
+  readonly #searches: Database;
   readonly #reader: PostgresReader;
 
-  constructor(database: Database, reader: PostgresReader) {
+  constructor(database: Database, searches: Database, reader: PostgresReader) {
     this.#database = database;
+    this.#searches = searches;
     this.#reader = reader;
   }
 
   async listErrorGroups({ sinceMs, limit }: ErrorGroupQuery): Promise<ErrorGroups> {
     const values = [sinceMs, mostFailures + 1];
     const [failed, retrying] = await Promise.all([
-      this.#database.query<FailureRow>(selectFailed, values),
+      this.#searches.query<FailureRow>(selectFailed(sinceMs), values),
       this.#database.query<FailureRow>(selectRetrying, values),
     ]);
     const failures = [...failed.slice(0, mostFailures), ...retrying.slice(0, mostFailures)].map(toFailure);

@@ -62,7 +62,7 @@ export function assembleStorage(options: PostgresOptions) {
     audit: new PostgresAuditLog(database),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
-    statistics: new PostgresStatistics(database, reader),
+    statistics: new PostgresStatistics(database, searches, reader),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),

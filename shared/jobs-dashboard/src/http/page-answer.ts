@@ -74,7 +74,11 @@ export class PageAnswer {
   /** Shared by all who look at the same address: what regions show does not depend on the viewer. */
   #load(ctx: Context, region: Region): Promise<LoadedRegion> {
     const key = JSON.stringify(['region', region.name, ctx.path, ctx.querystring]);
-    return this.#snapshot.share(key, () => this.#loadInTime(region));
+    return this.#snapshot.share(
+      key,
+      () => this.#loadInTime(region),
+      ({ model }) => (model !== null && isPartial(model) ? 0 : this.#snapshot.lifetimeMs),
+    );
   }
 
   async #loadInTime(region: Region): Promise<LoadedRegion> {

@@ -48,7 +48,7 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
         name: 'tabs',
         view: 'jobs-tabs',
         everyMs: isNarrowed(filters) ? 5_000 : 2_000,
-        load: async () => ({ ...(await loadTabs(filters, context)), ...turn }),
+        load: async () => ({ ...(await loadTabs(filters, position, context)), ...turn }),
       },
       { name: 'list', view: 'jobs-list', everyMs: 5_000, load: () => loadList(filters, position, context) },
     ],
@@ -79,11 +79,22 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   return job === null && operation !== null ? `bulk/${id}` : `jobs/${id}`;
 }
 
-async function loadTabs(filters: Filters, { reader, now }: PageContext): Promise<object> {
+/** Counted once the list is there: both at a time would keep two of the storage's cores busy, and the page waiting. */
+async function loadTabs(filters: Filters, position: Position, { reader, now }: PageContext): Promise<object> {
+  const nowMs = now();
   const counts = isNarrowed(filters)
-    ? await soon(reader.countJobsByState(filterQuery({ ...filters, state: null }, now())))
+    ? await countNarrowed(filters, listQuery(filters, position, nowMs), { reader, nowMs })
     : await reader.stateCounts().then(asExact);
   return { ...tabsOf(filters, counts), toolbar: jobsToolbar(filters, counts), partial: counts === undefined };
+}
+
+async function countNarrowed(
+  filters: Filters,
+  list: JobListQuery,
+  { reader, nowMs }: { reader: PageContext['reader']; nowMs: number },
+): Promise<Counts | undefined> {
+  const { partial } = await seekJobs(list, reader);
+  return partial ? undefined : soon(reader.countJobsByState(filterQuery({ ...filters, state: null }, nowMs)));
 }
 
 /** Without counts while they are not known. */
@@ -111,6 +122,16 @@ function asExact(counts: Record<JobState, number>): Counts {
   ) as Counts;
 }
 
+function listQuery(filters: Filters, { order, after, before }: Position, nowMs: number): JobListQuery {
+  const from = before ?? after;
+  return {
+    filter: filterQuery(filters, nowMs),
+    order: before === null ? order : opposite(order),
+    limit: ROWS + 1,
+    ...(from === null ? {} : { after: from }),
+  };
+}
+
 async function loadList(
   filters: Filters,
   position: Position,
@@ -118,14 +139,7 @@ async function loadList(
 ): Promise<object> {
   const { order, after, before } = position;
   const backwards = before !== null;
-  const from = before ?? after;
-  const query: JobListQuery = {
-    filter: filterQuery(filters, now()),
-    order: backwards ? opposite(order) : order,
-    limit: ROWS + 1,
-    ...(from === null ? {} : { after: from }),
-  };
-  const { jobs: found, partial, gaveUp } = await seekJobs(query, reader);
+  const { jobs: found, partial, gaveUp } = await seekJobs(listQuery(filters, position, now()), reader);
   const more = found.length > ROWS;
   const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
   const hasPrevious = backwards ? more : after !== null;

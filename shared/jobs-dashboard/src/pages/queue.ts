@@ -2,6 +2,7 @@ import { jobStates, type Queue } from '@longshore/jobs';
 import { queueVerdict } from '../diagnosis/queue-verdict.js';
 import { type Bucket, totalOf } from '../format/chart.js';
 import { notFound } from '../http/problem.js';
+import { seekJobs } from '../reading/found-jobs.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { lastHour, throughputRegion } from './throughput.js';
@@ -56,14 +57,19 @@ function perMinute(buckets: readonly Bucket[]): number {
 }
 
 async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
-  const list = (state: 'enqueued' | 'processing' | 'failed', order: 'newest' | 'oldest') =>
-    reader.listJobs({ filter: { queue: [name], state: [state] }, order, limit: FEW_JOBS });
+  const seek = (state: 'enqueued' | 'processing' | 'failed', order: 'newest' | 'oldest') =>
+    seekJobs({ filter: { queue: [name], state: [state] }, order, limit: FEW_JOBS }, reader);
   const [enqueued, processing, failed] = await Promise.all([
-    list('enqueued', 'oldest'),
-    list('processing', 'oldest'),
-    list('failed', 'newest'),
+    seek('enqueued', 'oldest'),
+    seek('processing', 'oldest'),
+    seek('failed', 'newest'),
   ]);
-  return { enqueued: enqueued.map(jobRow), processing: processing.map(jobRow), failed: failed.map(jobRow) };
+  return {
+    enqueued: enqueued.jobs.map(jobRow),
+    processing: processing.jobs.map(jobRow),
+    failed: failed.jobs.map(jobRow),
+    partial: failed.partial,
+  };
 }
 
 async function find(name: string, { reader }: PageContext): Promise<Queue> {

@@ -4,6 +4,8 @@ import type { Snapshot } from './snapshot.js';
 /** For what does not change from one look to the next and costs the storage more than the rest. */
 const STEADY_MS = 5_000;
 
+const steadily = (): number => STEADY_MS;
+
 /** Reads through the snapshot, so that the storage sees each read once, whichever page and viewer it is for. */
 export function shareReads(reader: DashboardReader, snapshot: Snapshot): DashboardReader {
   const key = (...parts: unknown[]): string => JSON.stringify(parts);
@@ -28,7 +30,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findQueue: (name) => snapshot.share(key('queue', name), () => reader.findQueue(name)),
     listQueues: () => snapshot.share('queues', () => reader.listQueues()),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
-    listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), STEADY_MS),
+    listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), steadily),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       list: () => snapshot.share('recurring', () => reader.recurring.list()),
@@ -44,7 +46,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
         snapshot.share(
           key('throughput', query),
           () => reader.statistics.throughput(query),
-          Math.min(query.bucketMs / 10, STEADY_MS),
+          () => Math.min(query.bucketMs / 10, STEADY_MS),
         ),
     },
     audit: { list: (query) => snapshot.share(key('audit', query), () => reader.audit.list(query)) },

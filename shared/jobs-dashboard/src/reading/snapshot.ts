@@ -12,23 +12,27 @@ interface Entry {
  * takes the storage's time half of the time at most. A failure is kept only if it took longer than that to come.
  */
 export class Snapshot {
-  readonly #lifetimeMs: number;
+  readonly lifetimeMs: number;
   readonly #now: () => number;
   /** The oldest first. */
   readonly #entries = new Map<string, Entry>();
   #sweptAtMs = 0;
 
   constructor(lifetimeMs: number, now: () => number = Date.now) {
-    this.#lifetimeMs = lifetimeMs;
+    this.lifetimeMs = lifetimeMs;
     this.#now = now;
   }
 
   /**
    * Whoever uses a key must always mean the same thing by it, of the same type.
    *
-   * @param keptMs how long it is kept if that is longer than usual
+   * @param keptMs how long it is kept, in milliseconds, once it is there; `lifetimeMs` by default, 0: it is not
    */
-  share<T>(key: string, load: () => Promise<T>, keptMs = this.#lifetimeMs): Promise<T> {
+  share<T>(
+    key: string,
+    load: () => Promise<T>,
+    keptMs: (value: T) => number = () => this.lifetimeMs,
+  ): Promise<T> {
     const known = this.#entries.get(key);
     if (known !== undefined && known.expiresAtMs > this.#now()) return known.value as Promise<T>;
     const startedAtMs = this.#now();
@@ -37,7 +41,7 @@ export class Snapshot {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     this.#forgetSurplus();
-    void this.#expire(entry, startedAtMs, keptMs);
+    void this.#expire(entry, value, keptMs, startedAtMs);
     return value;
   }
 
@@ -46,22 +50,27 @@ export class Snapshot {
     this.#entries.clear();
   }
 
-  async #expire(entry: Entry, startedAtMs: number, keptAtLeastMs: number): Promise<void> {
+  async #expire<T>(
+    entry: Entry,
+    value: Promise<T>,
+    keptMsOf: (value: T) => number,
+    startedAtMs: number,
+  ): Promise<void> {
+    let keptMs = 0;
     let failed = false;
     try {
-      await entry.value;
+      keptMs = keptMsOf(await value);
     } catch {
       failed = true;
     }
     const tookMs = this.#now() - startedAtMs;
-    const isBrief = failed && tookMs <= this.#lifetimeMs;
-    const keptMs = isBrief ? 0 : Math.max(failed ? 0 : keptAtLeastMs, tookMs);
-    entry.expiresAtMs = this.#now() + keptMs;
+    const isForgotten = failed ? tookMs <= this.lifetimeMs : keptMs === 0;
+    entry.expiresAtMs = this.#now() + (isForgotten ? 0 : Math.max(keptMs, tookMs));
   }
 
   #forgetSurplus(): void {
     const nowMs = this.#now();
-    if (nowMs - this.#sweptAtMs < this.#lifetimeMs && this.#entries.size <= MAX_ENTRIES) return;
+    if (nowMs - this.#sweptAtMs < this.lifetimeMs && this.#entries.size <= MAX_ENTRIES) return;
     this.#sweptAtMs = nowMs;
     for (const [key, { expiresAtMs }] of this.#entries)
       if (expiresAtMs <= nowMs || this.#entries.size > MAX_ENTRIES) this.#entries.delete(key);

@@ -69,7 +69,8 @@ function historyConditions(
 }
 
 /** The states in which there can be jobs that match. */
-export function occupiedStates({ filter, occupied }: SearchScope): readonly JobState[] {
+export function occupiedStates({ filter, queueIds, occupied }: SearchScope): readonly JobState[] {
+  if (queueIds?.length === 0) return [];
   return statesOf(filter).filter((state) => isFinished(state) || occupied(state).length > 0);
 }
 

@@ -1,9 +1,10 @@
-import { isFinished, type JobFilter } from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs';
 import { createHash } from 'node:crypto';
 import { statesOf } from './job-conditions.js';
 import { progressOf } from './job-reports.js';
 import {
   all,
+  isText,
   type ListRequest,
   occupiedStates,
   type Query,
@@ -56,7 +57,7 @@ export function listNearJobs(request: ListRequest): Query {
     from (select) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;
-  return { ...(isUsual(filter) && { name: nameOf(text) }), text, values };
+  return { ...(!isText(filter) && nameOf(text)), text, values };
 }
 
 /** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */
@@ -70,12 +71,15 @@ export function areNearAll({ filter, jobs }: SearchScope): boolean {
 
 const nothing: Query = { text: 'select true as complete where false', values: [] };
 
-/** Few enough that each connection can keep the plans. */
-function isUsual(filter: JobFilter): boolean {
-  const usual: readonly string[] = ['state', 'queue', 'name'] satisfies (keyof JobFilter)[];
-  return Object.keys(filter).every((member) => usual.includes(member));
-}
+const mostNamed = 100;
 
-function nameOf(text: string): string {
-  return `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
+/** The texts that are prepared, by their names; there are as many as kinds of filters, and new ones each day. */
+const named = new Set<string>();
+
+/** Few enough that each connection can keep the plans. */
+function nameOf(text: string): { name?: string } {
+  const name = `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
+  if (!named.has(name) && named.size >= mostNamed) return {};
+  named.add(name);
+  return { name };
 }

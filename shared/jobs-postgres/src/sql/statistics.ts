@@ -1,4 +1,7 @@
 import type { Statement } from '../database.js';
+import { madeDays, startOfDay } from './search-history.js';
+
+const clocksDifferMs = 3_600_000;
 
 /** $1 queue, 0 for all; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. */
 export const selectThroughput: Statement = {
@@ -40,15 +43,18 @@ const columns = (error: string, at: string, retryable: boolean): string =>
   `id, name, coalesce(${error} ->> 'name', '') as error_name, left(${error} ->> 'message', 1000) as message,
    ${at} as at, ${retryable} as retryable`;
 
-/** $1 milliseconds, $2 limit. */
-export const selectFailed: Statement = {
-  name: 'longshore-select-failed',
-  text: `
+/** $1 milliseconds, $2 limit. The days are named, so that others are not planned for; by a clock that may differ from the database's. */
+export function selectFailed(sinceMs: number): Statement {
+  const firstDay = startOfDay(new Date(Date.now() - sinceMs - clocksDifferMs)).toISOString();
+  return {
+    text: `
     select ${columns('error', 'finished_at', true)} from longshore.job_done
     where state = 'failed' and finished_at >= now() - $1::float8 * interval '1 millisecond'
+      and finished_at >= '${firstDay}'::timestamptz and ${madeDays()}
       and error ->> 'message' is not null
     order by id desc limit $2`,
-};
+  };
+}
 
 /** $1 milliseconds, $2 limit. */
 export const selectRetrying: Statement = {
