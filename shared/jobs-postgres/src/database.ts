@@ -51,6 +51,9 @@ const repeatable = /^40(001|P01)$/;
 
 const maxRepeats = 5;
 
+/** What a connection has prepared stays in its memory, and some texts are those of a day. */
+const maxLifetimeSeconds = 6 * 3_600;
+
 /** A pool of connections. Every failure that may pass comes out as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
@@ -74,6 +77,7 @@ export class Database {
       ...connectionConfig(options, plans),
       max: options.poolSize,
       min: this.#keptOpen,
+      maxLifetimeSeconds,
       ...(pooled && { Client: UnnamedClient }),
     });
   }

@@ -73,13 +73,15 @@ const nothing: Query = { text: 'select true as complete where false', values: []
 
 const mostNamed = 100;
 
-/** The texts that are prepared, by their names; there are as many as kinds of filters, and new ones each day. */
-const named = new Set<string>();
+/** The texts that are prepared today, by their names: as many as there are kinds of filters. Texts name the day, so those of other days are not used again. */
+const named = { day: '', names: new Set<string>() };
 
 /** Few enough that each connection can keep the plans. */
 function nameOf(text: string): { name?: string } {
+  const day = new Date().toISOString().slice(0, 10);
+  if (named.day !== day) Object.assign(named, { day, names: new Set() });
   const name = `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
-  if (!named.has(name) && named.size >= mostNamed) return {};
-  named.add(name);
+  if (!named.names.has(name) && named.names.size >= mostNamed) return {};
+  named.names.add(name);
   return { name };
 }
