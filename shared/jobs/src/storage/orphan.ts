@@ -11,7 +11,7 @@ export interface Orphan {
 }
 
 /** So many waiting jobs of each kind are looked at. */
-export const mostLookedAt = 10_000;
+export const mostLookedAt = 5_000;
 
 /** Which of the jobs that wait nobody will run, as things stand; those with the most jobs first. */
 export function orphansAmong(
