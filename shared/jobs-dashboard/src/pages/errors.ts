@@ -1,6 +1,6 @@
 import type { ErrorGroup } from '@longshore/jobs';
 import { excerpt } from '../format/excerpt.js';
-import { jobsPath } from '../search/filters.js';
+import { confirmPath, jobsPath } from '../search/filters.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const HOUR = 3_600_000;
@@ -72,6 +72,6 @@ function groupRow(group: ErrorGroup, since: string): object {
     lastSeenAt,
     exampleId,
     jobs: jobsPath({ state: null, terms: alike }),
-    retry: jobsPath(failed, { action: 'retry' }).replace(/^jobs/, 'bulk/confirm'),
+    retry: confirmPath(failed, 'retry'),
   };
 }

@@ -1,6 +1,6 @@
 import { bulkActions, type JobCount, type JobState, jobStates, statesOfAction } from '@longshore/jobs';
 import { formatCount } from '../format/count.js';
-import { type Filters, jobsPath } from '../search/filters.js';
+import { confirmPath, type Filters } from '../search/filters.js';
 import { bulkWords } from './bulk-words.js';
 
 /** Something to do to all jobs that match. */
@@ -41,7 +41,7 @@ export function jobsToolbar(
     return {
       words: bulkWords[action].of(count === null ? 'all that match' : `all ${formatCount(count)}`),
       admin: action === 'delete',
-      path: jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm'),
+      path: confirmPath(filters, action),
     };
   });
   return { narrowed, total: countIn(shown), offers: narrowed ? offers : [] };

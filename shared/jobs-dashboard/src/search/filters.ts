@@ -1,5 +1,6 @@
 import {
   type ArgsFilter,
+  type BulkAction,
   isExactNumber,
   type JobFilter,
   type JobState,
@@ -118,6 +119,11 @@ export function parametersOf({ state, terms }: Filters): [name: string, value: s
 export function jobsPath(filters: Filters, more: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams([...parametersOf(filters), ...Object.entries(more)]).toString();
   return text === '' ? 'jobs' : `jobs?${text}`;
+}
+
+/** Where an action on all jobs that match is confirmed. */
+export function confirmPath(filters: Filters, action: BulkAction): string {
+  return jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm');
 }
 
 /** Parameters that say something else are passed over, and so are empty ones. */
