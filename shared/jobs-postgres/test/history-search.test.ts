@@ -109,6 +109,12 @@ describe('A large history in Postgres', () => {
     expect(last.complete).to.equal(false);
   });
 
+  it('finds jobs by their ids at once, however far back they lie', async () => {
+    const [oldest] = await storage.listJobs({ order: 'oldest', limit: 1 });
+    const near = await storage.listNearJobs({ filter: { id: [oldest?.id ?? ''] }, limit: 7 });
+    expect(near).to.deep.equal({ jobs: [oldest], complete: true });
+  });
+
   it('counts the jobs of each state', async () => {
     const counts = await storage.countJobsByState({ name: ['frequent'] });
     expect(counts.done).to.deep.equal({ count: 10_000, exact: false });

@@ -75,6 +75,7 @@ export function bulkChunk(request: ChunkRequest): Query {
     ...(queueIds === undefined ? [] : [`queue_id = any(${bind(queueIds)}::integer[])`]),
     ...(condition === null ? [] : [condition]),
     ...(stage === 'running' ? [notYetRequested] : []),
+    ...conditions.chosen,
     ...conditions.ids,
     ...conditions.rows,
     ...conditions.error(finished ? 'error' : lastError),

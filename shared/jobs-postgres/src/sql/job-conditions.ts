@@ -15,6 +15,8 @@ export type Bind = (value: unknown) => string;
 
 /** What a filter asks of the rows of every table, as SQL; states and queues apart. */
 export interface JobConditions {
+  /** The jobs themselves. History has an index that finds them; of other jobs the id alone is in none. */
+  readonly chosen: readonly string[];
   /** Bounds of the id. */
   readonly ids: readonly string[];
   readonly rows: readonly string[];
@@ -31,8 +33,8 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   const ids: string[] = [];
   if (createdAfter !== undefined) ids.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);
   if (createdBefore !== undefined) ids.push(`id < ${bind(firstIdOf(createdBefore))}::uuid`);
+  const chosen = given(filter.id) ? [`id = any(${bind(filter.id.filter(isId))}::uuid[])`] : [];
   const rows: string[] = [];
-  if (given(filter.id)) rows.push(`id = any(${bind(filter.id.filter(isId))}::uuid[])`);
   if (given(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
   for (const { path, values } of filter.args ?? []) {
     if (given(values)) rows.push(...holds(path, values, bind));
@@ -44,7 +46,7 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   const finished: string[] = [];
   if (finishedAfter !== undefined) finished.push(`finished_at >= ${bind(finishedAfter)}::timestamptz`);
   if (finishedBefore !== undefined) finished.push(`finished_at < ${bind(finishedBefore)}::timestamptz`);
-  return { ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
+  return { chosen, ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
 }
 
 /** Equality with one value lets an index give its rows in order, which `any` does not. */

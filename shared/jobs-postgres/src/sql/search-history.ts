@@ -1,6 +1,7 @@
 import type { FinishedState, JobFilter } from '@longshore/jobs';
-import { type Bind, isContained } from './job-conditions.js';
+import { isContained } from './job-conditions.js';
 import { finished } from './job-rows.js';
+import { madeDays, startOfDay, wholeDays } from './history-days.js';
 import { all, isText, type JobSearch } from './job-search.js';
 
 /**
@@ -68,7 +69,7 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
 /** Some finished jobs of a state, at most `limit`, in no order. */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
-  const bounds = [`state = '${state}'`, madeDays(), ...search.conditions.ids];
+  const bounds = [`state = '${state}'`, madeDays(), ...search.conditions.chosen, ...search.conditions.ids];
   const matches = search.ofHistory();
   if (!isText(filter))
     return `select 1 from longshore.job_done where ${all([...bounds, ...matches])} limit ${limit}`;
@@ -90,12 +91,14 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
 }
 
 function boundsOf(state: FinishedState, { filter, conditions, after, bind }: JobSearch): string[] {
-  return [`state = '${state}'`, madeDays(), ...conditions.ids, ...after, ...wholeDays(filter, bind)];
-}
-
-/** There are partitions for days to come, and to plan for a partition takes as long as to look into it. A constant, for plans that know no values. */
-export function madeDays(): string {
-  return `finished_at < '${startOfDay(new Date(), 2).toISOString()}'::timestamptz`;
+  return [
+    `state = '${state}'`,
+    madeDays(),
+    ...conditions.chosen,
+    ...conditions.ids,
+    ...after,
+    ...wholeDays(filter, bind),
+  ];
 }
 
 /** `offset 0` has all that match fetched before the first ones are chosen. */
@@ -108,19 +111,4 @@ function fenced(conditions: readonly string[], page: string): string {
 /** Whether days that have ended have an index that gives the matches in the order of ids. */
 function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): boolean {
   return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
-}
-
-/** Spares the look at other days; exact bounds would have it go on for ever in the day itself. */
-function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
-  const days: string[] = [];
-  if (finishedAfter !== undefined)
-    days.push(`finished_at >= ${bind(startOfDay(finishedAfter))}::timestamptz`);
-  if (finishedBefore !== undefined)
-    days.push(`finished_at < ${bind(startOfDay(finishedBefore, 1))}::timestamptz`);
-  return days;
-}
-
-/** UTC, as the partitions are. */
-export function startOfDay(time: Date, daysLater = 0): Date {
-  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
 }

@@ -34,7 +34,7 @@ export function searchStage(
   const lines: Lines = {
     queues: `${bind(occupied(state))}::integer[]`,
     bounds: [...conditions.ids, ...after],
-    contents: [...conditions.rows, ...conditions.error(lastError)],
+    contents: [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)],
     page: `${sorted ? order : ''} limit ${limit}`,
     most,
   };
@@ -98,8 +98,8 @@ function searchLines(search: JobSearch, lines: Lines): string {
 
 /** Whether rows of jobs that have not finished must be looked into to tell whether they match. */
 export function looksIntoRows(filter: JobFilter): boolean {
-  const { rows, error } = conditionsOf(filter, () => '');
-  return rows.length > 0 || error('').length > 0;
+  const { chosen, rows, error } = conditionsOf(filter, () => '');
+  return [...chosen, ...rows, ...error('')].length > 0;
 }
 
 /** The rows of all lines in a table that match. */

@@ -1,5 +1,5 @@
 import type { Statement } from '../database.js';
-import { madeDays, startOfDay } from './search-history.js';
+import { madeDays, startOfDay } from './history-days.js';
 
 const clocksDifferMs = 3_600_000;
 
