@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
-import { ago, attempt, failure, job, nowMs, queue, server, read } from './situation.js';
+import { ago, attempt, failure, job, lease, nowMs, queue, server, read } from './situation.js';
 
 describe('the sentence about a job', () => {
   const around = (own: Partial<Surroundings> = {}): Surroundings => ({
@@ -50,6 +50,18 @@ describe('the sentence about a job', () => {
       job({ state: 'processing', attempt: 1, serverId: 's1', startedAt: ago(12) }),
       around(),
       'running on host, process 7 for 12 s (attempt 1 of 3)',
+    ],
+    [
+      'whose lease ran out on a living server',
+      job({ state: 'processing', attempt: 1, serverId: 's1', startedAt: ago(12) }),
+      around({ lease: lease({ expiresAt: ago(20) }) }),
+      'has stopped renewing the lease, which ran out 20 s ago',
+    ],
+    [
+      'whose lease ran out while its handler holds it',
+      job({ state: 'processing', attempt: 1, serverId: 's1', startedAt: ago(12) }),
+      around({ lease: lease({ expiresAt: ago(20), locked: true }) }),
+      'The server is alive',
     ],
     [
       'whose server is gone',

@@ -21,6 +21,8 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     findQueue: (name) => reader.findQueue(name),
     listQueues: () => reader.listQueues(),
     listServers: () => reader.listServers(),
+    findLease: (job) => reader.findLease(job),
+    listStalledLeases: (query) => reader.listStalledLeases(query),
     listOrphans: () => reader.listOrphans(),
     recurring: reader.recurring,
     bulk: reader.bulk,

@@ -1,4 +1,4 @@
-import type { Attempt, Job, Queue, Server } from '@longshore/jobs';
+import type { Attempt, Job, Lease, Queue, Server } from '@longshore/jobs';
 import { formatDuration } from '../src/format/duration.js';
 import type { Sentence } from '../src/format/sentence.js';
 import { timeText } from '../src/format/time.js';
@@ -63,6 +63,15 @@ export const attempt = (own: Partial<Attempt>): Attempt => ({
   startedAt: ago(90),
   finishedAt: null,
   error: null,
+  ...own,
+});
+export const lease = (own: Partial<Lease>): Lease => ({
+  jobId: '019ca000-0000-7000-8000-000000000001',
+  queue: 'q',
+  serverId: 's1',
+  attempt: 1,
+  expiresAt: ago(-30),
+  locked: false,
   ...own,
 });
 export const queue = (own: Partial<Queue> = {}): Queue => ({

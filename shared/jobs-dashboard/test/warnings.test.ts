@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, counts, failure, job, nowMs, queue, read, server } from './situation.js';
+import { ago, counts, failure, job, lease, nowMs, queue, read, server } from './situation.js';
 
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({
@@ -8,6 +8,7 @@ describe('the warnings', () => {
     servers: [server()],
     longestRunning: [],
     orphans: [],
+    stalled: [],
     recent: { done: 0, failed: 0, newestFailed: [] },
     nowMs,
     ...own,
@@ -37,6 +38,18 @@ describe('the warnings', () => {
       'jobs that nobody handles',
       situation({ orphans: [{ queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' }] }),
       'No server of queue “q” has a handler for “typo”',
+    ],
+    [
+      'a stalled lease',
+      situation({ stalled: [lease({ expiresAt: ago(80) })] }),
+      '1 job stalled: a server that is alive has stopped renewing its lease, which ran out 1 min ago',
+    ],
+    [
+      'leases of two servers that stalled',
+      situation({
+        stalled: [lease({ expiresAt: ago(80) }), lease({ expiresAt: ago(9), serverId: 's2' })],
+      }),
+      '2 jobs stalled: 2 servers that are alive have stopped renewing their leases, the first of which ran out 1 min ago',
     ],
     ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
     [
@@ -83,6 +96,13 @@ describe('the warnings', () => {
     const [warning] = findWarnings(situation({ recent }));
     expect(warning).to.include({ link: 'errors?since=1h' });
     expect(warning?.advice).to.include('queue “cards”').and.include('TypeError');
+  });
+
+  it('lead to the job that stalled, or to those of its server', () => {
+    const [one] = findWarnings(situation({ stalled: [lease({})] }));
+    const [both] = findWarnings(situation({ stalled: [lease({}), lease({})] }));
+    expect(one?.link).to.equal(`jobs/${lease({}).jobId}`);
+    expect(both?.link).to.equal('jobs?state=processing&order=oldest&server=s1');
   });
 
   for (const [what, given] of [

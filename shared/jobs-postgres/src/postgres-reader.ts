@@ -13,6 +13,7 @@ import {
   type JobReader,
   type JobState,
   jobStates,
+  type LeaseReader,
   mostLookedAt,
   type NearJobs,
   type Orphan,
@@ -43,7 +44,7 @@ import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 const mostCounted = 10_000;
 
 /** What people look at. */
-export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobLogReader)> {
+export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobLogReader & LeaseReader)> {
   readonly #database: Database;
   readonly #searches: Database;
   readonly #queues: QueueDirectory;

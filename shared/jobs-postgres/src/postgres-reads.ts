@@ -10,12 +10,14 @@ import type {
   JobListQuery,
   JobReader,
   JobState,
+  Lease,
   LogLine,
   LogQuery,
   NearJobs,
   Orphan,
   Queue,
   Server,
+  StalledLeaseQuery,
   StateCounts,
   Transition,
 } from '@longshore/jobs';
@@ -99,6 +101,14 @@ export class PostgresReads implements JobReader {
 
   listServers(): Promise<Server[]> {
     return this.parts.reader.listServers();
+  }
+
+  findLease(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null> {
+    return this.parts.leases.findLease(job);
+  }
+
+  listStalledLeases(query: StalledLeaseQuery): Promise<Lease[]> {
+    return this.parts.leases.listStalledLeases(query);
   }
 
   listOrphans(): Promise<Orphan[]> {

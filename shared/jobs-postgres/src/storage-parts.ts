@@ -16,6 +16,7 @@ import { PostgresControl } from './postgres-control.js';
 import { PostgresEditing } from './postgres-editing.js';
 import { PostgresFeed } from './postgres-feed.js';
 import { PostgresIntake } from './postgres-intake.js';
+import { PostgresLeases } from './postgres-leases.js';
 import { PostgresLinkMarker } from './postgres-link-marker.js';
 import { PostgresOutbox } from './postgres-outbox.js';
 import { PostgresReader } from './postgres-reader.js';
@@ -60,6 +61,7 @@ export function assembleStorage(options: PostgresOptions) {
     reader,
     batches,
     audit: new PostgresAuditLog(database),
+    leases: new PostgresLeases(database, queues),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
     statistics: new PostgresStatistics(database, searches, reader),

@@ -1,9 +1,18 @@
-import { type Attempt, isFinished, type Job, type JobState, type Queue, type Server } from '@longshore/jobs';
+import {
+  type Attempt,
+  isFinished,
+  type Job,
+  type JobState,
+  type Lease,
+  type Queue,
+  type Server,
+} from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Moment, type Sentence, told } from '../format/sentence.js';
 import { obstacleTo, slotsOf } from './obstacle.js';
 import { isSilent } from './takers.js';
+import { isStalled } from './stalled.js';
 import { timeline, totalMs } from './timeline.js';
 
 /** What surrounds a job and decides what happens to it next. */
@@ -19,6 +28,8 @@ export interface Surroundings {
     readonly name: string;
     readonly state: JobState;
   } | null;
+  /** That under which it runs; `null` or left out if it does not. */
+  readonly lease?: Lease | null;
   /** When it last wrote a line into its log; `null` or left out if it has not. */
   readonly lastLineAt?: Date | null;
   readonly nowMs: number;
@@ -93,7 +104,8 @@ function explainEnqueued(job: Job, around: Surroundings): Explanation {
   );
 }
 
-function explainProcessing(job: Job, { servers, lastLineAt = null, nowMs }: Surroundings): Explanation {
+function explainProcessing(job: Job, around: Surroundings): Explanation {
+  const { servers, lease = null, lastLineAt = null, nowMs } = around;
   const attempt = `attempt ${job.attempt} of ${job.maxAttempts}`;
   const server = servers.find(({ id }) => id === job.serverId);
   if (server === undefined) {
@@ -107,6 +119,12 @@ function explainProcessing(job: Job, { servers, lastLineAt = null, nowMs }: Surr
   if (isSilent(server, nowMs)) {
     return attention(
       told`It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${{ since: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
+    );
+  }
+  if (lease !== null && lease.attempt === job.attempt && isStalled(lease, nowMs)) {
+    const fate = job.attempt < job.maxAttempts ? 'runs again' : 'fails, as this was its last attempt';
+    return attention(
+      told`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which ran out ${{ at: lease.expiresAt }}: a handler keeps it from doing anything else, or it cannot write. As soon as some server takes the job back, it ${fate}; if none does, start that one again.`,
     );
   }
   const since = job.startedAt === null ? '' : told` for ${{ since: job.startedAt }}`;

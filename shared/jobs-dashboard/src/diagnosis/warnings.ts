@@ -1,9 +1,10 @@
-import type { Job, Orphan, Queue, Server } from '@longshore/jobs';
+import type { Job, Lease, Orphan, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { told } from '../format/sentence.js';
 import { failureWarning, type RecentEnds } from './failing.js';
 import { obstacleTo } from './obstacle.js';
+import { stalledLeases } from './stalled.js';
 import { isSilent, takersAmong } from './takers.js';
 import type { Warning } from './warning.js';
 
@@ -13,6 +14,7 @@ export interface Situation {
   /** The jobs that have been processing longest. */
   readonly longestRunning: readonly Job[];
   readonly orphans: readonly Orphan[];
+  readonly stalled: readonly Lease[];
   readonly recent: RecentEnds;
   readonly nowMs: number;
 }
@@ -34,6 +36,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...unhandledJobs(situation),
     ...silentServers(situation),
     ...ownerlessJobs(situation),
+    ...stalledLeases(situation.stalled),
     ...longWaits(situation),
     ...clockSkew(situation),
   ];

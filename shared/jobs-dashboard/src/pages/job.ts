@@ -48,10 +48,11 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, log, followers] = await Promise.all([
+  const [attempts, servers, queue, lease, log, followers] = await Promise.all([
     reader.listAttempts(id),
     reader.listServers(),
     reader.findQueue(job.queue),
+    job.state === 'processing' ? reader.findLease(job) : null,
     job.state === 'processing' ? readLogEnd(id, reader) : null,
     reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
@@ -60,8 +61,9 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
   const nowMs = context.now();
   return {
     job: factsOf(job),
+    lease: lease === null ? null : { expiresAt: lease.expiresAt, locked: lease.locked },
     server: placeOf(servers.find((server) => server.id === job.serverId)),
-    explanation: explain(job, { attempts, servers, queue, parent, lastLineAt, nowMs }),
+    explanation: explain(job, { attempts, servers, queue, lease, parent, lastLineAt, nowMs }),
     failure: failureOf(job),
     parent,
     followers: followers.slice(0, FOLLOWERS).map(jobRow),

@@ -1,5 +1,6 @@
 import type { Queue } from '@longshore/jobs';
 import { recently } from '../diagnosis/failing.js';
+import { stalledQuery } from '../diagnosis/stalled.js';
 import { overallState } from '../diagnosis/verdict.js';
 import { totalOf } from '../format/chart.js';
 import { jobRow } from './job-row.js';
@@ -27,17 +28,18 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
 }
 
 async function loadFlow({ reader, now }: PageContext): Promise<object> {
-  const [counts, queues, servers, longestRunning, orphans, ended, newestFailed] = await Promise.all([
+  const [counts, queues, servers, longestRunning, orphans, stalled, ended, newestFailed] = await Promise.all([
     reader.stateCounts(),
     reader.listQueues(),
     reader.listServers(),
     oldestInProcessing(reader),
     reader.listOrphans(),
+    reader.listStalledLeases(stalledQuery),
     reader.statistics.throughput(recently),
     newestOfFailed(reader),
   ]);
   const recent = { ...totalOf(ended), newestFailed };
-  const situation = { queues, servers, longestRunning, orphans, recent, nowMs: now() };
+  const situation = { queues, servers, longestRunning, orphans, stalled, recent, nowMs: now() };
   const slots = servers.reduce((sum, server) => sum + server.concurrency, 0);
   const { warnings, ...verdict } = overallState(situation, counts);
   const shown = warnings.slice(0, MOST_WARNINGS);

@@ -38,6 +38,10 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
         ({ length }) => (length < MANY_QUEUES ? snapshot.lifetimeMs : STEADY_MS),
       ),
     listServers: () => snapshot.share('servers', () => reader.listServers()),
+    findLease: ({ id, queue }) =>
+      snapshot.share(key('lease', id, queue), () => reader.findLease({ id, queue })),
+    listStalledLeases: (query) =>
+      snapshot.share(key('stalled', query), () => reader.listStalledLeases(query), steadily),
     listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), steadily),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),

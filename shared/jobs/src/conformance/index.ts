@@ -17,6 +17,7 @@ import { firing } from './firing.js';
 import { following } from './following.js';
 import { holding } from './holding.js';
 import { keying } from './keying.js';
+import { leasing } from './leasing.js';
 import { limiting } from './limiting.js';
 import { linking } from './linking.js';
 import { measuring } from './measuring.js';
@@ -70,6 +71,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('following others', () => following(bench));
     describe('batching', () => batching(bench));
     describe('reading', () => reading(bench));
+    describe('reading leases', () => leasing(bench));
     describe('finding orphans', () => orphaning(bench));
     describe('measuring', () => measuring(bench));
     describe('filtering', () => filtering(bench));

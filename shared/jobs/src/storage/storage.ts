@@ -22,6 +22,7 @@ import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
 import type { Receipt } from './receipt.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
+import type { LeaseReader } from './lease.js';
 import type { Orphan } from './orphan.js';
 import type { JobStatistics } from './job-statistics.js';
 import type { RecurringJobs } from './recurring-jobs.js';
@@ -201,7 +202,7 @@ export interface NearJobs {
 }
 
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
-export interface JobReader extends BatchReader, JobLogReader {
+export interface JobReader extends BatchReader, JobLogReader, LeaseReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
   findJob(id: string): Promise<Job | null>;
   /** As it is stored, to the last digit; `null` if there is no such job. */

@@ -6,6 +6,7 @@ import type { JobFilter } from '../job-filter.js';
 import type { LogLine } from '../../job/job-log.js';
 import type { Transition } from '../../job/transition.js';
 import type { LogQuery } from '../job-reports.js';
+import type { Lease, StalledLeaseQuery } from '../lease.js';
 import { type Orphan, orphansAmong } from '../orphan.js';
 import type { ContinuationPage, JobCount, JobListQuery, JobReader, NearJobs } from '../storage.js';
 import type { Clock } from './clock.js';
@@ -108,6 +109,20 @@ export class MemoryReader implements JobReader {
     return orphansAmong([...waiting.values()], this.servers.list());
   }
 
+  async findLease({ id }: Pick<Job, 'id'>): Promise<Lease | null> {
+    const record = this.jobs.find(id);
+    return record === undefined ? null : leaseOn(record);
+  }
+
+  async listStalledLeases({ expiredForMs, limit }: StalledLeaseQuery): Promise<Lease[]> {
+    const before = this.clock.now() - expiredForMs;
+    return this.#matching({ state: ['processing'] })
+      .flatMap((record) => leaseOn(record) ?? [])
+      .filter(({ serverId, expiresAt }) => expiresAt.getTime() < before && this.servers.isAlive(serverId))
+      .toSorted((one, other) => one.expiresAt.getTime() - other.expiresAt.getTime())
+      .slice(0, limit);
+  }
+
   async listBatches(query: BatchListQuery): Promise<Batch[]> {
     return this.jobs.batches.list(query);
   }
@@ -162,6 +177,11 @@ function toQueue(name: string, queue: QueueRecord, counts: StateCounts, running:
     servers: running.filter(({ queues }) => queues.includes(name)).length,
     createdAt,
   };
+}
+
+function leaseOn({ state, id, queue, serverId, attempt, leaseUntil }: JobRecord): Lease | null {
+  if (state !== 'processing' || serverId === null) return null;
+  return { jobId: id, queue, serverId, attempt, expiresAt: new Date(leaseUntil), locked: false };
 }
 
 function compare(left: string, right: string): number {

@@ -1,0 +1,53 @@
+import { newId } from '@longshore/jobs';
+import { eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+describe('A lease that its handler’s transaction outlives', () => {
+  const query = { expiredForMs: 0, limit: 10 };
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let handler: pg.Client;
+
+  before(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    handler = new pg.Client(database.url);
+    await handler.connect();
+  });
+
+  after(async () => {
+    await handler.end();
+    await storage.close();
+    await database.drop();
+  });
+
+  it('is told to be locked, and is not stalled, until the transaction ends', async () => {
+    const id = newId();
+    await storage.enqueue({
+      id,
+      name: 'work',
+      queue: 'q',
+      priority: 0,
+      args: '{}',
+      maxAttempts: 3,
+      due: null,
+    });
+    const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 60_000 };
+    const { id: serverId } = await storage.registerServer(server);
+    await storage.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });
+    await eventually(async () => (await storage.listStalledLeases(query)).length === 1);
+
+    await handler.query('begin');
+    await handler.query('select from longshore.job where id = $1 for update', [id]);
+    expect(await storage.findLease({ id, queue: 'q' })).to.include({ locked: true });
+    expect(await storage.listStalledLeases(query)).to.deep.equal([]);
+
+    await handler.query('rollback');
+    expect(await storage.findLease({ id, queue: 'q' })).to.include({ locked: false });
+    expect(await storage.listStalledLeases(query)).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,25 @@
+import type { Claim, Job } from '../job/job.js';
+
+/** How long a claim holds unless it is renewed. */
+export interface Lease extends Claim {
+  readonly expiresAt: Date;
+  /** A transaction of its own handler holds the job: it is not taken back, though nobody can renew the lease meanwhile. */
+  readonly locked: boolean;
+}
+
+export interface StalledLeaseQuery {
+  /** Only those that ran out longer ago than so many milliseconds, by the storage's clock. */
+  readonly expiredForMs: number;
+  readonly limit: number;
+}
+
+/** What people look at to tell whether that which runs really runs. */
+export interface LeaseReader {
+  /** `null` unless the job is being processed. */
+  findLease(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
+  /**
+   * Leases that have run out and were not taken back, of servers that are still registered: their heartbeats go on, but
+   * what runs the jobs does not. The longest ago first; those that are `locked` are left out.
+   */
+  listStalledLeases(query: StalledLeaseQuery): Promise<Lease[]>;
+}
