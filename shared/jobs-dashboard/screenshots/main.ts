@@ -4,11 +4,13 @@ import { parseArgs } from 'node:util';
 import Koa from 'koa';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
+import { MemoryStorage } from '@longshore/jobs';
 import { serve } from '@longshore/test-support';
-import { createDashboard } from '../src/index.js';
+import { createDashboard, type DashboardOptions } from '../src/index.js';
 import { launchChromium } from '../test/browser/chromium.js';
 import { listenerOf } from '../test/dashboard-site.js';
 import { seedStory, type Story } from '../test/story.js';
+import { scenesOf } from './scenes.js';
 
 /**
  * Takes pictures of every page: `tsx -C source screenshots/main.ts [folder] [--only name]…`, into docs/images by default, or of
@@ -29,81 +31,66 @@ const looks = [
   { name: 'narrow', width: 320, colorScheme: 'light' },
 ] as const;
 
-function pagesOf(story: Story): Record<string, string> {
-  return {
-    overview: '',
-    jobs: 'jobs',
-    'jobs-found': 'jobs?words=ada&state=failed',
-    'job-done': `jobs/${story.doneId}`,
-    'job-retried': `jobs/${story.retriedId}`,
-    'job-failed': `jobs/${story.failedId}`,
-    'job-processing': `jobs/${story.processingId}`,
-    'job-unserved': `jobs/${story.unservedId}`,
-    queues: 'queues',
-    queue: 'queues/orders',
-    recurring: 'recurring',
-    'recurring-job': `recurring/${story.recurringId}`,
-    batches: 'batches',
-    batch: `batches/${story.batchId}`,
-    bulk: `bulk/${story.operationId}`,
-    'bulk-confirm': 'bulk/confirm?action=retry&state=failed',
-    audit: 'audit',
-    'job-awaiting': `jobs/${story.awaitingId}`,
-    errors: 'errors',
-    servers: 'servers',
-    server: `servers/${story.serverId}`,
-    help: 'help',
-    'not-found': 'jobs/none',
-  };
-}
-
-/** Few colours are enough for pages like these, and a long list need not be there to its end. */
+/**
+ * The window as high as the page, so that what keeps to its edges stands at the edges of the picture; a long list need not
+ * be there to its end. Few colours are enough for pages like these.
+ */
 async function takePicture(page: Page, name: string): Promise<void> {
-  const picture = sharp(await page.screenshot({ fullPage: true }));
-  const { width, height } = await picture.metadata();
-  await picture
-    .extract({ left: 0, top: 0, width, height: Math.min(height, MAX_HEIGHT) })
+  const { width = 0, height: least = 0 } = page.viewportSize() ?? {};
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ width, height: Math.min(Math.max(whole, least), MAX_HEIGHT) });
+  await sharp(await page.screenshot())
     .png({ palette: true, colours: 48, dither: 0, effort: 10 })
     .toFile(join(folder, `${name}.png`));
 }
 
 const story = await seedStory(nowMs, { busy: true });
-const open = new Koa().use(
-  createDashboard({
-    storage: story.storage,
-    control: story.storage,
-    instance: 'staging',
-    now: story.storage.manualClock.now,
-  }),
+const later = await seedStory(nowMs, { busy: true });
+await later.storage.pauseQueue('images');
+later.storage.manualClock.advance(3 * 60_000);
+const nothing = new MemoryStorage();
+
+const instance = 'staging';
+const of = ({ storage }: Story): DashboardOptions => ({
+  storage,
+  control: storage,
+  now: storage.manualClock.now,
+});
+const dashboards = {
+  open: of(story),
+  paused: of(later),
+  empty: { storage: nothing, control: nothing },
+  locked: { storage: story.storage, password: 'secret' },
+};
+const sites = Object.fromEntries(
+  await Promise.all(
+    Object.entries(dashboards).map(async ([name, options]) => {
+      const dashboard = createDashboard({ ...options, instance });
+      return [name, await serve(listenerOf(new Koa().use(dashboard)))] as const;
+    }),
+  ),
 );
-const locked = new Koa().use(
-  createDashboard({ storage: story.storage, password: 'secret', instance: 'staging' }),
-);
-const servers = await Promise.all([serve(listenerOf(open)), serve(listenerOf(locked))]);
-const [{ url }, { url: lockedUrl }] = servers;
 const browser = await launchChromium();
 await mkdir(folder, { recursive: true });
 try {
   for (const { name: look, width, colorScheme } of looks) {
-    const context = await browser.newContext({
-      viewport: { width, height: 800 },
-      colorScheme,
-      timezoneId: 'UTC',
-      locale: 'en-GB',
-    });
-    const page = await context.newPage();
-    const pages = Object.entries(pagesOf(story)).map(
-      ([name, path]) => [name, `${url}/job-dashboard/${path}`] as const,
-    );
-    for (const [name, address] of [...pages, ['sign-in', `${lockedUrl}/job-dashboard/`] as const]) {
+    for (const { name, path, site = 'open', act } of scenesOf(story)) {
       if (!values.only.some((start) => `${name}-${look}`.startsWith(start))) continue;
-      await page.goto(address);
+      const context = await browser.newContext({
+        viewport: { width, height: 800 },
+        colorScheme,
+        timezoneId: 'UTC',
+        locale: 'en-GB',
+      });
+      const page = await context.newPage();
+      await page.goto(`${sites[site]?.url}/job-dashboard/${path}`);
+      await act?.(page);
       await takePicture(page, `${name}-${look}`);
+      await context.close();
     }
-    await context.close();
   }
 } finally {
   await browser.close();
-  await Promise.all(servers.map((server) => server.close()));
-  await story.storage.close();
+  await Promise.all(Object.values(sites).map((site) => site.close()));
+  await Promise.all([story.storage.close(), later.storage.close(), nothing.close()]);
 }

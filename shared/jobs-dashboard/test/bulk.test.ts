@@ -58,6 +58,25 @@ describe('an action on many jobs', () => {
     while (await site.story.storage.bulk.advance());
     return next;
   };
+
+  it('is offered for selected rows only if one of them is in a state for it', async () => {
+    const offered = async (path: string): Promise<(string | undefined)[]> =>
+      [...(await get(path)).matchAll(/name="action" value="(\w+)"/g)].map(([, action]) => action);
+    expect(await offered('jobs?state=failed')).to.deep.equal(['retry', 'delete']);
+    expect(await offered('jobs?state=processing')).to.deep.equal(['cancel']);
+    expect(await offered('jobs')).to.deep.equal(['retry', 'run', 'cancel', 'delete']);
+  });
+
+  it('is not offered where no row can take it, and nothing can be selected there', async () => {
+    const viewer = { name: 'olga', role: 'operator' } as const;
+    const other = await openSite({ authorize: () => viewer, control: ({ storage }) => storage });
+    try {
+      const { text } = await other.http.get('/job-dashboard/jobs?state=done');
+      expect(text).to.include('resize-image').and.not.include('checkbox');
+    } finally {
+      await other.close();
+    }
+  });
   const failed = async () => (await site.story.storage.stateCounts()).failed;
 
   it('is confirmed by a page that says how many jobs, which, and what happens', async () => {

@@ -1,4 +1,12 @@
-import { isId, type JobCount, type JobListQuery, type JobState, jobStates } from '@longshore/jobs';
+import {
+  bulkActions,
+  isId,
+  type JobCount,
+  type JobListQuery,
+  type JobState,
+  jobStates,
+  statesOfAction,
+} from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
 import {
   complaintOf,
@@ -148,6 +156,7 @@ async function loadList(
     jobsPath(filters, { ...(order === 'oldest' ? { order } : {}), ...change });
   return {
     jobs: rows.map((job) => jobLine(job, redact)),
+    actions: bulkActions.filter((action) => rows.some(({ state }) => statesOfAction[action].includes(state))),
     order,
     near: filters.terms.some(({ key }) => key === 'q'),
     filtered: filters.state !== null || isNarrowed(filters),

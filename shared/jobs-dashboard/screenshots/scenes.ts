@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core';
+import type { Story } from '../test/story.js';
+
+/** Something that a picture is taken of. */
+export interface Scene {
+  /** Of the file, before the look. */
+  readonly name: string;
+  /** Inside the dashboard. */
+  readonly path: string;
+  /** Which dashboard: that of the story by default. */
+  readonly site?: 'locked' | 'paused' | 'empty';
+  /** What is done there before the picture is taken. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+/** Every page, and the states of pages that one does not meet by going to them. */
+export function scenesOf(story: Story): Scene[] {
+  return [
+    { name: 'overview', path: '' },
+    { name: 'overview-empty', path: '', site: 'empty' },
+    { name: 'overview-lost', path: '', act: loseConnection },
+    { name: 'jobs', path: 'jobs' },
+    { name: 'jobs-found', path: 'jobs?words=ada&state=failed' },
+    { name: 'jobs-selected', path: 'jobs?words=ada&state=failed', act: selectRows },
+    { name: 'job-done', path: `jobs/${story.doneId}` },
+    { name: 'job-retried', path: `jobs/${story.retriedId}` },
+    { name: 'job-failed', path: `jobs/${story.failedId}` },
+    { name: 'job-processing', path: `jobs/${story.processingId}` },
+    { name: 'job-unserved', path: `jobs/${story.unservedId}` },
+    { name: 'job-awaiting', path: `jobs/${story.awaitingId}` },
+    { name: 'queues', path: 'queues' },
+    { name: 'queue', path: 'queues/orders' },
+    { name: 'queue-paused', path: 'queues/images', site: 'paused' },
+    { name: 'recurring', path: 'recurring' },
+    { name: 'recurring-job', path: `recurring/${story.recurringId}` },
+    { name: 'batches', path: 'batches' },
+    { name: 'batch', path: `batches/${story.batchId}` },
+    { name: 'bulk', path: `bulk/${story.operationId}` },
+    { name: 'bulk-confirm', path: 'bulk/confirm?action=retry&state=failed' },
+    { name: 'bulk-dialog', path: 'jobs?words=ada&state=failed', act: askInDialog },
+    { name: 'audit', path: 'audit' },
+    { name: 'errors', path: 'errors' },
+    { name: 'servers', path: 'servers' },
+    { name: 'server', path: `servers/${story.serverId}` },
+    { name: 'help', path: 'help' },
+    { name: 'not-found', path: 'jobs/none' },
+    { name: 'sign-in', path: '', site: 'locked' },
+  ];
+}
+
+async function selectRows(page: Page): Promise<void> {
+  const boxes = page.locator('input[name=id]');
+  for (const row of [1, 2, 4]) await boxes.nth(row).check();
+  await page.getByText('On hold while you choose').waitFor({ state: 'attached' });
+}
+
+async function askInDialog(page: Page): Promise<void> {
+  await page.getByRole('link', { name: /^Retry all/ }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+/** Twelve seconds in which nothing answers. */
+async function loseConnection(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.reload();
+  await page.context().setOffline(true);
+  await page.clock.runFor(4_000);
+  await page.locator('.live.lost').waitFor();
+  await page.clock.runFor(8_000);
+}
