@@ -122,17 +122,19 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  /** A ready job leaves its line, and its key, as if it were to wait. */
+  /** A ready job leaves its line, and its key, as if it were to wait; it has waited since then if it stays in its queue. */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
-    const { state, runAt: before } = record;
+    const { state, queue: from, runAt: before, readyAt } = record;
     const ready = state === 'enqueued' && runAt?.getTime() === before?.getTime();
     if (state === 'enqueued') {
       this.jobs.takeOut(record);
       this.jobs.schedule(record, runAt ?? new Date(this.clock.now()), null);
     }
     Object.assign(record, { queue, priority, args, runAt });
-    if (ready) this.jobs.makeReady(record, null);
-    else if (state !== 'awaiting' && runAt !== null) this.jobs.schedule(record, runAt, null);
+    if (ready) {
+      this.jobs.makeReady(record, null);
+      if (queue === from) record.readyAt = readyAt;
+    } else if (state !== 'awaiting' && runAt !== null) this.jobs.schedule(record, runAt, null);
   }
 
   async quietServer(id: string): Promise<ServerControlResult> {
