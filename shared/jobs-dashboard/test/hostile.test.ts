@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openSite, pagePaths, type Site } from './dashboard-site.js';
+import { openStream, readUntil } from './event-stream.js';
 import { hostileReader, hostileTexts } from './hostile-reader.js';
 import { readerWith } from './reader-with.js';
 
@@ -15,13 +16,52 @@ describe('hostile text', () => {
       });
       after(() => site.close());
 
+      const expectHarmless = (html: string, where: string): void => {
+        expect(html.includes(text), where.slice(0, 80)).to.equal(false);
+        expect(html.toLowerCase(), where).not.to.match(/<(img|svg onload|script>|iframe|x7)/);
+        expect(html, where).not.to.match(/href="[^"]*javascript:/i);
+      };
+
       it('from the storage reaches no page unescaped', async () => {
         for (const path of [...pagePaths(site.story), `/queues/${encodeURIComponent(text)}`]) {
           const page = await site.http.get(`/job-dashboard${path}`);
           expect(page.status, path).to.equal(200);
-          expect(page.text.includes(text), path.slice(0, 80)).to.equal(false);
-          expect(page.text.toLowerCase(), path).not.to.match(/<(img|svg onload|script>|iframe|x7)/);
-          expect(page.text, path).not.to.match(/href="[^"]*javascript:/i);
+          expectHarmless(page.text, path);
+        }
+      });
+
+      it('from the storage reaches no fragment of a page unescaped', async () => {
+        let asked = 0;
+        for (const path of [...pagePaths(site.story), `/queues/${encodeURIComponent(text)}`]) {
+          const { text: page } = await site.http.get(`/job-dashboard${path}`);
+          for (const [, name = ''] of page.matchAll(/data-region="([^"]+)"/g)) {
+            const headers = { 'longshore-region': name };
+            const fragment = await site.http.get(`/job-dashboard${path}`, { headers });
+            expect([fragment.status, fragment.text.includes('<html')], path).to.deep.equal([200, false]);
+            expect(fragment.text, path).to.include(`data-region="${name}"`);
+            expectHarmless(fragment.text, `${name} of ${path}`);
+            asked += 1;
+          }
+        }
+        expect(asked).to.be.above(pagePaths(site.story).length);
+      });
+
+      it('from the storage reaches no stream unescaped, and makes no event of its own', async () => {
+        const { url, story } = site;
+        const response = await openStream(`${url}/job-dashboard/jobs/${story.processingId}/stream`);
+        const streamed = await readUntil(response, '\n\nevent: progress\ndata: ');
+        const lines = streamed.split(/\r\n|\r|\n/).filter(Boolean);
+        expect(lines.filter((line) => !/^(retry|id|event|data): /.test(line))).to.deep.equal([]);
+        expect(lines.filter((line) => line.startsWith('event: '))).to.deep.equal([
+          'event: log',
+          'event: progress',
+        ]);
+        const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice(6));
+        const html = data.map((each) => String(JSON.parse(each)));
+        expect(html).to.have.length(2);
+        for (const each of html) {
+          expect(each).to.match(/x7|alert/);
+          expectHarmless(each, 'stream');
         }
       });
 

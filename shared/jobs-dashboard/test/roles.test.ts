@@ -3,7 +3,7 @@ import { actions } from '../src/actions/actions.js';
 import { roles } from '../src/access/viewer.js';
 import { pages } from '../src/http/routes.js';
 import { streamPath } from '../src/http/stream-routes.js';
-import { openSite, pagePaths, pathOf } from './dashboard-site.js';
+import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
 /** All there are. What an action does if its form is whole, by each role, is told by the tests of actions. */
 const routes = [
@@ -18,9 +18,17 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
   return method === 'GET' || method === 'HEAD' ? 200 : 405;
 }
 
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** What they answer to whoever it is, without a whole form; `undefined` where they are not asked for like this. */
+const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
+  '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],
+  '/sign-out': (method) => ({ POST: 403 })[method],
+};
+
 describe('each route', () => {
   for (const role of [...roles, null]) {
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    for (const method of methods) {
       it(`answers ${method} by ${role ?? 'a stranger'} as it should`, async () => {
         const viewer = role === null ? null : { name: 'someone', role };
         const site = await openSite({ authorize: () => viewer, control: ({ storage }) => storage });
@@ -37,6 +45,33 @@ describe('each route', () => {
         }
       });
     }
+  }
+
+  for (const method of methods) {
+    it(`of a session answers ${method} as it should, if there are passwords and if there are none`, async () => {
+      const basic = { authorization: `Basic ${Buffer.from('grace:secret').toString('base64')}` };
+      const locked = await openSite({ password: 'secret', control: ({ storage }) => storage });
+      const open = [...roles, null].map(async (role) => ({
+        role,
+        site: await openSite({ authorize: () => role && { name: 'someone', role } }),
+      }));
+      const others = await Promise.all(open);
+      const statusOf = async ({ http }: Site, path: string, headers = {}): Promise<number | undefined> => {
+        const answer = await http.request(method, `/job-dashboard${path}`, { headers });
+        expect(answer.headers, path).to.include.keys('content-security-policy');
+        return answer.status;
+      };
+      try {
+        for (const [path, status] of Object.entries(sessionRoutes)) {
+          expect(await statusOf(locked, path), `${path} of a stranger`).to.equal(status(method) ?? 401);
+          expect(await statusOf(locked, path, basic), path).to.equal(status(method) ?? 405);
+          for (const { role, site } of others)
+            expect(await statusOf(site, path), `${path} of ${role}`).to.equal(role === null ? 403 : 404);
+        }
+      } finally {
+        await Promise.all([locked, ...others.map(({ site }) => site)].map((site) => site.close()));
+      }
+    });
   }
 
   it('of a page is among those that are looked at for everything else', async () => {

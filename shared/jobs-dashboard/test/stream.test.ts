@@ -1,10 +1,10 @@
-import { request, type IncomingMessage } from 'node:http';
-import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { newId } from '@longshore/jobs';
 import { eventually } from '@longshore/test-support';
 import { openSite, type Site } from './dashboard-site.js';
+import { openStream, readUntil } from './event-stream.js';
 
 describe('what a running job says', () => {
   let site: Site;
@@ -16,19 +16,13 @@ describe('what a running job says', () => {
   /** Reads until the text has come, and goes away. */
   const streamed = async (until: string, query = '', headers = {}): Promise<string> => {
     const path = `${site.url}/job-dashboard/jobs/${site.story.processingId}/stream${query}`;
-    const asked = request(path, { headers }).end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const response = await openStream(path, headers);
     expect(response.headers).to.include({
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    let text = '';
-    for await (const chunk of response) {
-      text += String(chunk);
-      if (text.includes(until)) break;
-    }
-    return text;
+    return readUntil(response, until);
   };
 
   it('stands on its page, without what looks like a secret', async () => {
@@ -118,7 +112,5 @@ describe('what a running job says', () => {
 });
 
 async function opened({ url }: Site, id: string): Promise<IncomingMessage> {
-  const asked = request(`${url}/job-dashboard/jobs/${id}/stream`).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  return response;
+  return openStream(`${url}/job-dashboard/jobs/${id}/stream`);
 }

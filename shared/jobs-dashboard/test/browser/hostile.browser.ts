@@ -68,4 +68,48 @@ describe('hostile text in a browser', () => {
       }
     }
   });
+
+  it('becomes no element in the dialog that asks before many jobs are changed', async () => {
+    const opened: string[] = [];
+    page.on('dialog', (dialog) => {
+      opened.push(dialog.message());
+      void dialog.dismiss();
+    });
+    for (const [index, text] of hostileTexts.entries()) {
+      const { url } = sites[index] as Site;
+      // No name has this character, so that nothing is found by it.
+      const name = text.includes('\0') ? '' : `&name=${encodeURIComponent(text)}`;
+      await page.goto(`${url}/job-dashboard/jobs?state=failed${name}`);
+      await page.getByRole('link', { name: /^Retry all/ }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('heading', { name: 'What happens' }).waitFor();
+      const found = await page.locator(foreign).or(dialog.locator('[autofocus]')).count();
+      const told = (await dialog.textContent())?.includes(text.trim().slice(0, 6));
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect([found, opened, told, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
+    }
+  });
+
+  it('becomes no element in regions that are refreshed, nor in lines of a log that come', async () => {
+    for (const [index, text] of hostileTexts.entries()) {
+      const { url, story } = sites[index] as Site;
+      for (const path of ['jobs', `jobs/${story.processingId}`]) {
+        await page.goto(`${url}/job-dashboard/${path}`);
+        await page.route('**', (route) => {
+          // As if all of them were new.
+          const { 'if-none-match': _known, ...headers } = route.request().headers();
+          return route.continue({ headers });
+        });
+        await page.getByRole('button', { name: 'Pause updates' }).click();
+        const refreshed = page.waitForResponse(
+          (response) => response.request().headers()['longshore-region'] !== undefined,
+        );
+        await page.getByRole('button', { name: 'Resume updates' }).click();
+        expect((await refreshed).status()).to.equal(200);
+        await page.getByText('Live, updated').waitFor({ state: 'attached' });
+        expect(await page.locator(foreign).count(), `${path}: ${text.slice(0, 40)}`).to.equal(0);
+        await page.unrouteAll();
+      }
+    }
+  });
 });
