@@ -42,7 +42,7 @@ describe('the page of one thing', () => {
   it('gives the vital figures of a queue, with its limit', async () => {
     await site.story.storage.limitQueue('images', { concurrencyLimit: 6, rateLimit: null });
     expect(await page('/queues/images')).to.match(
-      /Ready 5 .*Next one ready for \d+ s .*Running 5 of 6 .*Ended per minute 0 /,
+      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Ended per minute 0 /,
     );
   });
 

@@ -57,7 +57,7 @@ describe('what is in the way of a queue', () => {
       queue({ counts: ready, oldestEnqueuedAt: ago(9) }),
       [server()],
       'About to start',
-      '3 jobs are ready, the next one for 9.0 s, and 1 of 2 slots are free',
+      '3 jobs are ready, the oldest for 9.0 s, and 1 of 2 slots are free',
     ],
     [
       'nothing, as its jobs are running',

@@ -63,12 +63,12 @@ describe('the warnings', () => {
         queues: [queue({ oldestEnqueuedAt: ago(301), counts: waiting })],
         servers: [server({ processing: 2 })],
       }),
-      'Queue “q” lags: its next job has been ready for 5 min 1 s, but all 2 slots are busy',
+      'Queue “q” lags: its oldest job has been ready for 5 min 1 s, but all 2 slots are busy',
     ],
     [
       'jobs that nothing keeps from running',
       situation({ queues: [queue({ oldestEnqueuedAt: ago(20), counts: waiting })] }),
-      'Queue “q” stands still: its next job has been ready for 20 s, although 1 of 2 slots are free',
+      'Queue “q” stands still: its oldest job has been ready for 20 s, although 1 of 2 slots are free',
     ],
     [
       'many failures',

@@ -53,7 +53,7 @@ export function createMetrics(service: string, storage: JobReader): Registry {
   });
   const oldest: Gauge<'queue'> = new Gauge({
     name: 'longshore_queue_oldest_seconds',
-    help: 'For how long the job that is next in line has been ready; 0 for an empty queue',
+    help: 'For how long the ready job that waits longest has been ready; 0 if none is',
     labelNames: ['queue'],
     registers,
     collect: async () => {

@@ -30,8 +30,8 @@ export function queueVerdict(queue: Queue, takers: readonly Server[], nowMs: num
   const { counts, oldestEnqueuedAt } = queue;
   const obstacle = obstacleTo(queue, takers, nowMs);
   if (counts.enqueued === 0) return withoutReadyJobs(queue, takers, obstacle);
-  const next = oldestEnqueuedAt === null ? '' : told` the next one for ${{ since: oldestEnqueuedAt }},`;
-  const ready = told`${counted(counts.enqueued, 'job is', 'jobs are')} ready,${next}`;
+  const oldest = oldestEnqueuedAt === null ? '' : told` the oldest for ${{ since: oldestEnqueuedAt }},`;
+  const ready = told`${counted(counts.enqueued, 'job is', 'jobs are')} ready,${oldest}`;
   if (obstacle !== null) {
     const text = told`${ready} ${obstacle.reason}. ${obstacle.remedy}`;
     return { look: looks[obstacle.kind], text, tone: obstacle.tone };

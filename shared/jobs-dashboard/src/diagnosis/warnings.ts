@@ -123,7 +123,7 @@ function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
     const reason = obstacle === null ? '' : told`, ${obstacle.reason}`;
     return [
       {
-        text: told`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its next job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
+        text: told`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
         advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${obstacle?.remedy ?? 'Add servers, or see what keeps them busy.'}`,
         link: `queues/${encodeURIComponent(queue.name)}`,
       },

@@ -1,11 +1,32 @@
 import type { Statement } from '../database.js';
 
-/** When the next ready job of each of the queues $1 became ready, in milliseconds since 1970: of a thousand, dates take 1 ms to read. */
+/** So many first jobs are looked at, 70 ms at most: each of a queue and a priority. */
+const mostHeads = 20_000;
+
+/**
+ * When the oldest ready job of each of the queues $1 became ready, in milliseconds since 1970: of a thousand, dates take 1 ms to
+ * read. Within a priority the oldest stands first, so one job of each priority that the queue holds is read, and
+ * what stands between is leapt over (a loose index scan). Goes through all queues priority by priority: in a store
+ * with more heads than it reads it leaves out the least urgent ones.
+ */
 export const selectOldestReady: Statement = {
   name: 'longshore-select-oldest-ready',
   text: `
-  select queue.id, (extract(epoch from next.ready_at) * 1000)::float8 as ready_at
-  from unnest($1::integer[]) as queue (id) cross join lateral (
-    select ready_at from longshore.job where queue_id = queue.id and server_id is null order by priority, seq limit 1
-  ) as next`,
+  with recursive head as (
+    select queue.id, first.priority, first.ready_at
+    from unnest($1::integer[]) as queue (id) cross join lateral (
+      select priority, ready_at from longshore.job where queue_id = queue.id and server_id is null
+      order by priority, seq limit 1
+    ) as first
+    union all
+    select head.id, first.priority, first.ready_at
+    from head cross join lateral (
+      select priority, ready_at from longshore.job
+      where queue_id = head.id and priority > head.priority and server_id is null
+      order by priority, seq limit 1
+    ) as first
+  )
+  select id, (extract(epoch from min(ready_at)) * 1000)::float8 as ready_at
+  from (select id, ready_at from head limit ${mostHeads}) as looked_at
+  group by id`,
 };

@@ -3,7 +3,7 @@ import { before, describe, it } from 'mocha';
 import { newId } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import type { JobListQuery } from '../storage/storage.js';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Bench, newJob, until } from './storage-under-test.js';
 
 export function reading(bench: Bench): void {
   /** One job in each of four states, the oldest first: done, processing, enqueued, scheduled. */
@@ -159,7 +159,33 @@ export function reading(bench: Bench): void {
     });
   });
 
-  it('says since when the next job of a queue has been waiting', async () => {
+  it('says since when the job of a queue waits that waits longest, also behind more urgent ones', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { priority: 9 });
+    const starved = await until(async () => {
+      await bench.enqueue(queue, { priority: -1 });
+      const [oldest, newest] = [await bench.storage.findJob(id), (await bench.jobsOf(queue))[0]];
+      return (newest?.readyAt ?? 0) > (oldest?.readyAt ?? 0) ? oldest : undefined;
+    });
+    await bench.enqueue(queue, { priority: 3 });
+    const found = await bench.storage.findQueue(queue);
+    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(starved.readyAt?.getTime());
+  });
+
+  it('says since when a ready job waits while one of the same age runs', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { priority: 9 });
+    const { id } = await bench.register(queue);
+    await bench.claim(id, queue);
+    expect((await bench.storage.findQueue(queue))?.oldestEnqueuedAt).to.equal(null);
+    const second = await bench.enqueue(queue, { priority: 9 });
+    const waiting = await bench.storage.findJob(second.id);
+    expect((await bench.storage.findQueue(queue))?.oldestEnqueuedAt?.getTime()).to.equal(
+      waiting?.readyAt?.getTime(),
+    );
+  });
+
+  it('says since when the job of a queue that came first has been waiting', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     await bench.enqueue(queue);

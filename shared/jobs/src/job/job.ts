@@ -181,7 +181,10 @@ export interface Queue {
   concurrencyLimit: number | null;
   /** So many of its jobs start in a time, over all servers; `null` for no limit. */
   rateLimit: Required<RateLimit> | null;
-  /** When the job that is next in line became ready; `null` for an empty queue. */
+  /**
+   * When the ready job that waits longest became ready, whatever its priority; `null` if none is. A job that was taken back
+   * from a server that was lost waits since then.
+   */
   oldestEnqueuedAt: Date | null;
   /** Running servers that take jobs from it. */
   servers: number;

@@ -167,13 +167,14 @@ export class MemoryReader implements JobReader {
 
 function toQueue(name: string, queue: QueueRecord, counts: StateCounts, running: readonly Server[]): Queue {
   const { createdAt, pausedAt, line, concurrencyLimit, rateLimit } = queue;
+  const oldest = line.oldestReadyAt;
   return {
     name,
     counts,
     pausedAt,
     concurrencyLimit,
     rateLimit: rateLimit === null ? null : { ...rateLimit },
-    oldestEnqueuedAt: line.first === undefined ? null : new Date(line.first.readyAt),
+    oldestEnqueuedAt: oldest === undefined ? null : new Date(oldest),
     servers: running.filter(({ queues }) => queues.includes(name)).length,
     createdAt,
   };

@@ -9,6 +9,12 @@ export class ReadyLine {
     return this.#jobs[this.#head];
   }
 
+  /** Since when the one waits that has waited longest; `undefined` if none does. */
+  get oldestReadyAt(): number | undefined {
+    const line = this.#jobs.slice(this.#head);
+    return line.length === 0 ? undefined : line.reduce((at, { readyAt }) => Math.min(at, readyAt), Infinity);
+  }
+
   get length(): number {
     return this.#jobs.length - this.#head;
   }
