@@ -29,6 +29,11 @@ const ServerItem = Type.Object({
     minimum: 1,
     description: 'Silence of this many milliseconds and it counts as dead',
   }),
+  clockAheadMs: nullable(
+    Type.Integer({
+      description: 'How far its clock is ahead of the store’s; negative: behind; null: not measured yet',
+    }),
+  ),
 });
 
 /** `/servers`: the processes that run jobs now. */
@@ -50,6 +55,7 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
       'startedAt',
       'heartbeatAt',
       'timeoutMs',
+      'clockAheadMs',
     ],
     filters: { host: 'exact', state: 'exact', queue: { field: 'queues', match: 'exact' } },
     sort: ['host', 'startedAt'],

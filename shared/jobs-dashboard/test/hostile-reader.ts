@@ -130,6 +130,11 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
           filter: { state: text, terms: [{ key: text, value: text }] },
         })),
     },
+    listLostServers: async () =>
+      (await reader.listServers()).map((server) => ({
+        ...hostileServer(server),
+        lostAt: server.heartbeatAt,
+      })),
     listServers: async () => (await reader.listServers()).map(hostileServer),
   });
 }

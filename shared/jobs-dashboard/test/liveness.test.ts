@@ -1,10 +1,14 @@
-import type { Lease } from '@longshore/jobs';
+import type { Lease, LostServer } from '@longshore/jobs';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import { readerWith } from './reader-with.js';
 
 describe('what the pages tell of what runs no longer', () => {
   const stalled: Lease[] = [];
+  const lost: LostServer[] = [];
+  let clockAheadMs = 0;
+  /** How far the storage’s clock is from the dashboard’s. */
+  let storageMs = 0;
   let site: Site;
   const page = async (path: string): Promise<string> =>
     textOf((await site.http.get(`/job-dashboard${path}`)).text);
@@ -23,10 +27,23 @@ describe('what the pages tell of what runs no longer', () => {
         readerWith(storage, {
           findLease: async (job) => stalled.find(({ jobId }) => jobId === job.id) ?? storage.findLease(job),
           listStalledLeases: async () => stalled,
+          listLostServers: async () => lost,
+          readClock: async () => new Date(storage.manualClock.now() + storageMs),
+          listServers: async () =>
+            (await storage.listServers()).map((server) => ({
+              ...server,
+              clockAheadMs,
+              heartbeatAt: new Date(server.heartbeatAt.getTime() + storageMs),
+            })),
         }),
     });
   });
-  afterEach(() => stalled.splice(0));
+  afterEach(() => {
+    stalled.splice(0);
+    lost.splice(0);
+    clockAheadMs = 0;
+    storageMs = 0;
+  });
   after(() => site.close());
 
   it('a running job names the owner of its lease, as a link, and when it runs out', async () => {
@@ -50,6 +67,43 @@ describe('what the pages tell of what runs no longer', () => {
       .to.include('stopped renewing the lease, which ran out 20 s ago')
       .and.match(/Lease ran out 20 s ago/)
       .and.not.include('The server is alive');
+  });
+
+  it('the pages of servers tell of a clock that is wrong, and of one that is right', async () => {
+    clockAheadMs = -61_000;
+    expect(await page('/servers')).to.include('Its clock is 1 min 1 s behind the storage’s clock');
+    expect(await page(`/servers/${site.story.serverId}`)).to.include(
+      'Clock 1 min 1 s behind the storage’s clock',
+    );
+    clockAheadMs = 3;
+    expect(await page('/servers')).not.to.include('Its clock');
+    expect(await page(`/servers/${site.story.serverId}`)).to.include('Clock right');
+  });
+
+  it('a dashboard whose clock is wrong says so, and calls no server silent for it', async () => {
+    storageMs = -40_000;
+    const overview = await page('/');
+    expect(overview).to.include('The clock of this dashboard is 40 s ahead of the storage’s clock');
+    expect(overview).not.to.include('has sent no heartbeat');
+    expect(await page('/servers')).not.to.include('Silent');
+  });
+
+  it('servers that died are told of on their page and on the overview', async () => {
+    const { manualClock } = site.story.storage;
+    const at = (secondsAgo: number): Date => new Date(manualClock.now() - secondsAgo * 1_000);
+    const gone = {
+      id: site.story.doneId,
+      host: 'worker-9',
+      pid: 99,
+      processing: 2,
+      heartbeatAt: at(95),
+      lostAt: at(62),
+    };
+    lost.push(gone);
+    expect(await page('/servers')).to.match(
+      /worker-9, process 99 \w+ was last heard of 1 min ago and declared dead 1 min ago . 2 jobs that it ran were taken back/,
+    );
+    expect(await page('/')).to.include('Server worker-9, process 99, has not been heard of for 1 min 35 s');
   });
 
   it('the overview counts stalled leases and leads to the job', async () => {

@@ -23,6 +23,8 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     listServers: () => reader.listServers(),
     findLease: (job) => reader.findLease(job),
     listStalledLeases: (query) => reader.listStalledLeases(query),
+    listLostServers: () => reader.listLostServers(),
+    readClock: () => reader.readClock(),
     listOrphans: () => reader.listOrphans(),
     recurring: reader.recurring,
     bulk: reader.bulk,

@@ -1,4 +1,4 @@
-import type { Attempt, Job, Lease, Queue, Server } from '@longshore/jobs';
+import type { Attempt, Job, Lease, LostServer, Queue, Server } from '@longshore/jobs';
 import { formatDuration } from '../src/format/duration.js';
 import type { Sentence } from '../src/format/sentence.js';
 import { timeText } from '../src/format/time.js';
@@ -54,6 +54,7 @@ export const server = (own: Partial<Server> = {}): Server => ({
   startedAt: ago(1_000),
   heartbeatAt: ago(3),
   timeoutMs: 30_000,
+  clockAheadMs: 12,
   ...own,
 });
 export const attempt = (own: Partial<Attempt>): Attempt => ({
@@ -72,6 +73,15 @@ export const lease = (own: Partial<Lease>): Lease => ({
   attempt: 1,
   expiresAt: ago(-30),
   locked: false,
+  ...own,
+});
+export const lostServer = (own: Partial<LostServer> = {}): LostServer => ({
+  id: 's0',
+  host: 'host',
+  pid: 6,
+  processing: 2,
+  heartbeatAt: ago(90),
+  lostAt: ago(60),
   ...own,
 });
 export const queue = (own: Partial<Queue> = {}): Queue => ({

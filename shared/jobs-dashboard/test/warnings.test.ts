@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, counts, failure, job, lease, nowMs, queue, read, server } from './situation.js';
+import { ago, counts, failure, job, lease, lostServer, nowMs, queue, read, server } from './situation.js';
 
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({
@@ -9,6 +9,8 @@ describe('the warnings', () => {
     longestRunning: [],
     orphans: [],
     stalled: [],
+    lost: [],
+    clockAheadMs: 0,
     recent: { done: 0, failed: 0, newestFailed: [] },
     nowMs,
     ...own,
@@ -80,7 +82,31 @@ describe('the warnings', () => {
       situation({ recent: { done: 0, failed: 1_000, newestFailed: [] } }),
       'All 1,000 jobs that ended in the last 10 minutes have failed',
     ],
-    ['clocks that differ', situation({ servers: [server({ heartbeatAt: ago(-9) })] }), 'differ by 9.0 s'],
+    [
+      'a dashboard whose clock is ahead',
+      situation({ clockAheadMs: 9_000 }),
+      'The clock of this dashboard is 9.0 s ahead of the storage’s clock',
+    ],
+    [
+      'a dashboard whose clock is behind',
+      situation({ clockAheadMs: -70_000 }),
+      'The clock of this dashboard is 1 min 10 s behind the storage’s clock',
+    ],
+    [
+      'a server whose clock is ahead',
+      situation({ servers: [server({ clockAheadMs: 6_000 })] }),
+      'The clock of server host, process 7, is 6.0 s ahead of the storage’s clock',
+    ],
+    [
+      'a server whose clock is behind',
+      situation({ servers: [server({ clockAheadMs: -6_000 })] }),
+      'The clock of server host, process 7, is 6.0 s behind the storage’s clock',
+    ],
+    [
+      'a server that died',
+      situation({ lost: [lostServer()] }),
+      'Server host, process 6, has not been heard of for 1 min 30 s, and was declared dead 1 min ago',
+    ],
   ] as const) {
     it(`tell of ${what}`, () => {
       const texts = findWarnings(given).map(({ text }) => read(text));
@@ -106,6 +132,16 @@ describe('the warnings', () => {
   });
 
   for (const [what, given] of [
+    [
+      'clocks that nearly agree',
+      situation({ clockAheadMs: -4_999, servers: [server({ clockAheadMs: 4_999 })] }),
+    ],
+    ['a clock that was not measured yet', situation({ servers: [server({ clockAheadMs: null })] })],
+    [
+      'a server that died and was started anew',
+      situation({ lost: [lostServer()], servers: [server({ startedAt: ago(80) })] }),
+    ],
+    ['a server that died long ago', situation({ lost: [lostServer({ lostAt: ago(901) })] })],
     ['a failure now and then', situation({ recent: { done: 21, failed: 5, newestFailed: [] } })],
     ['a few failures and nothing else', situation({ recent: { done: 0, failed: 4, newestFailed: [] } })],
     [

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Client } from 'pg';
 import type { ServerRequest } from '@longshore/jobs';
 import type { HeartbeatData, HeartbeatMessage } from './heartbeat.js';
+import { clockDifference } from './clock-difference.js';
 import { beat } from './sql/servers.js';
 
 const { database, serverId, intervalMs, reported, states } = workerData as HeartbeatData;
@@ -16,6 +17,8 @@ const answerMs = Math.min(200, intervalMs);
 let client: Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let leaving = false;
+/** As the last beat measured it; the next one tells it. */
+let clockAheadMs: number | null = null;
 let told: HeartbeatMessage | null = null;
 
 /** The driver is loaded for the first beat, not before: it takes a third of a second of a core, and many servers live shorter. */
@@ -34,9 +37,11 @@ async function connect(): Promise<Client> {
 /** Returns what is asked of the server, `null` for nothing, or that it is no longer among the living. */
 async function sendBeat(): Promise<HeartbeatMessage | null> {
   client ??= await connect();
-  const values = [serverId, Atomics.load(own, 0), states[Atomics.load(own, 1)]];
-  const { rows } = await client.query<{ requested: ServerRequest | null }>(beat.text, values);
+  const values = [serverId, Atomics.load(own, 0), states[Atomics.load(own, 1)], clockAheadMs];
+  const askedAtMs = Date.now();
+  const { rows } = await client.query<{ requested: ServerRequest | null; now: string }>(beat.text, values);
   const [row] = rows;
+  if (row !== undefined) clockAheadMs = clockDifference(askedAtMs, Number(row.now), Date.now());
   return row === undefined ? 'lost' : row.requested;
 }
 

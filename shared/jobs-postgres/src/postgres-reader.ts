@@ -14,6 +14,7 @@ import {
   type JobState,
   jobStates,
   type LeaseReader,
+  type LostServer,
   mostLookedAt,
   type NearJobs,
   type Orphan,
@@ -37,8 +38,9 @@ import { selectChildren } from './sql/job-links.js';
 import { isText, type ListRequest, type SearchScope } from './sql/job-search.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
+import { selectNow } from './sql/statistics.js';
 import { selectOldestReady } from './sql/queue-heads.js';
-import { selectServers, type ServerRow, toServer } from './sql/servers.js';
+import { selectLostServers, selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
 const mostCounted = 10_000;
@@ -143,6 +145,16 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
 
   async listServers(): Promise<Server[]> {
     return (await this.#database.query<ServerRow>(selectServers)).map(toServer);
+  }
+
+  listLostServers(): Promise<LostServer[]> {
+    return this.#database.query<LostServer>(selectLostServers);
+  }
+
+  async readClock(): Promise<Date> {
+    const [row] = await this.#database.query<{ now: Date }>(selectNow);
+    if (row === undefined) throw new Error('The database does not tell its time');
+    return row.now;
   }
 
   async listOrphans(): Promise<Orphan[]> {

@@ -13,6 +13,7 @@ import type {
   Lease,
   LogLine,
   LogQuery,
+  LostServer,
   NearJobs,
   Orphan,
   Queue,
@@ -109,6 +110,14 @@ export class PostgresReads implements JobReader {
 
   listStalledLeases(query: StalledLeaseQuery): Promise<Lease[]> {
     return this.parts.leases.listStalledLeases(query);
+  }
+
+  listLostServers(): Promise<LostServer[]> {
+    return this.parts.reader.listLostServers();
+  }
+
+  readClock(): Promise<Date> {
+    return this.parts.reader.readClock();
   }
 
   listOrphans(): Promise<Orphan[]> {

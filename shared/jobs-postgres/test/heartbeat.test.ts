@@ -47,6 +47,16 @@ describe('The heartbeat of a server on Postgres', () => {
     await registration.unregister();
   });
 
+  it('tells how far the clock of the server is from that of Postgres', async () => {
+    const registration = await register(300);
+    const clock = await eventually(async () => {
+      const server = (await storage.listServers()).find(({ id }) => id === registration.id);
+      return server?.clockAheadMs !== null && { ahead: server?.clockAheadMs };
+    });
+    expect(clock.ahead).to.be.closeTo(0, 1_000);
+    await registration.unregister();
+  });
+
   it('finds out that the server has been declared dead', async () => {
     const registration = await register(300);
     await database.query('delete from longshore.server where id = $1', [registration.id]);

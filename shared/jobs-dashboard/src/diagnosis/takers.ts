@@ -16,6 +16,9 @@ export function takersAmong(servers: readonly Server[]): Takers {
 }
 
 /** Half of the time is gone after which it counts as dead: it should have been heard long ago. */
-export function isSilent({ heartbeatAt, timeoutMs }: Server, nowMs: number): boolean {
+export function isSilent(
+  { heartbeatAt, timeoutMs }: Pick<Server, 'heartbeatAt' | 'timeoutMs'>,
+  nowMs: number,
+): boolean {
   return nowMs - heartbeatAt.getTime() > timeoutMs / 2;
 }

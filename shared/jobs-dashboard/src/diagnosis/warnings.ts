@@ -1,8 +1,10 @@
-import type { Job, Lease, Orphan, Queue, Server } from '@longshore/jobs';
+import type { Job, Lease, LostServer, Orphan, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { told } from '../format/sentence.js';
+import { clockSkew } from './clocks.js';
 import { failureWarning, type RecentEnds } from './failing.js';
+import { lostServers } from './lost-servers.js';
 import { obstacleTo } from './obstacle.js';
 import { stalledLeases } from './stalled.js';
 import { isSilent, takersAmong } from './takers.js';
@@ -15,14 +17,16 @@ export interface Situation {
   readonly longestRunning: readonly Job[];
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
+  readonly lost: readonly LostServer[];
   readonly recent: RecentEnds;
+  /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
+  readonly clockAheadMs: number;
+  /** By the storage’s clock. */
   readonly nowMs: number;
 }
 
 /** A job that waits longer than this, in milliseconds, with servers about, is worth a look. */
 const LONG_WAIT_MS = 5 * 60_000;
-/** Heartbeats are stamped by the storage: a stamp this far in the future, in milliseconds, means that clocks differ. */
-const CLOCK_SKEW_MS = 5_000;
 /** A claim belongs to its server a moment before the lists agree. */
 const SETTLING_MS = 5_000;
 
@@ -35,10 +39,11 @@ export function findWarnings(situation: Situation): Warning[] {
     ...failureWarning(situation.recent, situation.nowMs),
     ...unhandledJobs(situation),
     ...silentServers(situation),
+    ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...ownerlessJobs(situation),
     ...stalledLeases(situation.stalled),
     ...longWaits(situation),
-    ...clockSkew(situation),
+    ...clockSkew(situation.servers, situation.clockAheadMs),
   ];
 }
 
@@ -129,19 +134,6 @@ function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
       },
     ];
   });
-}
-
-function clockSkew({ servers, nowMs }: Situation): Warning[] {
-  const latestMs = Math.max(...servers.map(({ heartbeatAt }) => heartbeatAt.getTime()));
-  const aheadMs = latestMs - nowMs;
-  if (aheadMs < CLOCK_SKEW_MS) return [];
-  return [
-    {
-      text: told`The clocks of this dashboard and of the storage differ by ${formatDuration(aheadMs)}.`,
-      advice: 'Ages on these pages are wrong by as much. Check the time service of both machines.',
-      link: 'servers',
-    },
-  ];
 }
 
 function waiting({ counts }: Queue): number {

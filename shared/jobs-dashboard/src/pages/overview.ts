@@ -3,6 +3,7 @@ import { recently } from '../diagnosis/failing.js';
 import { stalledQuery } from '../diagnosis/stalled.js';
 import { overallState } from '../diagnosis/verdict.js';
 import { totalOf } from '../format/chart.js';
+import { readClockAhead } from '../reading/clock-ahead.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { throughputRegion } from './throughput.js';
@@ -27,19 +28,33 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
   };
 }
 
-async function loadFlow({ reader, now }: PageContext): Promise<object> {
-  const [counts, queues, servers, longestRunning, orphans, stalled, ended, newestFailed] = await Promise.all([
-    reader.stateCounts(),
-    reader.listQueues(),
-    reader.listServers(),
-    oldestInProcessing(reader),
-    reader.listOrphans(),
-    reader.listStalledLeases(stalledQuery),
-    reader.statistics.throughput(recently),
-    newestOfFailed(reader),
-  ]);
+async function loadFlow(context: PageContext): Promise<object> {
+  const { reader, now } = context;
+  const [counts, queues, servers, longestRunning, orphans, stalled, lost, ended, newestFailed, clockAheadMs] =
+    await Promise.all([
+      reader.stateCounts(),
+      reader.listQueues(),
+      reader.listServers(),
+      oldestInProcessing(reader),
+      reader.listOrphans(),
+      reader.listStalledLeases(stalledQuery),
+      reader.listLostServers(),
+      reader.statistics.throughput(recently),
+      newestOfFailed(reader),
+      readClockAhead(context),
+    ]);
   const recent = { ...totalOf(ended), newestFailed };
-  const situation = { queues, servers, longestRunning, orphans, stalled, recent, nowMs: now() };
+  const situation = {
+    queues,
+    servers,
+    longestRunning,
+    orphans,
+    stalled,
+    lost,
+    recent,
+    clockAheadMs,
+    nowMs: now() - clockAheadMs,
+  };
   const slots = servers.reduce((sum, server) => sum + server.concurrency, 0);
   const { warnings, ...verdict } = overallState(situation, counts);
   const shown = warnings.slice(0, MOST_WARNINGS);

@@ -1,7 +1,11 @@
+import { skewOf } from '../diagnosis/clocks.js';
 import { isSilent } from '../diagnosis/takers.js';
+import { readClockAhead } from '../reading/clock-ahead.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
-export async function serversPage(_request: PageRequest, { reader, now }: PageContext): Promise<Page> {
+const MOST_LOST = 20;
+
+export async function serversPage(_request: PageRequest, context: PageContext): Promise<Page> {
   return {
     title: 'Servers',
     section: 'servers',
@@ -12,8 +16,22 @@ export async function serversPage(_request: PageRequest, { reader, now }: PageCo
         view: 'servers-list',
         everyMs: 5_000,
         load: async () => {
-          const servers = await reader.listServers();
-          return { servers: servers.map((server) => ({ ...server, silent: isSilent(server, now()) })) };
+          const { reader, now } = context;
+          const [servers, lost, aheadMs] = await Promise.all([
+            reader.listServers(),
+            reader.listLostServers(),
+            readClockAhead(context),
+          ]);
+          const nowMs = now() - aheadMs;
+          return {
+            servers: servers.map(({ clockAheadMs, ...server }) => ({
+              ...server,
+              silent: isSilent(server, nowMs),
+              skew: skewOf(clockAheadMs),
+            })),
+            lost: lost.slice(0, MOST_LOST),
+            moreLost: Math.max(0, lost.length - MOST_LOST),
+          };
         },
       },
     ],

@@ -42,6 +42,9 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
       snapshot.share(key('lease', id, queue), () => reader.findLease({ id, queue })),
     listStalledLeases: (query) =>
       snapshot.share(key('stalled', query), () => reader.listStalledLeases(query), steadily),
+    listLostServers: () => snapshot.share('lost', () => reader.listLostServers(), steadily),
+    /** What was read a moment ago is not what time it is. */
+    readClock: () => reader.readClock(),
     listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), steadily),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),

@@ -4,18 +4,28 @@ import { noted } from './outbox.js';
 /**
  * Declares silent servers dead. Nobody could send a heartbeat while Postgres was down, so silence is counted from its
  * start at the earliest. A server that is claiming at this moment holds its row locked and is passed over.
+ * What is known of them is kept for a day.
  */
 export const buryServers: Statement = {
   name: 'longshore-bury-servers',
   text: `
-    delete from longshore.server
-    where id in (
-      select id from longshore.server
-      where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
-      order by id
-      for update skip locked
+    with buried as (
+      delete from longshore.server
+      where id in (
+        select id from longshore.server
+        where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+        order by id
+        for update skip locked
+      )
+      returning id, host, pid, processing, heartbeat_at
+    ),
+    noted as (
+      insert into longshore.server_lost (id, host, pid, processing, heartbeat_at) select id, host, pid, processing, heartbeat_at from buried
+    ),
+    forgotten as (
+      delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
     )
-    returning id`,
+    select id from buried`,
 };
 
 /** Queues with running jobs: the only ones where a claim can be lost. */

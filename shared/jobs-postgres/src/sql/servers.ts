@@ -9,9 +9,10 @@ export const insertServer: Statement = {
     values ($1, $2, $3, $4, $5, $6, $7)`,
 };
 
-/** $1 id, $2 running jobs, $3 state. No row in the answer: this server has been declared dead. */
+/** $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. No row in the answer: this server has been declared dead. */
 export const beat: Statement = {
-  text: `update longshore.server set heartbeat_at = now(), processing = $2, state = $3 where id = $1 returning requested`,
+  text: `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+    where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now`,
 };
 
 /** $1 id. */
@@ -33,11 +34,20 @@ export interface ServerRow {
   timeout_ms: number;
   started_at: Date;
   heartbeat_at: Date;
+  clock_ahead_ms: number | null;
 }
 
 export const selectServers: Statement = {
   name: 'longshore-select-servers',
   text: `select * from longshore.server order by id`,
+};
+
+/** Those of a day: older ones go when the next one is lost. */
+export const selectLostServers: Statement = {
+  name: 'longshore-select-lost-servers',
+  text: `
+    select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
+    where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 };
 
 /** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
@@ -69,6 +79,7 @@ export function toServer(row: ServerRow): Server {
     startedAt: row.started_at,
     heartbeatAt: row.heartbeat_at,
     timeoutMs: row.timeout_ms,
+    clockAheadMs: row.clock_ahead_ms,
   };
 }
 

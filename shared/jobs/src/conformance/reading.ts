@@ -169,7 +169,7 @@ export function reading(bench: Bench): void {
     });
     await bench.enqueue(queue, { priority: 3 });
     const found = await bench.storage.findQueue(queue);
-    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(starved.readyAt?.getTime());
+    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(starved?.readyAt?.getTime());
   });
 
   it('says since when a ready job waits while one of the same age runs', async () => {
@@ -231,5 +231,13 @@ export function reading(bench: Bench): void {
 
   it('answers a ping', async () => {
     await bench.storage.ping();
+  });
+
+  it('tells the time that it tells of jobs', async () => {
+    const before = await bench.storage.readClock();
+    const { id } = await bench.enqueue(bench.newQueue());
+    const after = await bench.storage.readClock();
+    const at = (await bench.storage.findJob(id))?.createdAt.getTime();
+    expect(at).to.be.within(before.getTime() - 1, after.getTime() + 1);
   });
 }

@@ -47,6 +47,24 @@ export function rescuing(bench: Bench): void {
     expect((await bench.storage.listServers()).map(({ id }) => id)).not.to.include(registration.id);
   });
 
+  it('keeps in mind which servers were declared dead, the latest first', async () => {
+    const die = async (): Promise<string> => {
+      const { id } = await bench.register(bench.newQueue());
+      await bench.silence(id);
+      await bench.storage.rescue();
+      return id;
+    };
+    const one = await die();
+    const other = await die();
+    const leaving = await bench.register(bench.newQueue());
+    await leaving.unregister();
+    const [latest, before] = await bench.storage.listLostServers();
+    expect(latest).to.include({ id: other, host: 'conformance', pid: process.pid, processing: 0 });
+    expect(before?.id).to.equal(one);
+    expect(latest?.lostAt.getTime()).to.be.greaterThan(latest?.heartbeatAt.getTime() ?? Infinity);
+    expect((await bench.storage.listLostServers()).map(({ id }) => id)).not.to.include(leaving.id);
+  });
+
   it('gives the jobs of a server that leaves back', async () => {
     const queue = bench.newQueue();
     const registration = await bench.register(queue);

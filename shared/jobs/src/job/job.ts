@@ -166,6 +166,14 @@ export interface Server {
   heartbeatAt: Date;
   /** Silence of this many milliseconds and it counts as dead. */
   timeoutMs: number;
+  /** How far its clock is ahead of the storage's, negative if it is behind; `null` until its heartbeats have measured it. */
+  clockAheadMs: number | null;
+}
+
+/** A server that was declared dead. */
+export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'processing' | 'heartbeatAt'> {
+  /** When it was declared dead, and what it ran was taken back. */
+  lostAt: Date;
 }
 
 /** How many jobs of a queue are in each state. */

@@ -6,6 +6,7 @@ import type {
   Job,
   JobDocuments,
   JsonText,
+  LostServer,
   NewJob,
   Queue,
   Server,
@@ -232,8 +233,12 @@ export interface JobReader extends BatchReader, JobLogReader, LeaseReader {
   listQueues(): Promise<Queue[]>;
   /** Running servers, oldest first. */
   listServers(): Promise<Server[]>;
+  /** Servers that were declared dead within a day, the latest first; 100 at most. Those that stopped in order are not among them. */
+  listLostServers(): Promise<LostServer[]>;
   /** Jobs that nobody will run unless a server comes that does. */
   listOrphans(): Promise<Orphan[]>;
+  /** What time it is for the storage, which all times of jobs and heartbeats are told by. */
+  readClock(): Promise<Date>;
   /** Resolves if the storage answers. */
   ping(): Promise<void>;
 }

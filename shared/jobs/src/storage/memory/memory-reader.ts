@@ -1,5 +1,5 @@
 import type { Batch } from '../../job/batch.js';
-import type { Attempt, Job, JobDocuments, Queue, Server, StateCounts } from '../../job/job.js';
+import type { Attempt, Job, JobDocuments, LostServer, Queue, Server, StateCounts } from '../../job/job.js';
 import { type JobState, jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
 import type { JobFilter } from '../job-filter.js';
@@ -152,6 +152,14 @@ export class MemoryReader implements JobReader {
 
   async listServers(): Promise<Server[]> {
     return this.servers.list();
+  }
+
+  async listLostServers(): Promise<LostServer[]> {
+    return this.servers.lost();
+  }
+
+  async readClock(): Promise<Date> {
+    return new Date(this.clock.now());
   }
 
   async ping(): Promise<void> {}

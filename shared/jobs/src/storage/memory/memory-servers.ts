@@ -1,5 +1,5 @@
 import { newId } from '../../job/id.js';
-import type { Server } from '../../job/job.js';
+import type { LostServer, Server } from '../../job/job.js';
 import type { ServerRequest } from '../../job/server-state.js';
 import type { ServerControlResult } from '../server-control.js';
 import type { ServerDescription, ServerRegistration } from '../storage.js';
@@ -12,9 +12,13 @@ interface Entry {
   readonly onRequest: (request: ServerRequest) => void;
 }
 
+const DAY_MS = 24 * 3_600_000;
+const MOST_LOST = 100;
+
 /** The servers of one process and their heartbeats. */
 export class MemoryServers {
   readonly #clock: Clock;
+  readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
 
   constructor(clock: Clock) {
@@ -23,6 +27,12 @@ export class MemoryServers {
 
   isAlive(id: string): boolean {
     return this.#entries.has(id);
+  }
+
+  /** Those that were declared dead within a day, the latest first. */
+  lost(): LostServer[] {
+    const since = this.#clock.now() - DAY_MS;
+    return this.#lost.filter(({ lostAt }) => lostAt.getTime() >= since).map((server) => ({ ...server }));
   }
 
   list(): Server[] {
@@ -44,6 +54,7 @@ export class MemoryServers {
       processing: 0,
       state: 'running',
       requested: null,
+      clockAheadMs: 0,
       startedAt: now,
       heartbeatAt: now,
     };
@@ -90,7 +101,10 @@ export class MemoryServers {
     for (const { server, lost } of silent) {
       this.#remove(server.id);
       lost.abort();
+      const { id, host, pid, processing, heartbeatAt } = server;
+      this.#lost.unshift({ id, host, pid, processing, heartbeatAt, lostAt: new Date(now) });
     }
+    this.#lost.splice(MOST_LOST);
     return silent.map(({ server }) => server.id);
   }
 
