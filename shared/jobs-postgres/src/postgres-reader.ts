@@ -14,7 +14,6 @@ import {
   type JobState,
   jobStates,
   type LeaseReader,
-  type LostServer,
   mostLookedAt,
   type NearJobs,
   type Orphan,
@@ -38,15 +37,20 @@ import { selectChildren } from './sql/job-links.js';
 import { isText, type ListRequest, type SearchScope } from './sql/job-search.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
-import { selectNow } from './sql/statistics.js';
 import { selectOldestReady } from './sql/queue-heads.js';
-import { selectLostServers, selectServers, type ServerRow, toServer } from './sql/servers.js';
+import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
 const mostCounted = 10_000;
 
+/** What the list of servers tells of itself. */
+type ServerNews = 'listLostServers' | 'readClock';
+
 /** What people look at. */
-export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobLogReader & LeaseReader)> {
+export class PostgresReader implements Omit<
+  JobReader,
+  keyof (BatchReader & JobLogReader & LeaseReader) | ServerNews
+> {
   readonly #database: Database;
   readonly #searches: Database;
   readonly #queues: QueueDirectory;
@@ -145,16 +149,6 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
 
   async listServers(): Promise<Server[]> {
     return (await this.#database.query<ServerRow>(selectServers)).map(toServer);
-  }
-
-  listLostServers(): Promise<LostServer[]> {
-    return this.#database.query<LostServer>(selectLostServers);
-  }
-
-  async readClock(): Promise<Date> {
-    const [row] = await this.#database.query<{ now: Date }>(selectNow);
-    if (row === undefined) throw new Error('The database does not tell its time');
-    return row.now;
   }
 
   async listOrphans(): Promise<Orphan[]> {

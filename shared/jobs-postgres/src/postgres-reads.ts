@@ -113,11 +113,11 @@ export class PostgresReads implements JobReader {
   }
 
   listLostServers(): Promise<LostServer[]> {
-    return this.parts.reader.listLostServers();
+    return this.parts.registry.listLostServers();
   }
 
   readClock(): Promise<Date> {
-    return this.parts.reader.readClock();
+    return this.parts.registry.readClock();
   }
 
   listOrphans(): Promise<Orphan[]> {

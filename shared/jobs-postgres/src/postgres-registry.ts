@@ -1,5 +1,7 @@
 import {
   isId,
+  type JobReader,
+  type LostServer,
   newId,
   type ServerControl,
   type ServerControlResult,
@@ -11,10 +13,20 @@ import {
 import type { Database } from './database.js';
 import { Heartbeat } from './heartbeat.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { deleteServer, insertServer, requestOfServer, type ServerRow, toServer } from './sql/servers.js';
+import { selectNow } from './sql/statistics.js';
+import {
+  deleteServer,
+  insertServer,
+  requestOfServer,
+  selectLostServers,
+  type ServerRow,
+  toServer,
+} from './sql/servers.js';
 
 /** The list of running servers. */
-export class PostgresRegistry implements ServerRegistry, ServerControl {
+export class PostgresRegistry
+  implements ServerRegistry, ServerControl, Pick<JobReader, 'listLostServers' | 'readClock'>
+{
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #rescue: () => Promise<unknown>;
@@ -53,6 +65,16 @@ export class PostgresRegistry implements ServerRegistry, ServerControl {
         await this.#rescue();
       },
     };
+  }
+
+  listLostServers(): Promise<LostServer[]> {
+    return this.#database.query<LostServer>(selectLostServers);
+  }
+
+  async readClock(): Promise<Date> {
+    const [row] = await this.#database.query<{ now: Date }>(selectNow);
+    if (row === undefined) throw new Error('The database does not tell its time');
+    return row.now;
   }
 
   quietServer(id: string): Promise<ServerControlResult> {
