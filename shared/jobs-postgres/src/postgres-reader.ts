@@ -13,7 +13,7 @@ import {
   type JobReader,
   type JobState,
   jobStates,
-  type LeaseReader,
+  type LivenessReader,
   mostLookedAt,
   type NearJobs,
   type Orphan,
@@ -43,14 +43,8 @@ import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 /** Counting stops here when the filter is one that the counters do not know. */
 const mostCounted = 10_000;
 
-/** What the list of servers tells of itself. */
-type ServerNews = 'listLostServers' | 'readClock';
-
 /** What people look at. */
-export class PostgresReader implements Omit<
-  JobReader,
-  keyof (BatchReader & JobLogReader & LeaseReader) | ServerNews
-> {
+export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobLogReader & LivenessReader)> {
   readonly #database: Database;
   readonly #searches: Database;
   readonly #queues: QueueDirectory;

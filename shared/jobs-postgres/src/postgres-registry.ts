@@ -1,6 +1,7 @@
 import {
   isId,
-  type JobReader,
+  type LeaseReader,
+  type LivenessReader,
   type LostServer,
   newId,
   type ServerControl,
@@ -25,7 +26,7 @@ import {
 
 /** The list of running servers. */
 export class PostgresRegistry
-  implements ServerRegistry, ServerControl, Pick<JobReader, 'listLostServers' | 'readClock'>
+  implements ServerRegistry, ServerControl, Omit<LivenessReader, keyof LeaseReader>
 {
   readonly #database: Database;
   readonly #queues: QueueDirectory;

@@ -1,4 +1,4 @@
-import type { Claim, Job } from '../job/job.js';
+import type { Claim, Job, LostServer } from '../job/job.js';
 
 /** How long a claim holds unless it is renewed. */
 export interface Lease extends Claim {
@@ -13,7 +13,7 @@ export interface StalledLeaseQuery {
   readonly limit: number;
 }
 
-/** What people look at to tell whether that which runs really runs. */
+/** What people look at to tell whether jobs that run really run. */
 export interface LeaseReader {
   /** `null` unless the job is being processed. */
   findLease(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
@@ -22,4 +22,12 @@ export interface LeaseReader {
    * what runs the jobs does not. The longest ago first; those that are `locked` are left out.
    */
   listStalledLeases(query: StalledLeaseQuery): Promise<Lease[]>;
+}
+
+/** The same of servers. */
+export interface LivenessReader extends LeaseReader {
+  /** Servers that were declared dead within a day, the latest first; 100 at most. Those that stopped in order are not among them. */
+  listLostServers(): Promise<LostServer[]>;
+  /** What time it is for the storage, which all times of jobs and heartbeats are told by. */
+  readClock(): Promise<Date>;
 }

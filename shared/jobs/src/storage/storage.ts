@@ -6,7 +6,6 @@ import type {
   Job,
   JobDocuments,
   JsonText,
-  LostServer,
   NewJob,
   Queue,
   Server,
@@ -23,7 +22,7 @@ import type { JobFeed } from './job-feed.js';
 import type { JobFilter } from './job-filter.js';
 import type { Receipt } from './receipt.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
-import type { LeaseReader } from './lease.js';
+import type { LivenessReader } from './lease.js';
 import type { Orphan } from './orphan.js';
 import type { JobStatistics } from './job-statistics.js';
 import type { RecurringJobs } from './recurring-jobs.js';
@@ -203,7 +202,7 @@ export interface NearJobs {
 }
 
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
-export interface JobReader extends BatchReader, JobLogReader, LeaseReader {
+export interface JobReader extends BatchReader, JobLogReader, LivenessReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
   findJob(id: string): Promise<Job | null>;
   /** As it is stored, to the last digit; `null` if there is no such job. */
@@ -233,12 +232,8 @@ export interface JobReader extends BatchReader, JobLogReader, LeaseReader {
   listQueues(): Promise<Queue[]>;
   /** Running servers, oldest first. */
   listServers(): Promise<Server[]>;
-  /** Servers that were declared dead within a day, the latest first; 100 at most. Those that stopped in order are not among them. */
-  listLostServers(): Promise<LostServer[]>;
   /** Jobs that nobody will run unless a server comes that does. */
   listOrphans(): Promise<Orphan[]>;
-  /** What time it is for the storage, which all times of jobs and heartbeats are told by. */
-  readClock(): Promise<Date>;
   /** Resolves if the storage answers. */
   ping(): Promise<void>;
 }
