@@ -47,7 +47,7 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
     await client.query(
       `insert into job_count (queue_id, state, jobs)
         select queue_id, state, count(*) from job_done group by queue_id, state
-        union all select queue_id, 'enqueued', count(*) from job group by queue_id`,
+        union all select queue_id, 'enqueued', count(*) from job where queue_id > 0 group by queue_id`,
     );
     await client.query('vacuum analyze');
     await indexEndedDays(client, url);
