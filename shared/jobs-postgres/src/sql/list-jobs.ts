@@ -4,7 +4,6 @@ import { statesOf } from './job-conditions.js';
 import { progressOf } from './job-reports.js';
 import {
   all,
-  isText,
   type ListRequest,
   occupiedStates,
   type Query,
@@ -48,7 +47,7 @@ export function listNearJobs(request: ListRequest): Query {
   const parts = states.map((state) =>
     isFinished(state) ? nearHistory(state, search) : searchStage(state, search, most),
   );
-  const { order, limit, filter } = search;
+  const { order, limit } = search;
   const offset = search.bind(request.offset);
   const complete = states.filter(isFinished).map((state) => isNearHistoryAll(state, search));
   const text = `
@@ -57,7 +56,7 @@ export function listNearJobs(request: ListRequest): Query {
     from (select) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;
-  return { ...(!isText(filter) && nameOf(text)), text, values };
+  return { ...nameOf(text), text, values };
 }
 
 /** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */

@@ -24,9 +24,9 @@ export function reading(bench: Bench): void {
   describe('of thirty queues', () => {
     const queues = Array.from({ length: 30 }, () => bench.newQueue());
     const start = Date.now();
-    /** Turn and turn about, three in each; one name in ten is another. */
+    /** Turn and turn about, but the first and last ten are of one queue; one name in ten is another. */
     const jobs: NewJob[] = Array.from({ length: 90 }, (_each, index) => ({
-      ...newJob(queues[(index * 7) % 30] ?? ''),
+      ...newJob(queues[index < 10 || index >= 80 ? 3 : (index * 7) % 30] ?? ''),
       id: newId(start + index),
       name: index % 10 === 0 ? 'tenth' : 'other',
     }));
@@ -39,6 +39,14 @@ export function reading(bench: Bench): void {
     it('lists the newest jobs, and the oldest', async () => {
       expect(await list({})).to.deep.equal(ids.slice(-8).toReversed());
       expect(await list({ order: 'oldest' })).to.deep.equal(ids.slice(0, 8));
+    });
+
+    it('lists the newest jobs, and the oldest, of several pages', async () => {
+      const page = { filter, offset: 5, limit: 60 };
+      const newest = await bench.storage.listJobs(page);
+      expect(newest.map(({ id }) => id)).to.deep.equal(ids.slice(25, 85).toReversed());
+      const oldest = await bench.storage.listJobs({ ...page, order: 'oldest' });
+      expect(oldest.map(({ id }) => id)).to.deep.equal(ids.slice(5, 65));
     });
 
     it('goes on after a job', async () => {
