@@ -108,6 +108,7 @@ export class PasswordGate implements Gate {
   }
 
   #session(ctx: Context): string | null {
+    if (ctx.get('Cookie') === '') return null;
     const session = this.#seal.open('session', ctx.cookies.get(cookieOf(ctx), { signed: false }) ?? '');
     return session !== null && this.#endedSessions.has(session) ? null : session;
   }

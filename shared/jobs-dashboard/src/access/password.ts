@@ -1,8 +1,8 @@
-import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 
 /** Compares in a time that tells nothing about how much of the candidate was right, or how long the secret is. */
 export class Password {
-  readonly #key = randomBytes(32);
+  readonly #key = randomBytes(32).toString('hex');
   readonly #expected: Buffer;
 
   constructor(password: string) {
@@ -14,7 +14,8 @@ export class Password {
   }
 
   #digest(text: string): Buffer {
-    return createHmac('sha256', this.#key).update(text).digest();
+    // Asked for with each request of a script. An HMAC takes twice as long, and this never leaves the process.
+    return hash('sha256', this.#key + text, 'buffer');
   }
 }
 

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import type { Page, PartialModel, Redirect, Region } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import type { Snapshot } from '../reading/snapshot.js';
+import { Fragments } from './fragments.js';
 import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
 import type { Visit } from './visit.js';
@@ -26,11 +27,13 @@ interface LoadedRegion extends Region {
 export class PageAnswer {
   readonly #layout: Layout;
   readonly #snapshot: Snapshot;
+  readonly #fragments: Fragments;
   readonly #readTimeoutMs: number;
 
   constructor(layout: Layout, snapshot: Snapshot, readTimeoutMs: number) {
     this.#layout = layout;
     this.#snapshot = snapshot;
+    this.#fragments = new Fragments(snapshot);
     this.#readTimeoutMs = readTimeoutMs;
   }
 
@@ -58,9 +61,12 @@ export class PageAnswer {
     const loaded = await this.#loadAll(ctx, visit, wanted);
     const known = ctx.get('If-None-Match').split(/, */);
     const news = loaded.filter(({ etag }) => !known.includes(etag));
-    ctx.status = 200;
-    if (news.length === 0) ctx.status = 304;
-    else this.#layout.send(ctx, 'regions', { title: page.title, ...visit, regions: news });
+    ctx.status = news.length === 0 ? 304 : 200;
+    if (news.length === 0) return;
+    const key = JSON.stringify(['fragment', ctx.path, ctx.querystring, ...news.map(({ etag }) => etag)]);
+    await this.#fragments.send(ctx, key, visit, ({ formToken }) =>
+      this.#layout.render(ctx, 'regions', { may: visit.may, formToken, regions: news }),
+    );
   }
 
   /** @throws {StorageUnavailableError} if there is nothing to show but that */

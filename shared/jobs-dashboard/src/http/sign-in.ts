@@ -44,7 +44,7 @@ export function askToSignIn(
   layout.send(ctx, 'sign-in', {
     title: 'Sign in',
     ...stranger,
-    formToken: gate.formToken(ctx, null),
+    formToken: () => gate.formToken(ctx, null),
     next,
     wrong,
   });

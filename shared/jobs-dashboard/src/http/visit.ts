@@ -8,7 +8,8 @@ export interface Visit {
   /** `null` where nobody has come in: the page has no navigation then. */
   readonly viewer: Viewer | null;
   readonly canSignOut: boolean;
-  readonly formToken: string;
+  /** Made when a form is: most answers have none. */
+  readonly formToken: () => string;
   /** Another one when the forms of the same page are to be made anew. */
   readonly version: string;
   /** What to offer; the routes check for themselves. */
@@ -41,7 +42,7 @@ export function visitIn(ctx: Context): ViewerVisit {
 export const stranger: Visit = {
   viewer: null,
   canSignOut: false,
-  formToken: '',
+  formToken: () => '',
   version: '',
   may: { operate: false, delete: false },
 };
@@ -54,11 +55,10 @@ export function visitOf(ctx: Context, gate: Gate, viewer: Viewer, readOnly: bool
   };
   return {
     viewer,
-    canSignOut: gate instanceof PasswordGate && gate.hasSession(ctx),
-    /** Made when a page needs it: most answers are 304. */
-    get formToken() {
-      return gate.formToken(ctx, viewer);
+    get canSignOut() {
+      return gate instanceof PasswordGate && gate.hasSession(ctx);
     },
+    formToken: () => gate.formToken(ctx, viewer),
     version: `${gate.formVersion}.${Number(may.operate)}${Number(may.delete)}`,
     may,
   };

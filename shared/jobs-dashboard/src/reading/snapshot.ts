@@ -45,6 +45,12 @@ export class Snapshot {
     return value;
   }
 
+  /** What is shared under a key by now, or `undefined`. */
+  async peek<T>(key: string): Promise<T | undefined> {
+    const known = this.#entries.get(key);
+    return known === undefined || known.expiresAtMs <= this.#now() ? undefined : ((await known.value) as T);
+  }
+
   /** After something has been changed: whoever asks now gets it as it is. */
   clear(): void {
     this.#entries.clear();
