@@ -1,4 +1,4 @@
-import type { Attempt, Job, Lease, LostServer, Queue, Server } from '@longshore/jobs';
+import type { Attempt, Job, Lease, LostServer, Queue, RecurringJob, Server } from '@longshore/jobs';
 import { formatDuration } from '../src/format/duration.js';
 import type { Sentence } from '../src/format/sentence.js';
 import { timeText } from '../src/format/time.js';
@@ -93,6 +93,29 @@ export const queue = (own: Partial<Queue> = {}): Queue => ({
   oldestEnqueuedAt: null,
   servers: 1,
   createdAt: ago(9_999),
+  ...own,
+});
+export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
+  id: 'nightly',
+  name: 'nightly',
+  args: {},
+  queue: 'q',
+  priority: 0,
+  maxAttempts: 3,
+  cron: '0 3 * * *',
+  timeZone: 'UTC',
+  misfire: 'once',
+  misfireLimit: 10,
+  overlap: 'allow',
+  tags: [],
+  concurrency: null,
+  application: null,
+  pausedAt: null,
+  nextDueAt: ago(61),
+  lastDueAt: null,
+  lastJobId: null,
+  createdAt: ago(9_999),
+  updatedAt: ago(9_999),
   ...own,
 });
 export const failure = { name: 'TypeError', message: 'x', stack: null };

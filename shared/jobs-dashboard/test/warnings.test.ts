@@ -1,6 +1,20 @@
+import type { RecurringJob } from '@longshore/jobs';
 import { expect } from 'chai';
+import { lateAmong, withoutReason } from '../src/diagnosis/late-recurring.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, counts, failure, job, lease, lostServer, nowMs, queue, read, server } from './situation.js';
+import {
+  ago,
+  counts,
+  failure,
+  job,
+  lease,
+  lostServer,
+  nowMs,
+  queue,
+  read,
+  recurring,
+  server,
+} from './situation.js';
 
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({
@@ -10,6 +24,7 @@ describe('the warnings', () => {
     orphans: [],
     stalled: [],
     lost: [],
+    late: [],
     clockAheadMs: 0,
     recent: { done: 0, failed: 0, newestFailed: [] },
     nowMs,
@@ -103,6 +118,16 @@ describe('the warnings', () => {
       'The clock of server host, process 7, is 6.0 s behind the storage’s clock',
     ],
     [
+      'a recurring job that is late',
+      situation({ late: [recurring()] }),
+      'Recurring job “nightly” is late: it was due 1 min ago, and no server has enqueued it',
+    ],
+    [
+      'recurring jobs that are late',
+      situation({ late: [recurring(), recurring({ id: 'other' })] }),
+      '2 recurring jobs are late: the first was due 1 min ago',
+    ],
+    [
       'a server that died',
       situation({ lost: [lostServer()] }),
       'Server host, process 6, has not been heard of for 1 min 30 s, and was declared dead 1 min ago',
@@ -114,6 +139,18 @@ describe('the warnings', () => {
       expect(texts[0]).to.include(words);
     });
   }
+
+  it('call a recurring job late a minute after it was due, unless it is paused or waits for its last job', () => {
+    const due = (own: Partial<RecurringJob>): RecurringJob[] => lateAmong([recurring(own)], nowMs);
+    expect(due({})).to.have.lengthOf(1);
+    expect(due({ nextDueAt: ago(59) })).to.deep.equal([]);
+    expect(due({ nextDueAt: null })).to.deep.equal([]);
+    expect(due({ pausedAt: ago(100) })).to.deep.equal([]);
+    const waits = [recurring({ overlap: 'wait', lastJobId: 'last' })];
+    expect(withoutReason(waits, [job({ id: 'last', state: 'processing' })])).to.deep.equal([]);
+    expect(withoutReason(waits, [job({ id: 'last', state: 'done' })])).to.deep.equal(waits);
+    expect(withoutReason([recurring({ lastJobId: 'last' })], [job({ id: 'last' })])).to.have.lengthOf(1);
+  });
 
   it('name the queue and the error of the newest failures', () => {
     const failed = job({ state: 'failed', finishedAt: ago(5), error: failure, queue: 'cards' });

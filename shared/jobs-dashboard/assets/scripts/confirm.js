@@ -1,3 +1,6 @@
+import { morph } from './morph.js';
+import { showTimes } from './times.js';
+
 /** Shows the page that asks before many jobs are changed on top of the list that one comes from. */
 export function confirmInPlace() {
   document.addEventListener('click', (event) => {
@@ -46,10 +49,7 @@ async function ask(url) {
 function open(asked, base) {
   const title = asked?.querySelector('h1');
   if (!asked || !title) throw new Error('There is nothing to ask');
-  for (const element of asked.querySelectorAll('a[href], form[action]')) {
-    const name = element.hasAttribute('href') ? 'href' : 'action';
-    element.setAttribute(name, new URL(element.getAttribute(name) ?? '', base).href);
-  }
+  settle(asked, base);
   title.id = 'asked';
   asked.querySelector('.masthead')?.replaceWith(title);
   const dialog = document.createElement('dialog');
@@ -66,6 +66,46 @@ function open(asked, base) {
   dialog.showModal();
   const back = dialog.querySelector('.back');
   if (back instanceof HTMLElement) back.focus();
+  const region = dialog.querySelector('[data-region]');
+  if (region instanceof HTMLElement) void complete(region, base);
+}
+
+/** What is asked for again so soon is not whole yet. */
+const SOON_MS = 1_000;
+
+/**
+ * The page behind waits while one is asked; what is asked about becomes known all the same.
+ *
+ * @param {HTMLElement} region
+ * @param {string} url
+ */
+async function complete(region, url) {
+  while (Number(region.dataset['every']) < SOON_MS) {
+    await new Promise((resolve) => setTimeout(resolve, Number(region.dataset['every'])));
+    if (!region.isConnected) return;
+    const headers = { 'Longshore-Region': region.dataset['region'] ?? '' };
+    const response = await fetch(url, { headers, cache: 'no-store', redirect: 'error' });
+    if (!response.ok) return;
+    const fresh = new DOMParser()
+      .parseFromString(await response.text(), 'text/html')
+      .querySelector('[data-region]');
+    if (!(fresh instanceof HTMLElement) || fresh.querySelector('[data-late]')) return;
+    settle(fresh, url);
+    showTimes(fresh);
+    morph(region, fresh);
+    region.dataset['every'] = fresh.dataset['every'];
+  }
+}
+
+/**
+ * @param {Element} content
+ * @param {string} base what its links are relative to
+ */
+function settle(content, base) {
+  for (const element of content.querySelectorAll('a[href], form[action]')) {
+    const name = element.hasAttribute('href') ? 'href' : 'action';
+    element.setAttribute(name, new URL(element.getAttribute(name) ?? '', base).href);
+  }
 }
 
 /** @param {string} url */

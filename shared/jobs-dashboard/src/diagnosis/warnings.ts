@@ -1,9 +1,10 @@
-import type { Job, Lease, LostServer, Orphan, Queue, Server } from '@longshore/jobs';
+import type { Job, Lease, LostServer, Orphan, RecurringJob, Queue, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { told } from '../format/sentence.js';
 import { clockSkew } from './clocks.js';
 import { failureWarning, type RecentEnds } from './failing.js';
+import { lateRecurring } from './late-recurring.js';
 import { lostServers } from './lost-servers.js';
 import { obstacleTo } from './obstacle.js';
 import { stalledLeases } from './stalled.js';
@@ -18,6 +19,8 @@ export interface Situation {
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
   readonly lost: readonly LostServer[];
+  /** Recurring jobs that were due long ago, for no reason. */
+  readonly late: readonly RecurringJob[];
   readonly recent: RecentEnds;
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
@@ -42,6 +45,8 @@ export function findWarnings(situation: Situation): Warning[] {
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...ownerlessJobs(situation),
     ...stalledLeases(situation.stalled),
+    // Without any server at all, one warning is enough.
+    ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
     ...longWaits(situation),
     ...clockSkew(situation.servers, situation.clockAheadMs),
   ];

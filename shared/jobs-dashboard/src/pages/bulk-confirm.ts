@@ -1,8 +1,17 @@
-import { type BulkAction, type Job, type JobFilter, statesOfAction } from '@longshore/jobs';
+import {
+  type BulkAction,
+  type Job,
+  type JobCount,
+  type JobFilter,
+  statesOfAction,
+  StorageUnavailableError,
+} from '@longshore/jobs';
 import { type Selection, selectionIn } from '../actions/selection.js';
 import { formatCount } from '../format/count.js';
 import { excerpt } from '../format/excerpt.js';
 import { badRequest } from '../http/problem.js';
+import { soon } from '../reading/deadline.js';
+import { type FoundJobs, seekJobs } from '../reading/found-jobs.js';
 import { filterText } from '../search/filter-text.js';
 import { bulkWords, isBulkAction } from './bulk-words.js';
 import { jobRow } from './job-row.js';
@@ -47,19 +56,53 @@ async function loadJobs({ action, filter, which, list }: Wanted, { reader }: Pag
     states: statesOfAction[action],
   };
   const narrowed: JobFilter = { ...filter, state: states };
-  const [count, found] =
-    states.length === 0
-      ? [{ count: 0, exact: true }, []]
-      : await Promise.all([reader.countJobs(narrowed), reader.listJobs({ filter: narrowed, limit: SAMPLE })]);
+  const { jobs, count, partial, gaveUp } =
+    states.length === 0 ? { ...none, count: { count: 0, exact: true } } : await look(narrowed, reader);
   const one = count.count === 1 && count.exact;
+  const unknown = count.count === 0 && !count.exact;
   return {
     ...asked,
     count,
-    deed: of(`${formatCount(count)} ${one ? 'job' : 'jobs'}`),
-    sampled: !count.exact || count.count > found.length ? found.length : null,
-    kinds: kindsOf(found),
-    jobs: found.slice(0, EXAMPLES).map(jobRow),
+    partial,
+    gaveUp,
+    deed: of(unknown ? 'all that match' : `${formatCount(count)} ${one ? 'job' : 'jobs'}`),
+    sampled: !count.exact || count.count > jobs.length ? jobs.length : null,
+    kinds: kindsOf(jobs),
+    jobs: jobs.slice(0, EXAMPLES).map(jobRow),
   };
+}
+
+const none: FoundJobs = { jobs: [], partial: false, gaveUp: false };
+
+/** What is known of them at once, and all as soon as they are counted: nobody waits for a number in order to decide. */
+async function look(
+  filter: JobFilter,
+  reader: PageContext['reader'],
+): Promise<FoundJobs & { readonly count: JobCount }> {
+  const [found, counted] = await Promise.all([
+    seekJobs({ filter, limit: SAMPLE }, reader),
+    countSoon(filter, reader),
+  ]);
+  const all = !found.partial && !found.gaveUp && found.jobs.length < SAMPLE;
+  const count = typeof counted === 'object' ? counted : { count: found.jobs.length, exact: all };
+  return {
+    jobs: found.jobs,
+    count,
+    partial: found.partial || (counted === 'later' && !all),
+    gaveUp: found.gaveUp || counted === 'never',
+  };
+}
+
+async function countSoon(
+  filter: JobFilter,
+  reader: PageContext['reader'],
+): Promise<JobCount | 'later' | 'never'> {
+  try {
+    return (await soon(reader.countJobs(filter))) ?? 'later';
+  } catch (error) {
+    if (error instanceof StorageUnavailableError) return 'never';
+    throw error;
+  }
 }
 
 /** What they are, in a few words each. */

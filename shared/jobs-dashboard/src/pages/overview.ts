@@ -1,16 +1,12 @@
 import type { Queue } from '@longshore/jobs';
-import { recently } from '../diagnosis/failing.js';
-import { stalledQuery } from '../diagnosis/stalled.js';
 import { overallState } from '../diagnosis/verdict.js';
-import { totalOf } from '../format/chart.js';
-import { readClockAhead } from '../reading/clock-ahead.js';
+import { newestOfFailed, oldestInProcessing, readSituation } from '../reading/situation.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { throughputRegion } from './throughput.js';
 import { queueRow } from './queues.js';
 
 const BUSIEST_QUEUES = 8;
-const FEW_JOBS = 5;
 const MOST_WARNINGS = 8;
 
 export async function overviewPage(_request: PageRequest, context: PageContext): Promise<Page> {
@@ -29,38 +25,13 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
 }
 
 async function loadFlow(context: PageContext): Promise<object> {
-  const { reader, now } = context;
-  const [counts, queues, servers, longestRunning, orphans, stalled, lost, ended, newestFailed, clockAheadMs] =
-    await Promise.all([
-      reader.stateCounts(),
-      reader.listQueues(),
-      reader.listServers(),
-      oldestInProcessing(reader),
-      reader.listOrphans(),
-      reader.listStalledLeases(stalledQuery),
-      reader.listLostServers(),
-      reader.statistics.throughput(recently),
-      newestOfFailed(reader),
-      readClockAhead(context),
-    ]);
-  const recent = { ...totalOf(ended), newestFailed };
-  const situation = {
-    queues,
-    servers,
-    longestRunning,
-    orphans,
-    stalled,
-    lost,
-    recent,
-    clockAheadMs,
-    nowMs: now() - clockAheadMs,
-  };
-  const slots = servers.reduce((sum, server) => sum + server.concurrency, 0);
+  const [counts, situation] = await Promise.all([context.reader.stateCounts(), readSituation(context)]);
+  const slots = situation.servers.reduce((sum, server) => sum + server.concurrency, 0);
   const { warnings, ...verdict } = overallState(situation, counts);
   const shown = warnings.slice(0, MOST_WARNINGS);
   return {
     counts,
-    servers: servers.length,
+    servers: situation.servers.length,
     slots,
     ...verdict,
     warnings: shown,
@@ -79,14 +50,6 @@ async function loadRunning({ reader }: PageContext): Promise<object> {
 
 async function loadFailures({ reader }: PageContext): Promise<object> {
   return { jobs: (await newestOfFailed(reader)).map(jobRow) };
-}
-
-function newestOfFailed(reader: PageContext['reader']) {
-  return reader.listJobs({ filter: { state: ['failed'] }, limit: FEW_JOBS });
-}
-
-function oldestInProcessing(reader: PageContext['reader']) {
-  return reader.listJobs({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
 }
 
 /** The longest wait first, then the longest line. */

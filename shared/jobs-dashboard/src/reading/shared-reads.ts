@@ -48,7 +48,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), steadily),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
-      list: () => snapshot.share('recurring', () => reader.recurring.list()),
+      list: () => snapshot.share('recurring', () => reader.recurring.list(), steadily),
     },
     bulk: {
       find: (id) => snapshot.share(key('bulk', id), () => reader.bulk.find(id)),

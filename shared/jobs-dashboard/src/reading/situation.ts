@@ -1,0 +1,66 @@
+import type { Job, RecurringJob } from '@longshore/jobs';
+import { recently } from '../diagnosis/failing.js';
+import { lateAmong, withoutReason } from '../diagnosis/late-recurring.js';
+import { stalledQuery } from '../diagnosis/stalled.js';
+import type { Situation } from '../diagnosis/warnings.js';
+import { totalOf } from '../format/chart.js';
+import type { PageContext } from '../pages/page.js';
+import { readClockAhead } from './clock-ahead.js';
+
+const FEW_JOBS = 5;
+
+type Reader = PageContext['reader'];
+
+/** All that warnings are made from. */
+export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>): Promise<Situation> {
+  const { reader, now } = context;
+  const [
+    queues,
+    servers,
+    longestRunning,
+    orphans,
+    stalled,
+    lost,
+    ended,
+    newestFailed,
+    recurring,
+    clockAheadMs,
+  ] = await Promise.all([
+    reader.listQueues(),
+    reader.listServers(),
+    oldestInProcessing(reader),
+    reader.listOrphans(),
+    reader.listStalledLeases(stalledQuery),
+    reader.listLostServers(),
+    reader.statistics.throughput(recently),
+    newestOfFailed(reader),
+    reader.recurring.list(),
+    readClockAhead(context),
+  ]);
+  const recent = { ...totalOf(ended), newestFailed };
+  const nowMs = now() - clockAheadMs;
+  const late = await lateOf(recurring, nowMs, reader);
+  return { queues, servers, longestRunning, orphans, stalled, lost, late, recent, clockAheadMs, nowMs };
+}
+
+/** Asks for the last jobs of those only that may wait for them. */
+async function lateOf(
+  recurring: readonly RecurringJob[],
+  nowMs: number,
+  reader: Reader,
+): Promise<RecurringJob[]> {
+  const late = lateAmong(recurring, nowMs);
+  const ids = late.flatMap(({ overlap, lastJobId }) =>
+    overlap === 'wait' && lastJobId !== null ? [lastJobId] : [],
+  );
+  if (ids.length === 0) return late;
+  return withoutReason(late, await reader.listJobs({ filter: { id: ids }, limit: ids.length }));
+}
+
+export function newestOfFailed(reader: Reader): Promise<Job[]> {
+  return reader.listJobs({ filter: { state: ['failed'] }, limit: FEW_JOBS });
+}
+
+export function oldestInProcessing(reader: Reader): Promise<Job[]> {
+  return reader.listJobs({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
+}

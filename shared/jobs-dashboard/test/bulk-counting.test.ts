@@ -1,0 +1,78 @@
+import { type Job, type JobCount, StorageUnavailableError } from '@longshore/jobs';
+import { expect } from 'chai';
+import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
+
+/** A count that comes when the test says so. */
+class Counting {
+  resolve!: (count: JobCount) => void;
+  reject!: (error: Error) => void;
+  readonly promise = new Promise<JobCount>((resolve, reject) => Object.assign(this, { resolve, reject }));
+
+  constructor() {
+    this.promise.catch(() => undefined);
+  }
+}
+
+describe('the confirmation of an action on many jobs, before they are counted', () => {
+  const path = '/job-dashboard/bulk/confirm?action=retry&state=failed';
+  let site: Site;
+  let near: Job[] = [];
+  let counting = new Counting();
+
+  const get = async (): Promise<string> => (await site.http.get(path)).text;
+
+  beforeEach(async () => {
+    counting = new Counting();
+    site = await openSite({
+      control: ({ storage }) => storage,
+      read: ({ storage }) =>
+        readerWith(storage, {
+          listNearJobs: async () => ({ jobs: near, complete: near.length > 0 }),
+          listJobs: async () => (await counting.promise, near),
+          countJobs: () => counting.promise,
+        }),
+    });
+    const [failed] = await site.story.storage.listJobs({ filter: { state: ['failed'] }, limit: 1 });
+    near = failed === undefined ? [] : Array.from({ length: 100 }, () => failed);
+  });
+  afterEach(() => site.close());
+
+  it('is there at once, and says what is known and that it counts', async () => {
+    const html = await get();
+    expect(textOf(html)).to.include('100+ jobs at the moment').and.include('Still counting');
+    expect(html).to.include('>Retry 100+ jobs</button>');
+    expect(html).to.match(/data-region="jobs" data-every="500"/);
+  });
+
+  it('completes itself when they are counted', async () => {
+    const etag = etagIn(await get(), 'jobs');
+    counting.resolve({ count: 10_000, exact: false });
+    const headers = { 'longshore-region': 'jobs', 'if-none-match': etag };
+    const { status, text } = await site.http.get(path, { headers });
+    expect(status).to.equal(200);
+    expect(textOf(text)).to.include('10,000+ jobs at the moment').and.not.include('Still counting');
+    expect(text).to.include('>Retry 10,000+ jobs</button>').and.include('data-every="5000"');
+  });
+
+  it('offers to do it to all that match where none is known yet', async () => {
+    near = [];
+    const html = await get();
+    expect(textOf(html)).to.include('Not counted yet').and.not.include('None is in a state for it');
+    expect(html).to.include('>Retry all that match</button>');
+  });
+
+  it('says so if the storage gave up counting', async () => {
+    counting.reject(new StorageUnavailableError('too slow'));
+    const html = await get();
+    expect(textOf(html)).to.include('100+ jobs at the moment').and.include('Counting took too long');
+    expect(html).to.include('data-every="5000"');
+  });
+
+  it('knows the number of those that it has seen all of', async () => {
+    near = near.slice(0, 3);
+    expect(textOf(await get()))
+      .to.include('3 jobs at the moment')
+      .and.not.include('Still counting');
+  });
+});
