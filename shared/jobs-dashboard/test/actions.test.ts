@@ -95,6 +95,7 @@ describe('an action', () => {
         exact: true,
         filter: null,
         values: null,
+        before: null,
       },
     ]);
   });

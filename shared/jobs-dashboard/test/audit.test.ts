@@ -100,6 +100,29 @@ describe('the audit', () => {
     expect(records.at(-1)?.values).to.deep.equal(values);
   });
 
+  it('keeps what was there before the limits of a queue, and the time of a job', async () => {
+    const first = { concurrencyLimit: 5, rateLimit: { jobs: 10, periodMs: 2_000 } };
+    await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
+    expect((await latest())?.filter).to.deep.include({ before: { concurrencyLimit: null, rateLimit: null } });
+    await act('/queues/mail/limit', { concurrency: '6', jobs: '10', seconds: '2' });
+    expect((await latest())?.filter).to.deep.include({ before: first });
+    expect(records.at(-1)?.before).to.deep.equal(first);
+    const { scheduledId, storage } = site.story;
+    const at = (await storage.findJob(scheduledId))?.runAt?.toISOString();
+    await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
+    expect((await latest())?.filter).to.deep.include({ before: { at } });
+  });
+
+  it('tells from what to what, and of what stayed nothing', async () => {
+    await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
+    await act('/queues/mail/limit', { concurrency: '6', jobs: '10', seconds: '2' });
+    const text = await page();
+    expect(text).to.include('mail concurrencyLimit: 5 → 6 done');
+    expect(text).to.include(
+      'mail concurrencyLimit: null → 5, rateLimit: null → {jobs: 10, periodMs: 2000} done',
+    );
+  });
+
   it('keeps the time that a job was given', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
     expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-02T08:00:00.000Z' } });

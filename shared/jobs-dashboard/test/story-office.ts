@@ -48,11 +48,22 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
   }
 }
 
+/** What was done on the day before. */
+export async function seedEarlierDeeds(storage: SeededStorage): Promise<void> {
+  for (const [who, action, target] of [
+    ['linus', 'queues/pause', 'newsletter'],
+    ['linus', 'queues/resume', 'newsletter'],
+    ['grace', 'recurring/trigger', 'count-stock'],
+  ] as const) {
+    await storage.audit.record({ who, action, target, filter: null, count: 1 });
+    storage.manualClock.advance(3 * MINUTE);
+  }
+}
+
 async function seedDeeds(storage: SeededStorage): Promise<void> {
   const failed = await storage.listJobs({ filter: { state: ['failed'] }, limit: 3 });
   const [one, other] = failed.map(({ id }) => id);
   const deeds = [
-    ['grace', 'queues/limit', 'mail'],
     ['ada', 'queues/pause', 'images'],
     ['ada', 'queues/resume', 'images'],
     ['linus', 'jobs/retry', one ?? ''],
@@ -60,6 +71,17 @@ async function seedDeeds(storage: SeededStorage): Promise<void> {
     ['grace', 'recurring/trigger', 'nightly-report'],
     ['ada', 'recurring/pause', 'reindex-sundays'],
   ] as const;
+  await storage.audit.record({
+    who: 'grace',
+    action: 'queues/limit',
+    target: 'mail',
+    filter: {
+      values: { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } },
+      before: { concurrencyLimit: 2, rateLimit: { jobs: 100, periodMs: 60_000 } },
+    },
+    count: 1,
+  });
+  storage.manualClock.advance(1.5 * MINUTE);
   for (const [who, action, target] of deeds) {
     await storage.audit.record({ who, action, target, filter: null, count: 1 });
     storage.manualClock.advance(1.5 * MINUTE);

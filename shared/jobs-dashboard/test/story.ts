@@ -2,7 +2,7 @@ import type { JsonValue, Outcome } from '@longshore/jobs';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
 import { cardEnds, timeoutError } from './story-errors.js';
-import { fillOrders, seedOffice } from './story-office.js';
+import { fillOrders, seedEarlierDeeds, seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
 import { workUntil } from './story-work.js';
 import { reportImport } from './story-log.js';
@@ -53,6 +53,7 @@ export async function seedStory(
     if (busy) await workUntil(storage, untilMs);
     clock.advance(untilMs - clock.now());
   };
+  if (busy) await seedEarlierDeeds(storage);
   await at(90);
   const queues = ['billing', 'default', 'images', 'mail', 'newsletter', 'stock'];
   if (busy) queues.push('batched', 'orders');

@@ -23,6 +23,14 @@ const day = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 });
 
+/** Above what happened on it. */
+const date = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+});
+
 let aheadMs = 0;
 
 /**
@@ -45,14 +53,39 @@ export function showTimes(root) {
     if (table.getAttribute('data-zone') === timeZone)
       for (const cell of table.querySelectorAll('.yours')) cell.remove();
   }
+  showDays(root);
   for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
     if (time.dataset['clock'] !== undefined) {
-      const format = { minutes, day }[time.dataset['clock']] ?? clock;
+      const format = { minutes, day, date }[time.dataset['clock']] ?? clock;
       time.textContent = format.format(new Date(time.dateTime));
     }
     if (time.dataset['exact'] === undefined) time.title = exact;
     else if (!time.closest('.live')) time.textContent = exact;
+  }
+}
+
+/**
+ * A day begins when it does for the viewer, so its heading may belong elsewhere than the server has put it.
+ *
+ * @param {ParentNode} root
+ */
+function showDays(root) {
+  const headings = root.querySelectorAll('tr.day');
+  const [heading] = headings;
+  const rows = heading?.parentElement?.querySelectorAll('tr:not(.day)') ?? [];
+  for (const each of headings) each.remove();
+  let last = '';
+  for (const row of rows) {
+    const dateTime = row.querySelector('time')?.dateTime ?? '';
+    const text = date.format(new Date(dateTime));
+    if (text === last) continue;
+    last = text;
+    const own = heading?.cloneNode(true);
+    if (!(own instanceof HTMLElement)) continue;
+    own.dataset['key'] = text;
+    own.querySelector('time')?.setAttribute('datetime', dateTime);
+    row.before(own);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { JobCount } from '@longshore/jobs';
+import type { JobCount, JsonValue } from '@longshore/jobs';
 import type { Role, Viewer } from '../access/viewer.js';
 import type { Form } from '../http/form.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
@@ -12,7 +12,7 @@ export interface Wish {
   readonly form: Form;
   readonly viewer: Viewer;
   /** Reads what is there now, not a moment ago. */
-  readonly reader: Pick<DashboardReader, 'findQueue'>;
+  readonly reader: Pick<DashboardReader, 'findQueue' | 'findJob'>;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** Values under keys that match are never shown. */
@@ -27,6 +27,8 @@ export interface Deed {
   readonly target?: string;
   /** How many things it was done to, `null` if to count took too long; 1 unless given. */
   readonly count?: JobCount | null;
+  /** What was there before the `values` of the intent, under the same names. */
+  readonly before?: JsonValue;
   /** `false`: all was already as it should be. Default `true`. */
   readonly changed?: boolean;
 }

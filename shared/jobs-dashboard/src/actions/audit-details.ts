@@ -21,6 +21,8 @@ export interface AuditDetails {
   readonly outcome: Outcome;
   readonly why: string | null;
   readonly values: JsonValue;
+  /** What was there before them; `null` if that is not known. */
+  readonly before: JsonValue;
   /** Where it was asked for; `null` in entries of older versions. */
   readonly address: string | null;
   /** The name is only what somebody with the password said. */
@@ -32,9 +34,11 @@ export interface AuditDetails {
 /** Only what is not as usual is written down. */
 export function storedDetails({ filter = {}, values }: Intent, details: Partial<AuditDetails>): JsonValue {
   const { outcome = 'done', why = null, address = null, unverified = false, counted = 'exactly' } = details;
+  const { before = null } = details;
   return {
     ...filter,
     ...(values === undefined ? {} : { values }),
+    ...(before === null ? {} : { before }),
     ...(outcome === 'done' ? {} : { outcome }),
     ...(why === null ? {} : { why }),
     ...(address === null ? {} : { address }),
@@ -45,11 +49,12 @@ export function storedDetails({ filter = {}, values }: Intent, details: Partial<
 
 /** Reads what {@link storedDetails} made, and entries that know nothing of it. */
 export function auditDetails(stored: JsonValue): AuditDetails {
-  const { outcome, why, values, address, unverified, counted } = membersOf(stored);
+  const { outcome, why, values, before, address, unverified, counted } = membersOf(stored);
   return {
     outcome: outcomes.find((known) => known === outcome) ?? 'done',
     why: typeof why === 'string' ? why : null,
     values: values ?? null,
+    before: before ?? null,
     address: typeof address === 'string' ? address : null,
     unverified: unverified === true,
     counted: counted === 'not' || counted === 'at least' ? counted : 'exactly',

@@ -22,6 +22,8 @@ export interface ActionRecord {
   readonly filter: JsonValue;
   /** What was filled in, if anything. */
   readonly values: JsonValue;
+  /** What was there before it; `null` if that is not known. */
+  readonly before: JsonValue;
 }
 
 /** Something about to be done. */
@@ -49,15 +51,19 @@ export async function audited(
   try {
     const deed = await act();
     const target = deed.target ?? told.target;
-    const { changed = true } = deed;
+    const { changed = true, before = null } = deed;
     const { count, counted } = countedBy(
       deed.count === undefined ? { count: changed ? 1 : 0, exact: true } : deed.count,
     );
     const outcome = changed ? 'done' : 'without effect';
-    await audit.amend(id, { target, count, filter: storedDetails(intent, { ...facts, outcome, counted }) });
+    await audit.amend(id, {
+      target,
+      count,
+      filter: storedDetails(intent, { ...facts, outcome, counted, before }),
+    });
     const { filter = null, values = null } = intent;
     const known = { count: counted === 'not' ? null : count, exact: counted === 'exactly' };
-    return { deed, record: { viewer, address, ...told, target, ...known, filter, values } };
+    return { deed, record: { viewer, address, ...told, target, ...known, filter, values, before } };
   } catch (error) {
     if (error instanceof Problem) {
       const refused = { ...facts, outcome: 'refused', why: error.told.title } as const;

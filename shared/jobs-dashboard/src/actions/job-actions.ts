@@ -21,8 +21,11 @@ export const jobActions: Actions = {
   '/jobs/:target/reschedule': {
     role: 'operator',
     intent: ({ form }) => ({ values: { at: newTime(form).toISOString() } }),
-    perform: async (control, { target, form }) =>
-      jobAfter(await control.rescheduleJob(target, newTime(form)), 'given another time'),
+    perform: async (control, { target, form, reader }) => {
+      const at = (await reader.findJob(target))?.runAt?.toISOString() ?? null;
+      const deed = jobAfter(await control.rescheduleJob(target, newTime(form)), 'given another time');
+      return { ...deed, before: { at } };
+    },
   },
   '/jobs/:target/delete': {
     role: 'admin',

@@ -1,4 +1,4 @@
-import { maxTokens, type QueueLimits, type RateLimit } from '@longshore/jobs';
+import { type JsonValue, maxTokens, type Queue, type QueueLimits, type RateLimit } from '@longshore/jobs';
 import type { Form } from '../http/form.js';
 import type { Actions, Deed } from './action.js';
 import { countField, invalidField, textField } from './fields.js';
@@ -28,12 +28,21 @@ export const queueActions: Actions = {
       const { concurrencyLimit, rateLimit } = limitsIn(form);
       return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
     },
-    perform: async (control, { target, form }) => {
+    perform: async (control, { target, form, reader }) => {
+      const queue = await reader.findQueue(target);
       await control.limitQueue(target, limitsIn(form));
-      return queueAfter(target);
+      return { ...queueAfter(target), before: limitsOf(queue) };
     },
   },
 };
+
+/** As {@link limitsIn} writes them. */
+function limitsOf(queue: Queue | null): JsonValue {
+  const { concurrencyLimit = null, rateLimit = null } = queue ?? {};
+  if (rateLimit === null) return { concurrencyLimit, rateLimit };
+  const { jobs, periodMs, burst } = rateLimit;
+  return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === jobs ? {} : { burst }) } };
+}
 
 /** Fields left empty take a limit away. */
 function limitsIn(form: Form): Required<QueueLimits> {

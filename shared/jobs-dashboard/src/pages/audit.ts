@@ -1,6 +1,7 @@
 import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs';
 import { type AuditDetails, auditDetails, type Outcome } from '../actions/audit-details.js';
-import { argsLine } from '../format/args-line.js';
+import { changeLine } from '../format/change-line.js';
+import { dayIn } from '../format/zoned-time.js';
 import { counted, formatNumber } from '../format/count.js';
 import { badRequest } from '../http/problem.js';
 import type { Filters } from '../search/filters.js';
@@ -72,7 +73,7 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
 }
 
 function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pattern: RegExp): object {
-  const { outcome, counted: known, values, ...details } = auditDetails(filter);
+  const { outcome, counted: known, values, before, ...details } = auditDetails(filter);
   const filters = storedFilters(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
   const kept = target !== null && action !== 'jobs/delete';
@@ -83,6 +84,8 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
     ...details,
     id,
     at,
+    // The script puts the headings to where the viewer's own days begin.
+    day: dayIn('UTC', at),
     who,
     outcome: outcomeWords[outcome],
     deed: [deed, isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing]
@@ -90,7 +93,7 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
       .join(' '),
     what: isBulk ? selection : isLong ? target.slice(-8) : target,
     whole: isLong ? target : null,
-    given: argsLine(values, pattern),
+    given: changeLine(before, values, pattern),
     path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
   };
 }

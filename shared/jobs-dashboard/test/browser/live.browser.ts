@@ -140,4 +140,29 @@ describe('a live page in a browser', () => {
       await context.close();
     }
   });
+
+  it('puts what was done under the viewer’s days, also what comes later', async () => {
+    const { storage } = site.story;
+    const entry = { who: 'ada', target: 'mail', count: 1, action: 'queues/pause', filter: null };
+    await storage.audit.record(entry);
+    storage.manualClock.advance(3_600_000);
+    await storage.audit.record(entry);
+    // 23:05 and 00:05 there.
+    const context = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
+    try {
+      const distant = await context.newPage();
+      await distant.goto(`${site.url}/job-dashboard/audit`);
+      const told = () =>
+        distant
+          .locator('tbody tr')
+          .evaluateAll((rows) => rows.map((row) => /\d+ March|\d\d:\d\d/.exec(row.textContent ?? '')?.[0]));
+      expect(await told()).to.deep.equal(['2 March', '00:05', '1 March', '23:05']);
+      storage.manualClock.advance(60_000);
+      await storage.audit.record(entry);
+      await eventually(async () => (await told()).includes('00:06'), { deadlineMs: 15_000 });
+      expect(await told()).to.deep.equal(['2 March', '00:06', '00:05', '1 March', '23:05']);
+    } finally {
+      await context.close();
+    }
+  });
 });

@@ -1,0 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '@longshore/jobs';
+import { argsLine } from './args-line.js';
+
+/**
+ * What was set, in one line, with what was there before where that is known: `concurrencyLimit: 4 → 5`. Of members that are
+ * as they were nothing is told.
+ */
+export function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {
+  if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);
+  const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(before[key], value));
+  const lines = changed.map(([key, value]) => {
+    const line = (each: JsonValue): string => argsLine({ [key]: each }, pattern);
+    return `${line(before[key] ?? null)} → ${line(value).slice(`${key}: `.length)}`;
+  });
+  return lines.join(', ') || argsLine(values, pattern);
+}
+
+function isObject(value: JsonValue): value is { [member: string]: JsonValue } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
