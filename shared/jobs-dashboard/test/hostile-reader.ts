@@ -98,6 +98,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         const job = await reader.recurring.find(id);
         return job === null ? null : hostileRecurring(job);
       },
+      findArgs: async () => JSON.stringify(args),
       list: async () => (await reader.recurring.list()).map(hostileRecurring),
     },
     listLogs: async (id, query) =>

@@ -125,6 +125,26 @@ describe('the pages', () => {
     expect(await page('/recurring')).to.match(/count-stock.*nightly-report.*reindex-sundays.*Paused/);
   });
 
+  it('show the arguments of a recurring job with all digits', async () => {
+    const digits = '900719925474099312345';
+    const other = await openSite({
+      read: (story) =>
+        readerWith(story.storage, {
+          recurring: {
+            find: (id) => story.storage.recurring.find(id),
+            findArgs: async () => `{"order":${digits},"apiKey":1}`,
+            list: () => story.storage.recurring.list(),
+          },
+        }),
+    });
+    try {
+      const { text } = await other.http.get(`/job-dashboard/recurring/${other.story.recurringId}`);
+      expect(textOf(text)).to.include(digits).and.include('redacted');
+    } finally {
+      await other.close();
+    }
+  });
+
   it('count what has become of a batch', async () => {
     expect(await page('/batches'))
       .to.include('March newsletter')

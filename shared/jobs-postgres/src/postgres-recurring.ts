@@ -1,4 +1,5 @@
 import {
+  type JsonText,
   type FiredRecurringJob,
   type FiringReport,
   jobOf,
@@ -18,7 +19,8 @@ import * as sql from './sql/recurring-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Row = sql.RecurringJobRow;
-type RowNow = Row & { now: Date };
+/** `args_text`: with all digits, as its jobs get them. */
+type RowNow = Row & { now: Date; args_text: JsonText };
 
 /** The recurring jobs. Cron expressions are read here; the time is always the database's. */
 export class PostgresRecurringJobs implements RecurringJobs {
@@ -94,6 +96,11 @@ export class PostgresRecurringJobs implements RecurringJobs {
   async find(id: string): Promise<RecurringJob | null> {
     const [row] = await this.#database.query<Row>(sql.selectRecurringJob, [id]);
     return row === undefined ? null : sql.toRecurringJob(row);
+  }
+
+  async findArgs(id: string): Promise<JsonText | null> {
+    const [row] = await this.#database.query<{ args: string }>(sql.selectRecurringArgs, [id]);
+    return row?.args ?? null;
   }
 
   async list(): Promise<RecurringJob[]> {
@@ -220,6 +227,6 @@ function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: 
   return new Schedule(cron, timeZone).next(now);
 }
 
-function newJob(row: Row, now: Date): NewJob {
-  return jobOf(sql.toRecurringJob(row), JSON.stringify(row.args), now);
+function newJob(row: RowNow, now: Date): NewJob {
+  return jobOf(sql.toRecurringJob(row), row.args_text, now);
 }

@@ -1,5 +1,6 @@
 import { nextOccurrences, type RecurringJob } from '@longshore/jobs';
 import { cronWords } from '../format/cron-words.js';
+import { parseExactly } from '../format/exact-json.js';
 import { jsonTokens } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
 import { timeIn } from '../format/zoned-time.js';
@@ -27,14 +28,17 @@ export async function recurringJobPage({ params }: PageRequest, context: PageCon
 }
 
 async function loadSchedule(id: string, context: PageContext): Promise<object> {
-  const { args, ...job } = await find(id, context);
+  const [{ args: _rounded, ...job }, args] = await Promise.all([
+    find(id, context),
+    context.reader.recurring.findArgs(id),
+  ]);
   const late = job.nextDueAt !== null && context.now() - job.nextDueAt.getTime() > LATE_MS;
 
   return {
     job,
     late,
     words: cronWords(job.cron),
-    args: jsonTokens(redact(args, context.redact)),
+    args: jsonTokens(redact(parseExactly(args ?? 'null'), context.redact)),
     next: nextTimes(job),
   };
 }

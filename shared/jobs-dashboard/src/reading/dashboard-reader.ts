@@ -2,7 +2,7 @@ import type { AuditLog, BulkOperations, JobReader, JobStatistics, RecurringJobs 
 
 /** What the pages read, of all that a storage can tell. */
 export interface DashboardReader extends JobReader {
-  readonly recurring: Pick<RecurringJobs, 'find' | 'list'>;
+  readonly recurring: Pick<RecurringJobs, 'find' | 'findArgs' | 'list'>;
   readonly bulk: Pick<BulkOperations, 'find' | 'list'>;
   readonly statistics: JobStatistics;
   readonly audit: Pick<AuditLog, 'list'>;

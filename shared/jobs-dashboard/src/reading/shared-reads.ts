@@ -48,6 +48,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), steadily),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
+      findArgs: (id) => snapshot.share(key('recurring arguments', id), () => reader.recurring.findArgs(id)),
       list: () => snapshot.share('recurring', () => reader.recurring.list(), steadily),
     },
     bulk: {

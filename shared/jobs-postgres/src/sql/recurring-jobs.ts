@@ -95,12 +95,18 @@ export const selectRecurringJobs: Statement = {
 
 export const selectRecurringJob: Statement = {
   name: 'longshore-select-recurring-job',
-  text: 'select *, now() as now from longshore.recurring_job where id = $1',
+  text: 'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
+};
+
+/** With all digits. */
+export const selectRecurringArgs: Statement = {
+  name: 'longshore-select-recurring-args',
+  text: 'select args::text as args from longshore.recurring_job where id = $1',
 };
 
 export const lockRecurringJob: Statement = {
   name: 'longshore-lock-recurring-job',
-  text: 'select *, now() as now from longshore.recurring_job where id = $1 for update',
+  text: 'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
 };
 
 /** $1 application, $2 ids: who owns those that are its own or bear one of these ids. */
@@ -153,7 +159,7 @@ const isBusy = `exists (
 export const lockDueRecurring: Statement = {
   name: 'longshore-lock-due-recurring',
   text: `
-    select *, now() as now from longshore.recurring_job
+    select *, args::text as args_text, now() as now from longshore.recurring_job
     where next_due_at <= now() and (overlap <> 'wait' or not ${isBusy})
     order by next_due_at limit $1
     for update skip locked`,

@@ -124,7 +124,7 @@ export function keepingRecurring(bench: Bench): void {
     expect(await bench.storage.recurring.find(id)).to.equal(null);
   });
 
-  for (const verb of ['find', 'trigger', 'pause', 'resume'] as const) {
+  for (const verb of ['find', 'findArgs', 'trigger', 'pause', 'resume'] as const) {
     it(`${verb} on an unknown recurring job gives null`, async () => {
       expect(await bench.storage.recurring[verb]('nobody-knows-me')).to.equal(null);
     });
@@ -144,6 +144,22 @@ export function keepingRecurring(bench: Bench): void {
       [enqueued?.id, id],
     ]);
     expect(await recurring.find(id)).to.deep.equal(before);
+  });
+
+  it('gives its jobs all digits of large numbers, and tells them', async () => {
+    const { storage } = bench;
+    const { id, queue } = await recurring.addDue(minuteMs);
+    const digits = '9007199254740993';
+    await storage.recurring.addOrUpdate({
+      ...recurring.describe({ id, queue, cron: '* * * * *' }),
+      args: `{"order":${digits}}`,
+    });
+    const triggered = await storage.recurring.trigger(id);
+    const { jobIds } = await recurring.fire(id);
+    const given = [triggered?.id ?? '', ...jobIds].map(async (jobId) => storage.findDocuments(jobId));
+    const texts = (await Promise.all(given)).map((documents) => documents?.args);
+    expect(texts.length).to.be.above(1);
+    for (const text of [...texts, await storage.recurring.findArgs(id)]) expect(text).to.include(digits);
   });
 
   it('is managed through the client', async () => {

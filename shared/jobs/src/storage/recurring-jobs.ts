@@ -1,3 +1,4 @@
+import type { JsonText } from '../job/job.js';
 import type { PassedOver } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
@@ -56,6 +57,8 @@ export interface RecurringJobs {
   /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
   remove(id: string): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
+  /** Its arguments as they were given, with all digits of large numbers. `null`: there is none with this id. */
+  findArgs(id: string): Promise<JsonText | null>;
   /** All of them, by id. */
   list(): Promise<RecurringJob[]>;
   /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */

@@ -77,6 +77,10 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return record === undefined ? null : toRecurringJob(record);
   }
 
+  async findArgs(id: string): Promise<JsonText | null> {
+    return this.#records.get(id)?.args ?? null;
+  }
+
   async list(): Promise<RecurringJob[]> {
     return [...this.#records.values()]
       .toSorted((left, right) => (left.id < right.id ? -1 : 1))
