@@ -8,6 +8,7 @@ import {
   isId,
   type JobCount,
   newId,
+  type StateCounts,
   statesOfOrder,
   StorageUnavailableError,
 } from '@longshore/jobs';
@@ -17,7 +18,6 @@ import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { bulkChunk, type ChunkRow, windowEnd } from './sql/bulk-chunk.js';
 import * as sql from './sql/bulk-operations.js';
-import type { CountRow } from './sql/counts.js';
 import {
   BulkWalk,
   type Cursor,
@@ -32,6 +32,8 @@ const chunk = 1_000;
 
 /** Rows that one transaction looks at. */
 const window = 20_000;
+
+const noJobs: ReadonlyMap<number, StateCounts> = new Map();
 
 /** Carries out actions on all jobs of a filter. */
 export class PostgresBulkOperations implements BulkOperations {
@@ -95,7 +97,7 @@ export class PostgresBulkOperations implements BulkOperations {
   /** `false`: another server is at it, or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     const order = { action, filter: sql.readFilter(json) };
-    const counts = selectionOf(order) === null ? [] : await this.#reader.counts();
+    const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
     const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts };
     try {
       const step = await this.#database.transaction(async (client) => {
@@ -135,7 +137,7 @@ interface Scope {
   /** Of the queues that the filter names; `undefined`: it names none. */
   readonly queueIds: readonly number[] | undefined;
   /** Jobs of each queue by state, if the order is for a selection. */
-  readonly counts: readonly CountRow[];
+  readonly counts: ReadonlyMap<number, StateCounts>;
 }
 
 interface Step {
@@ -212,12 +214,10 @@ async function endOfWindow(client: pg.ClientBase, after: Cursor, last: Position)
 }
 
 function queuesWith(
-  counts: readonly CountRow[],
+  counts: ReadonlyMap<number, StateCounts>,
   stage: Stage,
   queueIds: readonly number[] | undefined,
 ): number[] {
   const { state } = stageTables[stage];
-  return counts
-    .filter((row) => row.state === state && (queueIds === undefined || queueIds.includes(row.queue_id)))
-    .map((row) => row.queue_id);
+  return (queueIds ?? [...counts.keys()]).filter((id) => (counts.get(id)?.[state] ?? 0) > 0);
 }

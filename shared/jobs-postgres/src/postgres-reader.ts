@@ -26,10 +26,10 @@ import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
+import { toQueue } from './queue-row.js';
 import { JobHomes } from './job-homes.js';
 import { noCounts, type PostgresCounters } from './postgres-counters.js';
 import { SameTick } from './same-tick.js';
-import type { CountRow } from './sql/counts.js';
 import { countJobs, countJobsByState } from './sql/count-jobs.js';
 import { findDocuments, findJob, findJobs } from './sql/find-jobs.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
@@ -37,7 +37,7 @@ import { selectChildren } from './sql/job-links.js';
 import { isText, type ListRequest, type SearchScope } from './sql/job-search.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
-import { selectOldestReady } from './sql/queue-heads.js';
+import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** Counting stops here when the filter is one that the counters do not know. */
@@ -137,8 +137,8 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
     return row === undefined ? null : ((await this.#toQueues([row], [row.id]))[0] ?? null);
   }
 
-  async listQueues(): Promise<Queue[]> {
-    return this.#toQueues(await this.#queues.all());
+  listQueues(): Promise<Queue[]> {
+    return this.#toQueues(this.#queues.all());
   }
 
   async listServers(): Promise<Server[]> {
@@ -198,26 +198,25 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   }
 
   /** @param queueIds of all of them, unless it is all that there are */
-  async #toQueues(queues: readonly QueueRow[], queueIds?: readonly number[]): Promise<Queue[]> {
-    const [counts, oldest, servers] = await Promise.all([
+  async #toQueues(
+    rows: readonly QueueRow[] | Promise<readonly QueueRow[]>,
+    queueIds?: readonly number[],
+  ): Promise<Queue[]> {
+    const oldestReady = queueIds === undefined ? selectOldestReady : selectOldestReadyOf(queueIds);
+    const [queues, counts, oldest, servers] = await Promise.all([
+      rows,
       this.#counters.byQueue(queueIds),
-      this.#database.query<{ id: number; ready_at: number }>(selectOldestReady, [
-        arrayOf(queues.map(({ id }) => id)),
-      ]),
+      this.#database.query<OldestReadyRow>(oldestReady, oldestReady.values),
       this.listServers(),
     ]);
     const oldestById = new Map(oldest.map((row) => [row.id, new Date(row.ready_at)]));
-    return queues.map(({ id, name, paused_at: pausedAt, created_at: createdAt, ...limits }) => ({
-      name,
-      pausedAt,
-      concurrencyLimit: limits.concurrency_limit,
-      rateLimit: limits.rate_limit,
-      counts: counts.get(id) ?? noCounts(),
-      oldestEnqueuedAt: oldestById.get(id) ?? null,
-      servers: servers.filter(({ state, queues: taken }) => state === 'running' && taken.includes(name))
-        .length,
-      createdAt,
-    }));
+    return queues.map((row) =>
+      toQueue(row, {
+        counts: counts.get(row.id) ?? noCounts(),
+        oldestEnqueuedAt: oldestById.get(row.id) ?? null,
+        servers,
+      }),
+    );
   }
 
   async #counted(filter: JobFilter): Promise<StateCounts> {
@@ -234,8 +233,8 @@ export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobL
   }
 
   /** Jobs of each queue by state. */
-  counts(): Promise<CountRow[]> {
-    return this.#counters.rows();
+  counts(): Promise<ReadonlyMap<number, StateCounts>> {
+    return this.#counters.byQueue();
   }
 
   /** `undefined`: the filter names none. A queue that does not exist holds no jobs. */

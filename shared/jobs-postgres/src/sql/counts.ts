@@ -1,21 +1,23 @@
-import type { JobState } from '@longshore/jobs';
+import { type JobState, jobStates } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 
-export interface CountRow {
-  queue_id: number;
-  state: JobState;
-  jobs: string;
+/** Of a queue; `null`: it has never held any. */
+export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, string | null>>;
+
+export interface TotalRow {
+  readonly state: JobState;
+  readonly jobs: string;
 }
 
 // Exact, and as cheap with ten million jobs as with ten: they read the changes of the last second and one row a queue and state.
 
-/** $1 states, or null for all; $2 queues, or null for all. */
+/** Of the queues $1; null: all. In a row for each queue and state, a thousand queues take twice as long: to group, and for Node to read. */
 export const selectCounts: Statement = {
   name: 'longshore-select-counts',
   text: `
-    select queue_id, state, sum(jobs) as jobs from longshore.job_count
-    where ($1::longshore.job_state[] is null or state = any($1)) and ($2::integer[] is null or queue_id = any($2))
-    group by queue_id, state`,
+    select queue_id, ${jobStates.map((state) => `sum(jobs) filter (where state = '${state}') as ${state}`).join(', ')}
+    from longshore.job_count where $1::integer[] is null or queue_id = any($1)
+    group by queue_id`,
 };
 
 /** Over all queues. */

@@ -1,20 +1,27 @@
+import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
+import type { Query } from './job-search.js';
 
 /** So many first jobs are looked at, 70 ms at most: each of a queue and a priority. */
 const mostHeads = 20_000;
 
+export interface OldestReadyRow {
+  readonly id: number;
+  /** Milliseconds since 1970. */
+  readonly ready_at: number;
+}
+
 /**
- * When the oldest ready job of each of the queues $1 became ready, in milliseconds since 1970: of a thousand, dates take 1 ms to
+ * When the oldest ready job of each queue became ready, in milliseconds since 1970: of a thousand, dates take 1 ms to
  * read. Within a priority the oldest stands first, so one job of each priority that the queue holds is read, and
  * what stands between is leapt over (a loose index scan). Goes through all queues priority by priority: in a store
  * with more heads than it reads it leaves out the least urgent ones.
  */
-export const selectOldestReady: Statement = {
-  name: 'longshore-select-oldest-ready',
-  text: `
+function oldestReady(queues: string): string {
+  return `
   with recursive head as (
     select queue.id, first.priority, first.ready_at
-    from unnest($1::integer[]) as queue (id) cross join lateral (
+    from ${queues} as queue (id) cross join lateral (
       select priority, ready_at from longshore.job where queue_id = queue.id and server_id is null
       order by priority, seq limit 1
     ) as first
@@ -28,5 +35,20 @@ export const selectOldestReady: Statement = {
   )
   select id, (extract(epoch from min(ready_at)) * 1000)::float8 as ready_at
   from (select id, ready_at from head limit ${mostHeads}) as looked_at
-  group by id`,
+  group by id`;
+}
+
+export const selectOldestReady: Query = {
+  name: 'longshore-select-oldest-ready',
+  text: oldestReady('longshore.queue'),
+  values: [],
 };
+
+const ofSome: Statement = {
+  name: 'longshore-select-oldest-ready-of',
+  text: oldestReady('unnest($1::integer[])'),
+};
+
+export function selectOldestReadyOf(queueIds: readonly number[]): Query {
+  return { ...ofSome, values: [arrayOf(queueIds)] };
+}
