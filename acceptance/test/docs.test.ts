@@ -6,7 +6,7 @@ import { startPostgres, type Postgres } from './system/postgres.js';
 const programs = await docsPrograms();
 
 describe('a program in the documentation', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let compiled: CompiledPrograms;
   let postgres: Postgres;
 

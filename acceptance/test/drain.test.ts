@@ -5,7 +5,7 @@ import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
 describe('a worker that is asked to stop', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const system = useSystem({ TEST_JOB_MS: '1000', WORKER_CONCURRENCY: '1' });
   let api: Service;
   let ending: string;

@@ -7,7 +7,7 @@ import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
 describe('a first job', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const system = useSystem({ TEST_JOB_MS: '1000' });
   let api: Service;
 

@@ -14,7 +14,7 @@ const block = /^```sh\n(?<commands>(?:(?!```).)*)^```\n\s*^```text\n(?<output>(?
 const text = await readFile(path.join(house, page), 'utf8');
 
 describe('a call in the documentation of the HTTP API', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let api: Service;
   let results: string;
 

@@ -30,7 +30,7 @@ const ways = [
 
 for (const { way, location, environment } of ways) {
   describe(`behind nginx ${way}`, function () {
-    this.timeout(30_000);
+    this.timeout(90_000);
     let results: string;
     let api: Service | undefined;
     let nginx: Nginx | undefined;

@@ -23,7 +23,7 @@ export function useSystem(env: Readonly<Record<string, string>> = {}): () => Sys
   const services: Service[] = [];
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(90_000);
     postgres = await startPostgres();
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
     const shared = { STORAGE: 'postgres', DATABASE_URL: postgres.url, RESULTS_DIR: results, ...env };
@@ -38,7 +38,7 @@ export function useSystem(env: Readonly<Record<string, string>> = {}): () => Sys
   });
 
   after(async function () {
-    this.timeout(30_000);
+    this.timeout(90_000);
     await Promise.all(services.map((service) => service.end('SIGKILL')));
     await postgres.remove();
     await rm(results, { recursive: true, force: true });

@@ -17,7 +17,7 @@ for (const [name, open] of Object.entries(storages)) {
     let api: RunningApi;
     let database: TestDatabase | undefined;
     before(async function () {
-      this.timeout(30_000);
+      this.timeout(90_000);
       const opened = await open();
       database = opened.database;
       api = await runApi(opened.environment);

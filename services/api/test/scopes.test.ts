@@ -120,7 +120,7 @@ describe('Scopes', () => {
     for (const call of operations.keys()) statuses.set(call, await statusOf(call, undefined));
     const open = [...statuses].filter(([, status]) => status !== 401);
     expect(open).to.deep.equal([]);
-  }).timeout(30_000);
+  });
 
   it('POST /test needs write', async () => {
     const answers = [];

@@ -26,7 +26,7 @@ const rescuer = (url: string): string => `
   process.exit();`;
 
 describe('A server whose handler blocks the event loop', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let database: TestDatabase;
   let storage: PostgresStorage;
 

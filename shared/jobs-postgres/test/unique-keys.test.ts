@@ -173,7 +173,7 @@ describe('Unique keys on Postgres', () => {
     const answers = await client.enqueueMany(orders);
     expect(answers.filter(({ created }) => created)).to.have.length(5_000);
     expect(await rows('job')).to.equal(10_000);
-  }).timeout(20_000);
+  });
 
   it('are forgotten when they mean nothing any more, but not those of failed jobs', async () => {
     const options = [

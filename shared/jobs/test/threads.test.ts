@@ -27,7 +27,7 @@ const handlers = [
 ];
 
 describe('A handler in a thread', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let storage: MemoryStorage;
   let client: JobClient;
   let server: JobServer;

@@ -23,7 +23,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 const ended = (client: pg.Client) => new Promise<void>((resolve) => void client.once('end', () => resolve()));
 
 describe('startLocalPostgres', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let directory: string;
   const running: LocalPostgres[] = [];
 

@@ -15,7 +15,7 @@ export interface TestDatabase {
 }
 
 /** How long a closed pool's connections may take to disappear from the server. */
-const disconnectDeadlineMs = 2_000;
+const disconnectDeadlineMs = 10_000;
 
 const templates = new Map<Migrate, Promise<string>>();
 const open = new Map<string, string>();

@@ -23,7 +23,7 @@ async function runMocha(fixture: string): Promise<{ status: unknown; output: str
 }
 
 describe('a whole run', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
 
   it('fails when a database is never dropped, and says where it was created', async () => {
     const { status, output } = await runMocha('leaves-a-database.ts');

@@ -22,13 +22,8 @@ export class Bench {
   #queues = 0;
 
   constructor(open: () => Promise<StorageUnderTest>) {
-    const start = async (): Promise<void> => {
+    before(async () => {
       this.#subject = await open();
-    };
-    before(async function () {
-      // The first to need a database has it made, filled and migrated, on a machine that may be busy with more than this.
-      this.timeout(60_000);
-      await start();
     });
     afterEach(async () => {
       await Promise.all(this.#registrations.splice(0).map((registration) => registration.unregister()));
