@@ -9,7 +9,7 @@ import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
 import { compress } from './http/compression.js';
 import { Layout } from './http/layout.js';
-import { PageAnswer } from './http/page-answer.js';
+import { PageAnswer, REGION_HEADER } from './http/page-answer.js';
 import { Problem } from './http/problem.js';
 import { sendProblem } from './http/problem-answer.js';
 import { refuse } from './http/refusal.js';
@@ -20,6 +20,7 @@ import { signInRouter } from './http/sign-in.js';
 import { streamRouter } from './http/stream-routes.js';
 import { keepVisit, keptVisit, visitOf } from './http/visit.js';
 import type { DashboardOptions } from './options.js';
+import { HealthWatch } from './reading/health.js';
 import { shareReads } from './reading/shared-reads.js';
 import { Snapshot } from './reading/snapshot.js';
 
@@ -54,6 +55,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const reader = shareReads(options.storage, snapshot);
   const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;
   const context = { reader, now, redact, readTimeoutMs };
+  const health = new HealthWatch(context);
   const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
 
@@ -81,7 +83,10 @@ export function createDashboard(options: DashboardOptions): Middleware {
     if (isAnswered(ctx)) return;
     const viewer = await gate.identify(ctx);
     if (viewer === null) return refuse(ctx, gate, layout, inside);
-    keepVisit(ctx, visitOf(ctx, gate, viewer, acts === null));
+    const { latest } = health;
+    keepVisit(ctx, Object.assign(visitOf(ctx, gate, viewer, acts === null), { health: latest }));
+    if (latest !== null && ctx.get(REGION_HEADER) !== '')
+      ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
     await pages(ctx, nothing);
     if (!isAnswered(ctx)) await streams(ctx, nothing);
     if (!isAnswered(ctx)) await acts?.(ctx, nothing);

@@ -1,4 +1,5 @@
 import { Age } from './age.js';
+import { tellHealth } from './health.js';
 import { showMarks } from './marks.js';
 import { Stream } from './stream.js';
 import { morph } from './morph.js';
@@ -116,6 +117,7 @@ export class LivePage {
       redirect: 'error',
     });
     this.#signedOut = response.status === 401;
+    tellHealth(response.headers);
     if (response.status === 304) return template.content;
     if (!response.ok) throw new Error(String(response.status));
     template.innerHTML = await response.text();

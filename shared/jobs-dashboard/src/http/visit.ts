@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { Gate } from '../access/gate.js';
 import { PasswordGate } from '../access/password-gate.js';
+import type { Health } from '../reading/health.js';
 import { hasRole, type Viewer } from '../access/viewer.js';
 
 /** Whose page it is, and what its forms need. */
@@ -12,6 +13,8 @@ export interface Visit {
   readonly formToken: () => string;
   /** Another one when the forms of the same page are to be made anew. */
   readonly version: string;
+  /** How the store does; left out where it is not known. */
+  readonly health?: Health | null;
   /** What to offer; the routes check for themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
 }

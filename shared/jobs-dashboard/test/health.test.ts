@@ -1,0 +1,89 @@
+import { type Orphan, StorageUnavailableError } from '@longshore/jobs';
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
+
+describe('how all does, on every page', () => {
+  let site: Site;
+  let looks = 0;
+  let nowMs = Date.parse('2026-03-01T14:05:00Z');
+  let listOrphans: () => Promise<Orphan[]> = async () => [];
+
+  const open = async (): Promise<void> => {
+    site = await openSite({
+      now: () => nowMs,
+      read: ({ storage }) =>
+        readerWith(storage, {
+          listQueues: async () => [],
+          recurring: { find: (id) => storage.recurring.find(id), list: async () => [] },
+          listOrphans: () => {
+            looks += 1;
+            return listOrphans();
+          },
+          readClock: async () => new Date(nowMs),
+          statistics: {
+            ...storage.statistics,
+            throughput: async () => [],
+            listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
+          },
+        }),
+    });
+  };
+  const get = (path: string, headers = {}) => site.http.get(`/job-dashboard${path}`, { headers });
+  const told = async (path: string): Promise<string> =>
+    textOf(/<a id="health"[^]*?<\/a>/.exec((await get(path)).text)?.[0] ?? '').trim();
+
+  beforeEach(() => {
+    looks = 0;
+    listOrphans = async () => [];
+    return open();
+  });
+  afterEach(() => site.close());
+
+  it('is told by the page after the first one, with the way to the overview', async () => {
+    expect(await told('/help')).to.equal('');
+    await eventually(async () => (await told('/help')) === 'All is well');
+    expect((await get('/jobs')).text).to.match(/<a id="health" class="state tone-done" href="\.\/">/);
+  });
+
+  it('counts the warnings of the overview', async () => {
+    listOrphans = async () => [
+      { queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' },
+      { queue: 'q', name: 'other', jobs: 2, reason: 'no-handler' },
+    ];
+    await eventually(async () => (await told('/queues')) === '2 warnings');
+    expect((await get('/servers')).text).to.match(/<a id="health" class="state tone-failed"/);
+  });
+
+  it('comes with the refreshes of a page, changed or not', async () => {
+    await eventually(async () => (await told('/help')) === 'All is well');
+    const { headers } = await get('/servers', { 'longshore-region': 'servers' });
+    expect(headers['longshore-health']).to.equal('calm All is well');
+  });
+
+  it('is looked for once in ten seconds, however many ask', async () => {
+    for (let times = 0; times < 20; times += 1) await get('/servers', { 'longshore-region': 'servers' });
+    expect(looks).to.equal(1);
+    nowMs += 10_000;
+    await get('/servers', { 'longshore-region': 'servers' });
+    expect(looks).to.equal(2);
+  });
+
+  it('keeps no page waiting', async () => {
+    listOrphans = () => new Promise(() => undefined);
+    expect((await get('/help')).status).to.equal(200);
+    expect(await told('/help')).to.equal('');
+  });
+
+  it('says that the storage does not answer', async () => {
+    listOrphans = async () => Promise.reject(new StorageUnavailableError('gone'));
+    await eventually(async () => (await told('/help')) === 'The storage does not answer');
+  });
+
+  it('is not told a minute after it was known', async () => {
+    await eventually(async () => (await told('/help')) === 'All is well');
+    nowMs += 61_000;
+    expect(await told('/help')).to.equal('');
+  });
+});
