@@ -23,7 +23,6 @@ describe('how all does, on every page', () => {
           },
           readClock: async () => new Date(nowMs),
           statistics: {
-            ...storage.statistics,
             throughput: async () => [],
             listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
           },
