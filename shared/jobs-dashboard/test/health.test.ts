@@ -16,7 +16,11 @@ describe('how all does, on every page', () => {
       read: ({ storage }) =>
         readerWith(storage, {
           listQueues: async () => [],
-          recurring: { find: (id) => storage.recurring.find(id), list: async () => [] },
+          recurring: {
+            find: (id) => storage.recurring.find(id),
+            findArgs: (id) => storage.recurring.findArgs(id),
+            list: async () => [],
+          },
           listOrphans: () => {
             looks += 1;
             return listOrphans();
