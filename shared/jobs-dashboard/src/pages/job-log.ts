@@ -39,8 +39,12 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
   const after = query.get('after');
   if (after !== null && !/^[\w.:-]{1,80}$/.test(after))
     throw badRequest('There is no such place in the log', `“${after}” is no line.`);
+  const attempt = query.get('attempt');
+  if (attempt !== null && !/^[1-9]\d{0,4}$/.test(attempt))
+    throw badRequest('There is no such attempt', `“${attempt}” is no number of one.`);
+  const whole = attempt === null ? `jobs/${id}/log?` : `jobs/${id}/log?attempt=${attempt}&`;
   return {
-    title: `Log of ${job.name}`,
+    title: `Log of ${attempt === null ? '' : `attempt ${attempt} of `}${job.name}`,
     section: 'jobs',
     view: 'job-log',
     data: { id },
@@ -50,15 +54,18 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
         view: 'job-log-page',
         everyMs: isFinished(job.state) ? 30_000 : 5_000,
         load: async () => {
-          const place = after === null ? {} : { after };
+          const place = {
+            ...(after === null ? {} : { after }),
+            ...(attempt === null ? {} : { attempt: Number(attempt) }),
+          };
           const found = await context.reader.listLogs(id, { limit: LINES + 1, ...place });
           const lines = found.slice(0, LINES).map((line) => logRow(line, context.redact));
           const last = found.length > LINES ? lines.at(-1) : undefined;
           return {
             lines,
             order: 'oldest',
-            first: after === null ? null : `jobs/${id}/log`,
-            next: last === undefined ? null : `jobs/${id}/log?after=${encodeURIComponent(last.id)}`,
+            first: after === null ? null : whole.slice(0, -1),
+            next: last === undefined ? null : `${whole}after=${encodeURIComponent(last.id)}`,
           };
         },
       },

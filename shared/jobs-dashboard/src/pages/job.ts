@@ -4,6 +4,7 @@ import {
   isFinished,
   type Job,
   type JobError,
+  type LogLine,
   type Server,
 } from '@longshore/jobs';
 import { explain } from '../diagnosis/explanation.js';
@@ -15,6 +16,7 @@ import { redact } from '../format/redaction.js';
 import { notFound } from '../http/problem.js';
 import { jobsPath } from '../search/filters.js';
 import { logRegion, readLogEnd } from './job-log.js';
+import { logRow } from './log-row.js';
 import { jobRow } from './job-row.js';
 import { findParent } from './parent.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -53,11 +55,11 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     reader.listServers(),
     reader.findQueue(job.queue),
     job.state === 'processing' ? reader.findLease(job) : null,
-    job.state === 'processing' ? readLogEnd(id, reader) : null,
+    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
     reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, reader);
-  const lastLineAt = log?.lines.at(-1)?.at ?? null;
+  const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
@@ -69,7 +71,9 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     followers: followers.slice(0, FOLLOWERS).map(jobRow),
     moreFollowers: followers.length > FOLLOWERS,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
-    attempts: attemptRows(attempts, servers),
+    attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
+    /** Not all that attempts have said is here. */
+    saidMore: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
@@ -125,8 +129,13 @@ function failureOf({ name, state, error }: Job): object | null {
   return { name: error.name, message, alike: jobsPath({ state: null, terms }) };
 }
 
-/** The newest first. An error that came again is told once, with the newest attempt that ended so. */
-function attemptRows(attempts: readonly Attempt[], servers: readonly Server[]): object[] {
+/** The newest first, each with what it said: the only one has the log of the job, and so has the one that runs. An error that came again is told once, with the newest attempt that ended so. */
+function attemptRows(
+  attempts: readonly Attempt[],
+  servers: readonly Server[],
+  log: readonly LogLine[],
+  pattern: RegExp,
+): object[] {
   let told: { attempt: number; error: JobError } | null = null;
   return attempts
     .toReversed()
@@ -143,6 +152,10 @@ function attemptRows(attempts: readonly Attempt[], servers: readonly Server[]): 
             : `${server.host}, process ${server.pid}`,
         error: error === null || again ? null : errorExcerpt(error),
         sameAs: again ? told?.attempt : null,
+        lines:
+          attempts.length === 1 || attempt.outcome === 'processing'
+            ? []
+            : log.filter((line) => line.attempt === attempt.attempt).map((line) => logRow(line, pattern)),
       };
     });
 }

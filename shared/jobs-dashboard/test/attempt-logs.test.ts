@@ -1,0 +1,82 @@
+import type { ClaimedJob } from '@longshore/jobs';
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('what the attempts of a job said', () => {
+  let site: Site;
+  let id = '';
+
+  const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
+  /** The parts of the job's page that tell of its attempts, the newest first. */
+  const attempts = async (): Promise<string[]> =>
+    [...(await get(`/jobs/${id}`)).matchAll(/<article class="attempt"[^]*?<\/article>/g)].map(
+      ([html]) => html,
+    );
+
+  const attemptThatSays = async (messages: readonly string[], end: boolean): Promise<ClaimedJob> => {
+    const { storage, serverId } = site.story;
+    const claimed = await storage.start(serverId, 'newsletter');
+    const at = new Date(storage.manualClock.now());
+    const lines = messages.map((message, index) => ({
+      line: index + 1,
+      at,
+      level: 'info' as const,
+      message,
+      fields: null,
+    }));
+    await storage.report([{ claim: claimed.claim, progress: null, lines }]);
+    const error = { name: 'Refused', message: messages[0] ?? '', stack: null };
+    if (end) await storage.end(claimed, { kind: 'retry', error, delayMs: 1 });
+    storage.manualClock.advance(10);
+    await storage.promoteDue(10);
+    return claimed;
+  };
+
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    const { storage, serverId } = site.story;
+    while ((await storage.claim({ serverId, queue: 'newsletter', limit: 10, leaseMs: 60_000 })).length > 0);
+    id = await storage.add({ name: 'talkative', queue: 'newsletter' });
+  });
+  afterEach(() => site.close());
+
+  it('stands with each attempt that has ended, and nowhere else', async () => {
+    await attemptThatSays(['one', 'two'], true);
+    await attemptThatSays(['three'], true);
+    const [second = '', first = ''] = await attempts();
+    expect(textOf(second))
+      .to.match(/Attempt 2 .*Log, 1 line .*three/)
+      .and.not.include('two');
+    expect(textOf(first))
+      .to.match(/Attempt 1 .*Log, 2 lines .*one .*two/)
+      .and.not.include('three');
+  });
+
+  it('stands in the log alone for the attempt that runs, and for the only one', async () => {
+    await attemptThatSays(['one'], false);
+    expect((await attempts()).join('')).not.to.include('Log, ');
+    expect(textOf(await get(`/jobs/${id}`))).to.match(/Log .*one .*The whole log/);
+  });
+
+  it('leads to all that each said where the page has the end of it only', async () => {
+    await attemptThatSays(
+      Array.from({ length: 101 }, (_, index) => `line ${index}.`),
+      true,
+    );
+    await attemptThatSays(['last'], true);
+    expect((await attempts()).at(-1)).to.include(`jobs/${id}/log?attempt=1"`);
+    const log = textOf(await get(`/jobs/${id}/log?attempt=1`));
+    expect(log).to.include('Log of attempt 1 of talkative').and.include('line 0.').and.not.include('last');
+    expect((await site.http.get(`/job-dashboard/jobs/${id}/log?attempt=none`)).status).to.equal(400);
+  });
+
+  it('is told beside what was done to the job by hand', async () => {
+    const html = await get(`/jobs/${id}`);
+    expect(html).to.match(new RegExp(`href="[^"]*audit\\?target=${id}"`));
+    const { recurringId } = site.story;
+    expect(await get(`/recurring/${recurringId}`)).to.match(
+      new RegExp(`href="[^"]*audit\\?target=${recurringId}"`),
+    );
+    expect(await get('/queues/images')).to.match(/href="[^"]*audit\?target=images"/);
+  });
+});
