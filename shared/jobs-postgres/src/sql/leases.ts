@@ -1,7 +1,5 @@
 import type { Lease } from '@longshore/jobs';
 import type { Statement } from '../database.js';
-import { busyQueues } from './rescue-jobs.js';
-import { running } from './job-rows.js';
 
 export interface LeaseRow {
   queue_id: number;
@@ -23,13 +21,19 @@ export const selectLease: Statement = {
     from longshore.job where queue_id = $1 and id = $2 and server_id is not null`,
 };
 
-/** $1 milliseconds, $2 limit. Reads the running jobs only; the locks are looked at for those few that have run out. */
+/** $1 milliseconds, $2 limit. Reads the running jobs only: they stand near the head of the line, and their number is known. The locks are looked at for those few that have run out. */
 export const selectStalledLeases: Statement = {
   name: 'longshore-select-stalled-leases',
   text: `
     with expired as materialized (
       select job.queue_id, job.id
-      from (${busyQueues.text}) as queue cross join lateral (${running}) as job
+      from (
+        select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
+        group by queue_id having sum(jobs) > 0
+      ) as queue cross join lateral (
+        select queue_id, id, server_id, lease_until from longshore.job where queue_id = queue.id and server_id is not null
+        order by priority, seq limit queue.running
+      ) as job
       where job.lease_until < now() - $1::float8 * interval '1 millisecond'
         and exists (select from longshore.server where server.id = job.server_id)
       order by job.lease_until limit $2
