@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site } from './dashboard-site.js';
 
@@ -8,6 +9,10 @@ describe('compression', () => {
   let site: Site;
   before(async () => {
     site = await openSite();
+    // Every page tells how the store does once that is known: from then on a page stays the same.
+    await eventually(
+      async () => !/id="health"[^>]* hidden/.test((await site.http.get('/job-dashboard/jobs')).text),
+    );
   });
   after(() => site.close());
 
