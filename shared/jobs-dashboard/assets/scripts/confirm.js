@@ -70,26 +70,20 @@ function open(asked, base) {
   if (region instanceof HTMLElement) void complete(region, base);
 }
 
-/** What is asked for again so soon is not whole yet. */
-const SOON_MS = 1_000;
-
 /**
- * The page behind waits while one is asked; what is asked about becomes known all the same.
+ * The page behind waits, but what is asked about becomes known: a part that is not whole is asked for each half a second.
  *
  * @param {HTMLElement} region
  * @param {string} url
  */
 async function complete(region, url) {
-  while (Number(region.dataset['every']) < SOON_MS) {
-    await new Promise((resolve) => setTimeout(resolve, Number(region.dataset['every'])));
+  while (region.dataset['every'] === '500') {
+    await new Promise((resolve) => setTimeout(resolve, 500));
     if (!region.isConnected) return;
-    const headers = { 'Longshore-Region': region.dataset['region'] ?? '' };
-    const response = await fetch(url, { headers, cache: 'no-store', redirect: 'error' });
-    if (!response.ok) return;
-    const fresh = new DOMParser()
-      .parseFromString(await response.text(), 'text/html')
-      .querySelector('[data-region]');
-    if (!(fresh instanceof HTMLElement) || fresh.querySelector('[data-late]')) return;
+    const response = await fetch(url, { cache: 'no-store', redirect: 'error' });
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const fresh = page.querySelector('[data-region]');
+    if (!(fresh instanceof HTMLElement)) return;
     settle(fresh, url);
     showTimes(fresh);
     morph(region, fresh);

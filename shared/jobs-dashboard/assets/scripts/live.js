@@ -1,5 +1,4 @@
 import { Age } from './age.js';
-import { tellHealth } from './health.js';
 import { showMarks } from './marks.js';
 import { Stream } from './stream.js';
 import { morph } from './morph.js';
@@ -117,7 +116,7 @@ export class LivePage {
       redirect: 'error',
     });
     this.#signedOut = response.status === 401;
-    tellHealth(response.headers);
+    tellHealth(response.headers.get('Longshore-Health'));
     if (response.status === 304) return template.content;
     if (!response.ok) throw new Error(String(response.status));
     template.innerHTML = await response.text();
@@ -211,4 +210,15 @@ function part(root, selector) {
   const found = root.querySelector(selector);
   if (found instanceof HTMLElement) return found;
   throw new Error(`No ${selector} on this page`);
+}
+
+/** @param {string | null} told how all does, which every answer says */
+function tellHealth(told) {
+  const place = document.getElementById('health');
+  if (!told || !place) return;
+  const calm = told.startsWith('calm');
+  place.hidden = false;
+  place.className = `state tone-${calm ? 'done' : 'failed'}`;
+  place.querySelector('use')?.setAttribute('href', calm ? '#i-check' : '#i-alert');
+  part(place, 'span').textContent = told.replace(/\w+ /, '');
 }

@@ -24,7 +24,7 @@ describe('a live page in a browser', () => {
   const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
   const figure = (state: string) =>
     page.locator('.figure', { hasText: state }).locator('.value').textContent();
-  const status = () => page.locator('#live').textContent();
+  const status = () => page.locator('#live .said').textContent();
   const addJob = () => site.story.storage.add({ name: 'brand-new' });
 
   it('shows a new job without a reload, and keeps the focus where it was', async () => {

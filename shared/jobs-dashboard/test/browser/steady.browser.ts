@@ -22,7 +22,7 @@ describe('a live page under somebody’s hand', () => {
   });
 
   const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
-  const status = () => page.locator('#live').textContent();
+  const status = () => page.locator('#live .said').textContent();
   const summary = (word: string) => page.locator('summary', { hasText: word });
   const focused = () => page.evaluate(() => document.activeElement?.nodeName);
   const cancelScheduled = async (): Promise<void> => {
