@@ -40,7 +40,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
   const whole = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.setViewportSize({ width, height: Math.min(Math.max(whole, least), MAX_HEIGHT) });
   await sharp(await page.screenshot())
-    .png({ palette: true, colours: 48, dither: 0, effort: 10 })
+    .png({ palette: true, colours: 48, dither: 0, effort: 7 })
     .toFile(join(folder, `${name}.png`));
 }
 
@@ -74,20 +74,27 @@ const browser = await launchChromium();
 await mkdir(folder, { recursive: true });
 try {
   for (const { name: look, width, colorScheme } of looks) {
+    const size = { width, height: 800 };
+    const options = { viewport: size, colorScheme, timezoneId: 'UTC', locale: 'en-GB' };
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
     for (const { name, path, site = 'open', act } of scenesOf(story)) {
       if (!values.only.some((start) => `${name}-${look}`.startsWith(start))) continue;
-      const context = await browser.newContext({
-        viewport: { width, height: 800 },
-        colorScheme,
-        timezoneId: 'UTC',
-        locale: 'en-GB',
-      });
-      const page = await context.newPage();
-      await page.goto(`${sites[site]?.url}/job-dashboard/${path}`);
-      await act?.(page);
-      await takePicture(page, `${name}-${look}`);
-      await context.close();
+      const address = `${sites[site]?.url}/job-dashboard/${path}`;
+      if (act === undefined) {
+        await page.setViewportSize(size);
+        await page.goto(address);
+        await takePicture(page, `${name}-${look}`);
+        continue;
+      }
+      const own = await browser.newContext(options);
+      const touched = await own.newPage();
+      await touched.goto(address);
+      await act(touched);
+      await takePicture(touched, `${name}-${look}`);
+      await own.close();
     }
+    await context.close();
   }
 } finally {
   await browser.close();

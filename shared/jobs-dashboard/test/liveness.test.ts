@@ -49,7 +49,7 @@ describe('what the pages tell of what runs no longer', () => {
   it('a running job names the owner of its lease, as a link, and when it runs out', async () => {
     const path = `/jobs/${site.story.processingId}`;
     expect(await page(path)).to.match(
-      /Lease owner worker-2, process 4310 .*Lease runs out in 2\d h.* unless renewed/,
+      /Lease owner worker-2, process 4310 .*Lease runs out in 2\d s.* unless renewed/,
     );
     const { text } = await site.http.get(`/job-dashboard${path}`);
     expect(text).to.match(/runs out <time datetime="2026-03-0[^"]+" title="[^"]+ UTC">/);

@@ -1,6 +1,8 @@
 import {
   type ClaimedJob,
+  type Job,
   type JsonValue,
+  type Lease,
   MemoryStorage,
   newId,
   type NewJob,
@@ -26,6 +28,7 @@ interface NewJobText {
 /** Memory storage with a past: what the pages show does not depend on when they are asked. */
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
+  #leasesEndAt: Date | undefined;
 
   constructor(clock: ManualClock) {
     super({ clock });
@@ -40,6 +43,13 @@ export class SeededStorage extends MemoryStorage {
       timeoutMs: 30_000,
       heartbeatAt: new Date(this.manualClock.now() - 2_000 - 1_500 * index),
     }));
+  }
+
+  /** Renewed just before somebody looked for the first time, for as long as servers do. */
+  override async findLease(job: Pick<Job, 'id'>): Promise<Lease | null> {
+    const lease = await super.findLease(job);
+    this.#leasesEndAt ??= new Date(this.manualClock.now() + 28_000);
+    return lease && { ...lease, expiresAt: this.#leasesEndAt };
   }
 
   async add(text: NewJobText): Promise<string> {
