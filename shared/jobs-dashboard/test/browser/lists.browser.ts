@@ -46,13 +46,19 @@ describe('a list in a browser', () => {
     expect(operation?.matched?.count).to.equal(2);
   });
 
-  it('acts on the marked jobs only, however many', async () => {
+  const cancelledParcels = async (length: number): Promise<{ id: string }[]> => {
     const { storage } = site.story;
     const definition = defineJob({ name: 'pack-parcel', args: Type.Object({}) });
-    const orders = Array.from({ length: 60 }, () => ({ definition, args: {} }));
+    const orders = Array.from({ length }, () => ({ definition, args: {} }));
     const jobs = await new JobClient(storage).enqueueMany(orders);
     await storage.bulk.start({ action: 'cancel', filter: { name: ['pack-parcel'] } });
     while (await storage.bulk.advance());
+    return jobs;
+  };
+
+  it('acts on the marked jobs only, however many', async () => {
+    const { storage } = site.story;
+    const jobs = await cancelledParcels(60);
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await all().check();
     await page.getByRole('button', { name: 'Delete…' }).click();
@@ -68,6 +74,25 @@ describe('a list in a browser', () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().getByRole('heading', { name: 'Delete these jobs?' }).waitFor();
     expect(await dialog().getByText('state:failed').count()).to.equal(1);
+  });
+
+  it('goes on counting in the dialog', async () => {
+    const { storage } = site.story;
+    await cancelledParcels(120);
+    const gate: { open?: () => void } = {};
+    const opened = new Promise<void>((resolve) => (gate.open = resolve));
+    const count = storage.countJobs.bind(storage);
+    storage.countJobs = async (filter) => {
+      await opened;
+      return count(filter);
+    };
+    await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
+    await page.getByRole('link', { name: 'Delete all 120…' }).click();
+    await dialog().getByText('Still counting: there may be more.').waitFor();
+    gate.open?.();
+    await dialog().getByRole('heading', { name: '120 jobs at the moment' }).waitFor();
+    await dialog().getByRole('button', { name: 'Delete 120 jobs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
   });
 
   for (const [how, leave] of [
