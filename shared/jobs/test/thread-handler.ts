@@ -39,6 +39,12 @@ const behaviours: Record<string, (context: Context) => unknown> = {
     process.exitCode = 3;
     process.exit();
   },
+  leave: () => {
+    const fail = (): never => {
+      throw new Error('Nobody listens any more');
+    };
+    new BroadcastChannel('left behind').addEventListener('message', () => setImmediate(fail));
+  },
   wait: async ({ log, signal }) => {
     log.info('waiting');
     await sleep(60_000, null, { signal });

@@ -193,6 +193,28 @@ describe('A handler in a thread', function () {
     await untilIn(first, 'cancelled');
   });
 
+  it('that still waits for a thread has its turn when the one before is ended with its thread', async () => {
+    await start({ timeoutGraceMs: 50 });
+    const first = await enqueue('burn');
+    await saidSomething(first);
+    const second = await enqueue('tell');
+    await untilIn(second, 'processing');
+    await storage.cancelJob(first);
+    expect((await untilIn(second, 'done')).attempt).to.equal(1);
+  });
+
+  it('may leave something behind that throws, which is logged and does no harm to the server', async () => {
+    const logged: string[] = [];
+    const note = (_fields: object, message: string): number => logged.push(message);
+    await start({ logger: { debug: note, info: note, warn: note, error: note } });
+    await runOne('leave');
+    const channel = new BroadcastChannel('left behind');
+    channel.postMessage('throw');
+    channel.close();
+    await eventually(() => logged.some((message) => message.includes('left behind')));
+    expect((await runOne('tell')).state).to.equal('done');
+  });
+
   it('is waited for by a server that stops, and ended when that takes too long', async () => {
     await start({ stopTimeoutMs: 50, timeoutGraceMs: 60_000 });
     const id = await enqueue('burn');

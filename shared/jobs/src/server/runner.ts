@@ -38,8 +38,8 @@ export class Runner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { storage: store, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
-    const { threads, timeoutGraceMs: graceMs } = options;
-    this.#threads = new ThreadPool({ threads, graceMs, maxLogLines });
+    const { threads, timeoutGraceMs: graceMs, logger } = options;
+    this.#threads = new ThreadPool({ threads, graceMs, maxLogLines, logger });
     const logBounds = { maxLines: maxLogLines, maxLineBytes: maxLogLineBytes };
     const reporter = new Reporter(store, logBounds, options.logger);
     this.#attemptOptions = { store, reporter, toResult: (value) => toResult(value, maxResultBytes) };

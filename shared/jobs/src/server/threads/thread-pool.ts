@@ -1,11 +1,14 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { CancelJob, SnoozeJob } from '../../job/errors.js';
 import type { JsonValue } from '../../job/job.js';
 import type { ErrorClass } from '../../job/retry.js';
 import type { JobContext } from '../handler.js';
-import { fromErrorData, toErrorData } from './error-data.js';
-import type { ThreadAnswer, ThreadMessage, ThreadTask } from './thread-task.js';
+import type { Logger } from '../logger.js';
+import { fromErrorData } from './error-data.js';
+import { ThreadAttempt } from './thread-attempt.js';
+import type { ThreadAnswer, ThreadTask } from './thread-task.js';
+import { Turns } from './turns.js';
 
 /** The built file, also when this one runs from its source: loaders of TypeScript need not reach into threads. */
 const workerFile = new URL('../../../dist/server/threads/thread-worker.js', import.meta.url).href;
@@ -19,15 +22,19 @@ export interface ThreadPoolOptions {
   /** How long after its signal's abort a handler may go on before its thread is ended. */
   readonly graceMs: number;
   readonly maxLogLines: number;
+  readonly logger: Logger;
 }
 
 /** Threads for handlers that compute. The first such job makes the pool; a server without them has none. */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
+  /** Whoever waits does so here: Piscina 5 forgets what waits when it ends the last thread, until more work comes. */
+  readonly #turns: Turns;
   #pool: Promise<Piscina> | undefined;
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.threads);
   }
 
   /**
@@ -48,7 +55,10 @@ export class ThreadPool {
       port: far,
     };
     try {
-      const answer = (await pool.run(task, { transferList: [far], signal: attempt.ended })) as ThreadAnswer;
+      await this.#turns.take(attempt.ended);
+      const answer = (await pool
+        .run(task, { transferList: [far], signal: attempt.ended })
+        .finally(() => this.#turns.end())) as ThreadAnswer;
       if ('result' in answer) return answer.result;
       if (answer.isReason) throw context.signal.reason;
       throw fromErrorData(answer.error, [...known, SnoozeJob, CancelJob]);
@@ -67,7 +77,7 @@ export class ThreadPool {
 
   async #open(): Promise<Piscina> {
     const { Piscina } = await import('piscina');
-    return new Piscina({
+    const pool = new Piscina({
       filename: workerFile,
       name: 'runInThread',
       minThreads: 0,
@@ -76,70 +86,12 @@ export class ThreadPool {
       // A thread that waits for its next job must not stop the timers and sockets that a handler's libraries keep.
       atomics: 'disabled',
     });
-  }
-}
-
-/** The main thread's end of one run in a thread. */
-class ThreadAttempt {
-  readonly #context: JobContext<unknown>;
-  readonly #port: MessagePort;
-  readonly #graceMs: number;
-  readonly #end = new AbortController();
-  #started = false;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(context: JobContext<unknown>, port: MessagePort, graceMs: number) {
-    this.#context = context;
-    this.#port = port;
-    this.#graceMs = graceMs;
-    port.on('message', (message: ThreadMessage) => this.#hear(message));
-    if (context.signal.aborted) this.#abort();
-    else context.signal.addEventListener('abort', this.#abort);
-  }
-
-  /** Aborts when the thread is to be ended. */
-  get ended(): AbortSignal {
-    return this.#end.signal;
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#context.signal.removeEventListener('abort', this.#abort);
-    this.#hearAll();
-    this.#port.close();
-  }
-
-  readonly #abort = (): void => {
-    this.#hearAll();
-    this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // One that still waits for a thread need not begin.
-    if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
-    else this.#end.abort();
-  };
-
-  /** Messages that have arrived and not been told of yet: the answer comes another way and may be faster. */
-  #hearAll(): void {
-    for (;;) {
-      const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);
-      if (next === undefined) return;
-      this.#hear(next.message);
-    }
-  }
-
-  #hear(message: ThreadMessage): void {
-    switch (message.kind) {
-      case 'started':
-        this.#started = true;
-        break;
-      case 'progress':
-        this.#context.progress(message.percent, message.message);
-        break;
-      case 'log':
-        this.#context.log[message.level](
-          message.message,
-          message.fields === null ? undefined : (JSON.parse(message.fields) as object),
-        );
-        break;
-    }
+    pool.on('error', (error: unknown) =>
+      this.#options.logger.error(
+        { err: error },
+        'a thread ended: something threw that its handler had left behind',
+      ),
+    );
+    return pool;
   }
 }

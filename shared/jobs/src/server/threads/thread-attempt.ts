@@ -1,0 +1,69 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { JobContext } from '../handler.js';
+import { toErrorData } from './error-data.js';
+import type { ThreadMessage } from './thread-task.js';
+
+/** The main thread's end of one run in a thread. */
+export class ThreadAttempt {
+  readonly #context: JobContext<unknown>;
+  readonly #port: MessagePort;
+  readonly #graceMs: number;
+  readonly #end = new AbortController();
+  #started = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(context: JobContext<unknown>, port: MessagePort, graceMs: number) {
+    this.#context = context;
+    this.#port = port;
+    this.#graceMs = graceMs;
+    port.on('message', (message: ThreadMessage) => this.#hear(message));
+    if (context.signal.aborted) this.#abort();
+    else context.signal.addEventListener('abort', this.#abort);
+  }
+
+  /** Aborts when the thread is to be ended. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#context.signal.removeEventListener('abort', this.#abort);
+    this.#hearAll();
+    this.#port.close();
+  }
+
+  readonly #abort = (): void => {
+    this.#hearAll();
+    this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
+    // One that still waits for a thread need not begin.
+    if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
+    else this.#end.abort();
+  };
+
+  /** Messages that have arrived and not been told of yet: the answer comes another way and may be faster. */
+  #hearAll(): void {
+    for (;;) {
+      const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);
+      if (next === undefined) return;
+      this.#hear(next.message);
+    }
+  }
+
+  #hear(message: ThreadMessage): void {
+    switch (message.kind) {
+      case 'started':
+        this.#started = true;
+        break;
+      case 'progress':
+        this.#context.progress(message.percent, message.message);
+        break;
+      case 'log':
+        this.#context.log[message.level](
+          message.message,
+          message.fields === null ? undefined : (JSON.parse(message.fields) as object),
+        );
+        break;
+    }
+  }
+}

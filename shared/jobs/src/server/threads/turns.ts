@@ -1,0 +1,42 @@
+/** Lets so many in at once. The others wait in the order in which they came, each until its signal aborts. */
+export class Turns {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /** Resolves when it is the caller's turn, which ends with `end`. Rejects with the signal's reason once that aborts. */
+  async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    const hasBegun = await new Promise<boolean>((resolve) => {
+      const giveUp = (): void => {
+        this.#waiting.delete(begin);
+        resolve(false);
+      };
+      const begin = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(true);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.#waiting.add(begin);
+    });
+    if (!hasBegun) signal.throwIfAborted();
+  }
+
+  /** Ends one turn: the next one's begins. */
+  end(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free++;
+    } else {
+      this.#waiting.delete(next);
+      next();
+    }
+  }
+}
