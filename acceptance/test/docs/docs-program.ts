@@ -65,12 +65,12 @@ export class CompiledPrograms {
     return compiled;
   }
 
-  /** Resolves to what the program printed. @throws {Error} if it fails or takes longer than 15 s */
+  /** Resolves to what the program printed. @throws {Error} if it fails or takes longer than 60 s */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
     // The compiled packages, as a user has them; not measured for coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
-    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 15_000 });
+    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 60_000 });
     return stdout;
   }
 

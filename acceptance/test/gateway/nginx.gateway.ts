@@ -118,7 +118,7 @@ for (const { way, location, environment } of ways) {
       try {
         await eventually(async () => listener.isConnected());
         const { location: job } = await postTest(base);
-        await eventually(async () => listener.jobs.has(job.slice(job.lastIndexOf('/') + 1)), 5_000);
+        await eventually(async () => listener.jobs.has(job.slice(job.lastIndexOf('/') + 1)));
         expect(listener.isConnected()).to.equal(true);
       } finally {
         listener.stop();

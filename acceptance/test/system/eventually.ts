@@ -2,7 +2,7 @@
  * Looks every 50 ms until the condition returns something truthy without throwing, and returns that. At the deadline it
  * throws what the condition threw last.
  */
-export async function eventually<T>(condition: () => Promise<T>, deadlineMs = 15_000): Promise<T> {
+export async function eventually<T>(condition: () => Promise<T>, deadlineMs = 30_000): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     let failure: unknown = new Error(`Still not so after ${deadlineMs} ms: ${String(condition)}`);

@@ -49,13 +49,10 @@ describe('A handler in a thread', function () {
 
   async function untilIn(id: string, ...states: JobState[]): Promise<Job> {
     let found: Job | null = null;
-    await eventually(
-      async () => {
-        found = await storage.findJob(id);
-        return found !== null && states.includes(found.state);
-      },
-      { deadlineMs: 20_000 },
-    );
+    await eventually(async () => {
+      found = await storage.findJob(id);
+      return found !== null && states.includes(found.state);
+    });
     if (found === null) throw new Error('The job is gone');
     return found;
   }
@@ -67,7 +64,7 @@ describe('A handler in a thread', function () {
     untilIn(await enqueue(what), 'done', ...states);
 
   const saidSomething = async (id: string): Promise<void> =>
-    eventually(async () => (await storage.countLogs(id)) > 0, { deadlineMs: 20_000 }).then(() => undefined);
+    eventually(async () => (await storage.countLogs(id)) > 0).then(() => undefined);
 
   it('runs off the main thread, with arguments and job, and gives its result', async () => {
     await start();

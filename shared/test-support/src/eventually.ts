@@ -1,5 +1,5 @@
 export interface EventuallyOptions {
-  /** When to give up, in milliseconds. Default 5000. */
+  /** When to give up, in milliseconds. Default 20 000: against what hangs, not what is slow. */
   readonly deadlineMs?: number;
   /** Pause between two looks, in milliseconds. Default 10. */
   readonly everyMs?: number;
@@ -13,7 +13,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,
-  { deadlineMs = 5_000, everyMs = 10 }: EventuallyOptions = {},
+  { deadlineMs = 20_000, everyMs = 10 }: EventuallyOptions = {},
 ): Promise<Exclude<Awaited<T>, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {

@@ -41,11 +41,8 @@ describe('a live page under somebody’s hand', () => {
     await open(`jobs/${site.story.scheduledId}`);
     await summary('Cancel…').click();
     await cancelScheduled();
-    await eventually(
-      async () => /On hold while you choose, updated [4-9] s ago/.test((await status()) ?? ''),
-      {
-        deadlineMs: 12_000,
-      },
+    await eventually(async () =>
+      /On hold while you choose, updated [4-9] s ago/.test((await status()) ?? ''),
     );
     expect(await page.locator('details.act[open] button').textContent()).to.equal('Cancel the job');
     await summary('Cancel…').click();
@@ -110,11 +107,8 @@ describe('a live page under somebody’s hand', () => {
   it('says that the list rests, and how old it is, while rows are marked', async () => {
     await open('jobs?state=failed');
     await page.locator('td.pick input').first().check();
-    await eventually(
-      async () => /On hold while you choose, updated [7-9] s ago/.test((await status()) ?? ''),
-      {
-        deadlineMs: 12_000,
-      },
+    await eventually(async () =>
+      /On hold while you choose, updated [7-9] s ago/.test((await status()) ?? ''),
     );
   });
 
@@ -125,9 +119,7 @@ describe('a live page under somebody’s hand', () => {
         ? route.fulfill({ body: lateRegion('queues') })
         : route.continue(),
     );
-    await eventually(async () => (await status())?.includes('No answer. Last updated'), {
-      deadlineMs: 8_000,
-    });
+    await eventually(async () => (await status())?.includes('No answer. Last updated'));
     await asked('flow', 2);
     expect(await status()).to.match(/No answer\. Last updated \d+ s ago/);
   });
@@ -139,9 +131,7 @@ describe('a live page under somebody’s hand', () => {
         ? route.fulfill({ body: lateRegion('flow') })
         : route.continue(),
     );
-    await eventually(async () => (await status())?.includes('No answer. Last updated'), {
-      deadlineMs: 8_000,
-    });
+    await eventually(async () => (await status())?.includes('No answer. Last updated'));
     expect(await page.locator('.flow').count()).to.equal(1);
   });
 

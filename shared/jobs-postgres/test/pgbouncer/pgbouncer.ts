@@ -46,11 +46,9 @@ export async function startPgBouncer(postgresUrl: string): Promise<PgBouncer> {
     through.host = `127.0.0.1:${port}`;
     return through.href;
   };
-  await eventually(() => answers(child, urlOf(postgresUrl)), { deadlineMs: 5_000 }).catch(
-    (error: unknown) => {
-      throw new Error(`pgbouncer did not start: ${errors}`, { cause: error });
-    },
-  );
+  await eventually(() => answers(child, urlOf(postgresUrl))).catch((error: unknown) => {
+    throw new Error(`pgbouncer did not start: ${errors}`, { cause: error });
+  });
   const stop = async (): Promise<void> => {
     child.kill('SIGINT');
     if (child.exitCode === null) await once(child, 'exit');
