@@ -28,6 +28,7 @@ describe('how all does, on every page', () => {
           readClock: async () => new Date(nowMs),
           statistics: {
             throughput: async () => [],
+            throughputByQueue: async () => new Map(),
             listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
           },
         }),

@@ -109,6 +109,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       })),
     statistics: {
       throughput: (query) => reader.statistics.throughput(query),
+      throughputByQueue: (query) => reader.statistics.throughputByQueue(query),
       listErrorGroups: async (query) => {
         const { groups, exact } = await reader.statistics.listErrorGroups(query);
         const hostile = { name: text, fingerprint: text, message: text };

@@ -134,7 +134,7 @@ describe('a storage that is out of reach', () => {
       listQueues: fail,
       listServers: fail,
     };
-    const statistics = { throughput: fail, listErrorGroups: fail };
+    const statistics = { throughput: fail, throughputByQueue: fail, listErrorGroups: fail };
     const site = await openSite({ read: ({ storage }) => readerWith(storage, { ...out, statistics }) });
     try {
       for (const path of ['/', '/jobs', `/jobs/${site.story.doneId}`, '/queues', '/servers']) {

@@ -64,7 +64,7 @@ export function assembleStorage(options: PostgresOptions) {
     leases: new PostgresLeases(database, queues),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
-    statistics: new PostgresStatistics(database, searches, reader),
+    statistics: new PostgresStatistics(database, searches, queues),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),

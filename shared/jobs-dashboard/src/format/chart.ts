@@ -31,7 +31,8 @@ export interface Chart {
 const HEIGHT = 100;
 const DEPTH = 30;
 const BAR = 8;
-const STEP = 10;
+/** From one bar to the next. */
+export const STEP = 10;
 const MAX_ROWS = 24;
 /** A single job among thousands is to be seen. */
 const LEAST = 2;
@@ -78,14 +79,15 @@ function failures(buckets: readonly Bucket[], top: number): { top: number; bars:
   };
 }
 
-/** @param lengths upwards where they are negative */
-function bars(lengths: readonly number[], axis: number): string {
+/** A path of SVG. @param lengths upwards where they are negative */
+export function bars(lengths: readonly number[], axis: number): string {
   return lengths
     .map((length, index) => (length === 0 ? '' : `M${STEP * index} ${axis}h${BAR}v${length}h${-BAR}z`))
     .join('');
 }
 
-function scaled(jobs: number, top: number, whole: number, least: number): number {
+/** How long the bar of so many jobs is, where `top` are as long as the whole: what is there is to be seen. */
+export function scaled(jobs: number, top: number, whole: number, least: number): number {
   return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / top));
 }
 

@@ -4,7 +4,7 @@ import { newestOfFailed, oldestInProcessing, readSituation } from '../reading/si
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { throughputRegion } from './throughput.js';
-import { queueRow } from './queues.js';
+import { queueRows } from './queue-row.js';
 
 const BUSIEST_QUEUES = 8;
 const MOST_WARNINGS = 8;
@@ -41,7 +41,8 @@ async function loadFlow(context: PageContext): Promise<object> {
 
 async function loadQueues({ reader }: PageContext): Promise<object> {
   const queues = await reader.listQueues();
-  return { queues: queues.toSorted(byUrgency).slice(0, BUSIEST_QUEUES).map(queueRow), total: queues.length };
+  const shown = queues.toSorted(byUrgency).slice(0, BUSIEST_QUEUES);
+  return { ...(await queueRows(shown, reader)), total: queues.length };
 }
 
 async function loadRunning({ reader }: PageContext): Promise<object> {

@@ -6,7 +6,7 @@ import { seekJobs } from '../reading/found-jobs.js';
 import { jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { lastHour, throughputRegion } from './throughput.js';
-import { queueRow } from './queues.js';
+import { queueRow } from './queue-row.js';
 
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;

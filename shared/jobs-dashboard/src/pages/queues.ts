@@ -1,8 +1,9 @@
-import type { Queue, StateCounts } from '@longshore/jobs';
+import type { Queue } from '@longshore/jobs';
 import { pageOf } from './list-page.js';
 import type { Page, PageContext, PageRequest } from './page.js';
+import { isUnserved, queueRows } from './queue-row.js';
 
-const ROWS = 100;
+const ROWS = 50;
 
 /** How the list can be sorted; counts start with the highest. */
 const sorts = {
@@ -27,38 +28,7 @@ function urgency(queue: Queue): number {
   return counts.processing > 0 ? 2 : 3;
 }
 
-function isUnserved({ counts, servers }: Queue): boolean {
-  return servers === 0 && counts.enqueued + counts.scheduled + counts.awaiting > 0;
-}
-
 type Sort = keyof typeof sorts;
-
-export interface QueueRow {
-  readonly name: string;
-  readonly counts: StateCounts;
-  readonly oldestEnqueuedAt: Date | null;
-  readonly servers: number;
-  /** Since when servers take no jobs from it; `null` if they do. */
-  readonly pausedAt: Date | null;
-  readonly concurrencyLimit: Queue['concurrencyLimit'];
-  readonly rateLimit: Queue['rateLimit'];
-  /** Jobs wait here and no running server takes them. */
-  readonly unserved: boolean;
-}
-
-export function queueRow(queue: Queue): QueueRow {
-  const { name, counts, oldestEnqueuedAt, servers, pausedAt, concurrencyLimit, rateLimit } = queue;
-  return {
-    name,
-    counts,
-    oldestEnqueuedAt,
-    servers,
-    pausedAt,
-    concurrencyLimit,
-    rateLimit,
-    unserved: isUnserved(queue),
-  };
-}
 
 export async function queuesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
   const asked = query.get('sort') ?? 'urgency';
@@ -77,7 +47,7 @@ export async function queuesPage({ query }: PageRequest, { reader }: PageContext
             (a, b) => sorts[sort](a, b) || sorts.name(a, b),
           );
           const { rows, ...place } = pageOf(queues, query, ROWS);
-          return { ...place, sort, queues: rows.map(queueRow) };
+          return { ...place, sort, ...(await queueRows(rows, reader)) };
         },
       },
     ],

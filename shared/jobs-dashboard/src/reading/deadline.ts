@@ -19,10 +19,10 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
 /** A page waits for so long for what makes it whole, in milliseconds, before it is sent without. */
 const SOON_MS = 5;
 
-/** What the promise gives, if it does so at once; else `undefined`, and the read goes on for whoever asks next. */
-export async function soon<T>(promise: Promise<T>): Promise<T | undefined> {
+/** What the promise gives, if it does so within `ms` milliseconds; else `undefined`, and the read goes on for whoever asks next. */
+export async function soon<T>(promise: Promise<T>, ms: number = SOON_MS): Promise<T | undefined> {
   try {
-    return await withDeadline(promise, SOON_MS);
+    return await withDeadline(promise, ms);
   } catch (error) {
     if (error instanceof ReadTooSlowError) return undefined;
     throw error;

@@ -64,6 +64,12 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
           () => reader.statistics.throughput(query),
           () => Math.min(query.bucketMs / 10, STEADY_MS),
         ),
+      throughputByQueue: (query) =>
+        snapshot.share(
+          key('throughput by queue', query),
+          () => reader.statistics.throughputByQueue(query),
+          steadily,
+        ),
     },
     audit: { list: (query) => snapshot.share(key('audit', query), () => reader.audit.list(query)) },
     ping: () => reader.ping(),

@@ -12,6 +12,9 @@ const failure = (message: string): Outcome => ({
   error: { name: 'TypeError', message, stack: null },
 });
 
+const named = (queues: number): string[] =>
+  Array.from({ length: queues }, (_each, index) => `queue ${index}`);
+
 /** Figures over many jobs; each test has names and queues of its own. */
 export function measuring(bench: Bench): void {
   const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
@@ -104,6 +107,51 @@ export function measuring(bench: Bench): void {
     const query = { sinceMs: hourMs, bucketMs: 60_000, queue: 'nowhere' };
     expect(sum(await bench.storage.statistics.throughput(query), 'done')).to.equal(0);
   });
+
+  it('counts the jobs of several queues that ended, each apart, in one read', async () => {
+    const [busy, failing, idle] = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
+    const queues = [failing, idle, busy, 'nowhere', busy];
+    for (const queue of [busy, busy, failing]) await end({ queue }, { kind: 'done', result: 'null' });
+    await end({ queue: failing }, failure('No'));
+    await bench.storage.maintain();
+    await end({ queue: busy }, { kind: 'done', result: 'null' });
+    await bench.enqueue(idle);
+    const ended = await bench.storage.statistics.throughputByQueue({
+      queues,
+      sinceMs: hourMs,
+      bucketMs: 300_000,
+    });
+    const totals = Array.from(ended, ([queue, buckets]) => [
+      queue,
+      sum(buckets, 'done'),
+      sum(buckets, 'failed'),
+    ]);
+    expect(totals).to.deep.equal([
+      [failing, 1, 1],
+      [idle, 0, 0],
+      [busy, 3, 0],
+      ['nowhere', 0, 0],
+    ]);
+    for (const buckets of ended.values()) {
+      expect(buckets.length).to.be.within(13, 14);
+      expect(buckets.every(({ at }) => at.getTime() % 300_000 === 0)).to.equal(true);
+    }
+    expect(sum((ended.get(busy) ?? []).slice(-2), 'done')).to.equal(3);
+  });
+
+  for (const [why, query] of [
+    ['101 queues', { queues: named(101), sinceMs: hourMs, bucketMs: hourMs }],
+    ['2040 buckets in all', { queues: named(34), sinceMs: hourMs, bucketMs: 60_000 }],
+    ['buckets of 10 s', { queues: ['any'], sinceMs: hourMs, bucketMs: 10_000 }],
+    ['two days', { queues: ['any'], sinceMs: 2 * 86_400_000, bucketMs: hourMs }],
+  ] as const) {
+    it(`refuses throughput of several queues that is too much or not kept: ${why}`, async () => {
+      const refusal: unknown = await bench.storage.statistics
+        .throughputByQueue(query)
+        .catch((reason: unknown) => reason);
+      expect(refusal).to.be.instanceOf(RangeError);
+    });
+  }
 
   for (const query of [
     { sinceMs: hourMs, bucketMs: 15_000 },

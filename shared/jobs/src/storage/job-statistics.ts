@@ -39,6 +39,15 @@ export interface ThroughputQuery {
   readonly queue?: string;
 }
 
+export interface QueuesThroughputQuery {
+  /** At most 100 names. */
+  readonly queues: readonly string[];
+  /** The last so many milliseconds, up to a day. */
+  readonly sinceMs: number;
+  /** Length of a bucket: a multiple of 60 000. At most 2000 buckets, those of all queues together. */
+  readonly bucketMs: number;
+}
+
 /** What ended in a span of time. */
 export interface ThroughputBucket {
   /** When it begins: a multiple of its length since 1970. */
@@ -58,6 +67,13 @@ export interface JobStatistics {
    * @throws {RangeError} if a number is out of its bounds
    */
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
+  /**
+   * The same for each of several queues, by its name; one that does not exist is idle. Nothing that ended before the span
+   * is counted, to the minute, so the first bucket holds the less the more the last one does.
+   *
+   * @throws {RangeError} if a number is out of its bounds
+   */
+  throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>>;
 }
 
 /** How fine throughput is kept, and for how long, in milliseconds. */
@@ -67,6 +83,7 @@ export const throughputKept = {
 } as const;
 
 const maxBuckets = 2_000;
+const maxQueues = 100;
 
 /**
  * The buckets asked for, empty, by the millisecond at which they begin.
@@ -86,6 +103,30 @@ export function emptyBuckets(
   const first = Math.floor((nowMs - sinceMs) / bucketMs) * bucketMs;
   for (let at = first; at <= nowMs; at += bucketMs) buckets.set(at, { at: new Date(at), done: 0, failed: 0 });
   return buckets;
+}
+
+/**
+ * The buckets asked for, empty, of each queue, and since when jobs are counted, in milliseconds since 1970.
+ *
+ * @throws {RangeError} as `throughputByQueue` does
+ */
+export function emptyBucketsByQueue(
+  { queues, sinceMs, bucketMs }: QueuesThroughputQuery,
+  nowMs: number,
+): { sinceAt: number; byQueue: Map<string, Map<number, ThroughputBucket>> } {
+  const names = new Set(queues);
+  const buckets = (names.size * sinceMs) / bucketMs;
+  if (names.size > maxQueues || buckets > maxBuckets)
+    throw new RangeError(
+      `At most ${maxQueues} queues and ${maxBuckets} buckets, not ${names.size} and ${buckets}`,
+    );
+  const minuteMs = throughputKept.queue.bucketMs;
+  return {
+    sinceAt: Math.floor((nowMs - sinceMs) / minuteMs) * minuteMs,
+    byQueue: new Map(
+      Array.from(names, (queue) => [queue, emptyBuckets({ sinceMs, bucketMs, queue }, nowMs)] as const),
+    ),
+  };
 }
 
 /** A job's latest failure. */

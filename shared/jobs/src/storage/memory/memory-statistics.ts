@@ -5,6 +5,7 @@ import {
   type Failure,
   groupFailures,
   type JobStatistics,
+  type QueuesThroughputQuery,
   type ThroughputBucket,
   type ThroughputQuery,
 } from '../job-statistics.js';
@@ -33,6 +34,10 @@ export class MemoryStatistics implements JobStatistics {
 
   async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
     return this.#jobs.throughput.read(query, this.#clock.now());
+  }
+
+  async throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>> {
+    return this.#jobs.throughput.readByQueue(query, this.#clock.now());
   }
 }
 

@@ -1,6 +1,8 @@
 import type { FinishedState } from '../../job/state.js';
 import {
   emptyBuckets,
+  emptyBucketsByQueue,
+  type QueuesThroughputQuery,
   throughputKept,
   type ThroughputBucket,
   type ThroughputQuery,
@@ -20,10 +22,25 @@ export class MemoryThroughput {
   }
 
   read(query: ThroughputQuery, nowMs: number): ThroughputBucket[] {
-    const buckets = emptyBuckets(query, nowMs);
-    for (const [at, { done, failed }] of this.#counts.get(query.queue ?? all) ?? []) {
-      const bucket = buckets.get(Math.floor(at / query.bucketMs) * query.bucketMs);
-      if (bucket === undefined) continue;
+    return this.#fill(emptyBuckets(query, nowMs), query.queue ?? all, query.bucketMs);
+  }
+
+  readByQueue(query: QueuesThroughputQuery, nowMs: number): Map<string, ThroughputBucket[]> {
+    const { sinceAt, byQueue } = emptyBucketsByQueue(query, nowMs);
+    return new Map(
+      Array.from(byQueue, ([queue, buckets]) => [queue, this.#fill(buckets, queue, query.bucketMs, sinceAt)]),
+    );
+  }
+
+  #fill(
+    buckets: ReadonlyMap<number, ThroughputBucket>,
+    queue: string | null,
+    bucketMs: number,
+    sinceAt = 0,
+  ): ThroughputBucket[] {
+    for (const [at, { done, failed }] of this.#counts.get(queue) ?? []) {
+      const bucket = buckets.get(Math.floor(at / bucketMs) * bucketMs);
+      if (bucket === undefined || at < sinceAt) continue;
       bucket.done += done;
       bucket.failed += failed;
     }

@@ -1,0 +1,56 @@
+import type { Queue, StateCounts } from '@longshore/jobs';
+import { type Sparkline, sparklineOf } from '../format/sparkline.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+import { readLastHour } from '../reading/last-hour.js';
+import type { PartialModel } from './page.js';
+
+export interface QueueRow {
+  readonly name: string;
+  readonly counts: StateCounts;
+  readonly oldestEnqueuedAt: Date | null;
+  readonly servers: number;
+  /** Since when servers take no jobs from it; `null` if they do. */
+  readonly pausedAt: Date | null;
+  readonly concurrencyLimit: Queue['concurrencyLimit'];
+  readonly rateLimit: Queue['rateLimit'];
+  /** Jobs wait here and no running server takes them. */
+  readonly unserved: boolean;
+}
+
+export function queueRow(queue: Queue): QueueRow {
+  const { name, counts, oldestEnqueuedAt, servers, pausedAt, concurrencyLimit, rateLimit } = queue;
+  return {
+    name,
+    counts,
+    oldestEnqueuedAt,
+    servers,
+    pausedAt,
+    concurrencyLimit,
+    rateLimit,
+    unserved: isUnserved(queue),
+  };
+}
+
+export function isUnserved({ counts, servers }: Queue): boolean {
+  return servers === 0 && counts.enqueued + counts.scheduled + counts.awaiting > 0;
+}
+
+interface QueueRows extends PartialModel {
+  /** Each with what ended in the last hour; `null` if that is not known. */
+  readonly queues: readonly (QueueRow & { readonly ended: Sparkline | null })[];
+  /** It is not known what ended, and nobody is about to find out. */
+  readonly gaveUp: boolean;
+}
+
+export async function queueRows(queues: readonly Queue[], reader: DashboardReader): Promise<QueueRows> {
+  const names = queues.map(({ name }) => name);
+  const { byQueue, partial } = await readLastHour(names, reader);
+  return {
+    queues: queues.map((queue) => {
+      const buckets = byQueue?.get(queue.name);
+      return { ...queueRow(queue), ended: buckets === undefined ? null : sparklineOf(buckets) };
+    }),
+    partial,
+    gaveUp: byQueue === null && !partial,
+  };
+}

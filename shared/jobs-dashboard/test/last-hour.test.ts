@@ -1,0 +1,74 @@
+import { StorageUnavailableError } from '@longshore/jobs';
+import { expect } from 'chai';
+import { openSite, type Site } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
+
+describe('what ended in the last hour', () => {
+  it('is left out while it is counted, and asked for soon', async () => {
+    const { site, release } = await siteThatCounts();
+    try {
+      for (const path of ['/', '/queues']) {
+        const { text } = await site.http.get(`/job-dashboard${path}`);
+        expect(text).to.include('still being counted').and.include('data-region="queues" data-every="500"');
+        expect(text).to.include('>images<').and.not.include('role="img"');
+      }
+      release();
+      site.story.storage.manualClock.advance(1_000);
+      const { text } = await site.http.get('/job-dashboard/queues');
+      expect(text).to.include('role="img"').and.not.include('still being counted');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('is left out where the storage gives up to count it, and the page says so', async () => {
+    const { site } = await siteThatCounts(() =>
+      Promise.reject(new StorageUnavailableError('It took too long')),
+    );
+    try {
+      const { status, text } = await site.http.get('/job-dashboard/queues');
+      expect(status).to.equal(200);
+      expect(text).to.include('so that is left out').and.include('>images<');
+      expect(text).not.to.include('data-every="500"');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('is read once for the queues of a page, however that is sorted', async () => {
+    const { site, release, asked } = await siteThatCounts();
+    try {
+      release();
+      for (const query of ['', '?sort=name', '?sort=failed'])
+        await site.http.get(`/job-dashboard/queues${query}`);
+      expect(asked()).to.equal(1);
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+/** Whose storage tells what ended in several queues when it is let. */
+async function siteThatCounts(
+  given?: () => Promise<never>,
+): Promise<{ site: Site; release: () => void; asked: () => number }> {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let asked = 0;
+  const site = await openSite({
+    snapshotMs: 1_000,
+    read: ({ storage }) =>
+      readerWith(storage, {
+        statistics: {
+          throughput: (query) => storage.statistics.throughput(query),
+          listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
+          throughputByQueue: async (query) => {
+            asked += 1;
+            await (given?.() ?? released);
+            return storage.statistics.throughputByQueue(query);
+          },
+        },
+      }),
+  });
+  return { site, release: () => release(), asked: () => asked };
+}

@@ -1,0 +1,72 @@
+import { newId } from '@longshore/jobs';
+import type { TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+describe('Throughput of several queues on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  /** One job a minute in each of so many queues, for two hours up to now. */
+  const workInQueues = async (queues: number): Promise<string[]> => {
+    const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
+    for (const queue of names)
+      await storage.enqueue({
+        id: newId(),
+        name: 'any',
+        queue,
+        priority: 0,
+        args: '{}',
+        maxAttempts: 1,
+        due: null,
+      });
+    await database.query(
+      `insert into longshore.throughput (queue_id, at, done, failed)
+       select id, date_bin('1 minute', now(), 'epoch') - minute * interval '1 minute', 1, 0
+       from longshore.queue cross join generate_series(0, 119) as minute`,
+    );
+    return names;
+  };
+
+  it('counts from the minute on in which the span begins, wherever that lies in a bucket', async () => {
+    const [queue = ''] = await workInQueues(1);
+    for (const sinceMs of [hourMs, hourMs - 2 * minuteMs]) {
+      const query = { queues: [queue], sinceMs, bucketMs: 5 * minuteMs };
+      const buckets = (await storage.statistics.throughputByQueue(query)).get(queue) ?? [];
+      const total = buckets.reduce((sum, { done }) => sum + done, 0);
+      // The clock may strike a minute between the rows and the read.
+      expect(total - sinceMs / minuteMs, `${sinceMs}`).to.be.within(0, 1);
+    }
+  });
+
+  it('looks up the queues asked for in the index and reads no others, even if the statistics say that there are none', async () => {
+    await database.query('vacuum analyze longshore.throughput');
+    const names = await workInQueues(20);
+    const reader = new PostgresStorage({ url: database.url });
+    const query = { queues: names.slice(4, 7), sinceMs: hourMs, bucketMs: 5 * minuteMs };
+    const ended = await reader.statistics.throughputByQueue(query);
+    await reader.close(); // a connection hands in its statistics when it ends
+    expect(ended.size).to.equal(3);
+    const [statistics] = await database.query<{ scans: string; read: string }>(
+      `select seq_scan as scans, idx_tup_fetch as read from pg_stat_all_tables
+       where schemaname = 'longshore' and relname = 'throughput'`,
+    );
+    expect(statistics?.scans).to.equal('0');
+    expect(Number(statistics?.read)).to.be.within(3 * 60, 3 * 61);
+  });
+});
