@@ -117,10 +117,8 @@ describe('the audit', () => {
     await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
     await act('/queues/mail/limit', { concurrency: '6', jobs: '10', seconds: '2' });
     const text = await page();
-    expect(text).to.include('mail concurrencyLimit: 5 → 6 done');
-    expect(text).to.include(
-      'mail concurrencyLimit: null → 5, rateLimit: null → {jobs: 10, periodMs: 2000} done',
-    );
+    expect(text).to.include('mail at once 5 → 6 done');
+    expect(text).to.include('mail at once none → 5, starts none → 10 per 2 s done');
   });
 
   it('keeps the time that a job was given', async () => {

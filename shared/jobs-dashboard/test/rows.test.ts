@@ -90,7 +90,7 @@ describe('the rows of lists', () => {
     });
     const text = await page('/audit');
     expect(text).to.match(/Sunday,? 1 March 2026 14:05 ada/);
-    expect(text).to.include('14:05 ada Set limits of queue mail concurrencyLimit: 4 done');
+    expect(text).to.include('14:05 ada Set limits of queue mail at once 4 done');
     expect(text).to.include('ada Paused queue mail refused: nothing was changed (gone)');
   });
 

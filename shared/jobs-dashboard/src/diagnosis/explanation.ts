@@ -67,7 +67,7 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
     return withServers(told`It waits for its time and becomes ready ${due}.`, job, around);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
   return withServers(
-    told`${attempts} ${howItEnded(job, around)}. The next one becomes ready ${due}.`,
+    told`${attempts} ${howItEnded(around)}. The next one becomes ready ${due}.`,
     job,
     around,
   );
@@ -85,7 +85,7 @@ function explainAwaiting({ parent = null }: Surroundings): Explanation {
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
   const { queue, nowMs } = around;
-  const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(job, around)}.` : '';
+  const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(around)}.` : '';
   if (job.readyAt === null) {
     return calm(
       told`As many jobs as may run at once with its concurrency key are ready or running. It becomes ready when one of them ends.${retried}`,
@@ -132,19 +132,21 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
   return calm(told`It has been running on ${where}${since} (${attempt}). The server is alive.${said}`);
 }
 
-function explainFailure(job: Job, around: Surroundings): Sentence {
-  const tries =
-    job.attempt >= job.maxAttempts
-      ? `All ${counted(job.maxAttempts, 'attempt')} are used up`
-      : `It gave up at attempt ${job.attempt} of ${job.maxAttempts}`;
-  return told`It failed and will not run again by itself. ${tries}; the last one ${howItEnded(job, around)}.`;
+/** Which error it was stands above it. */
+function explainFailure(job: Job, { attempts }: Surroundings): Sentence {
+  const { attempt, maxAttempts } = job;
+  const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;
+  const tries = attempt >= maxAttempts ? all : `it gave up at attempt ${attempt} of ${maxAttempts}`;
+  const lost = wasLost(attempts) ? '; the last one was lost with its server' : '';
+  return told`It will not run again by itself: ${tries}${lost}.`;
 }
 
-function howItEnded(job: Job, { attempts }: Surroundings): string {
-  const last = attempts.findLast(({ outcome }) => outcome !== 'processing');
-  if (last?.outcome === 'lost') return 'was lost with its server';
-  const error = last?.error ?? job.error;
-  return error === null ? 'did not succeed' : `ended with ${error.name}`;
+function howItEnded({ attempts }: Surroundings): string {
+  return wasLost(attempts) ? 'was lost with its server' : 'failed';
+}
+
+function wasLost(attempts: readonly Attempt[]): boolean {
+  return attempts.findLast(({ outcome }) => outcome !== 'processing')?.outcome === 'lost';
 }
 
 function onWhichAttempt({ attempt }: Job): string {

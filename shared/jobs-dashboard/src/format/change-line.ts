@@ -3,7 +3,7 @@ import type { JsonValue } from '@longshore/jobs';
 import { argsLine } from './args-line.js';
 
 /**
- * What was set, in one line, with what was there before where that is known: `concurrencyLimit: 4 → 5`. Of members that are
+ * What was set, in one line, with what was there before where that is known: `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Of members that are
  * as they were nothing is told.
  */
 export function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {

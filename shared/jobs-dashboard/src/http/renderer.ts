@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import ejs, { type TemplateFunction } from 'ejs';
 import { counted, formatCount, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
+import { formatRate } from '../format/rate.js';
 import { sections } from '../pages/page.js';
 import { outcomeLook, stateLook } from '../format/state-look.js';
 import { timeIn } from '../format/zoned-time.js';
@@ -15,6 +16,7 @@ const formats = {
   formatCount,
   formatDuration,
   formatNumber,
+  formatRate,
   outcomeLook,
   sections,
   stateLook,

@@ -1,6 +1,7 @@
 import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs';
 import { type AuditDetails, auditDetails, type Outcome } from '../actions/audit-details.js';
 import { changeLine } from '../format/change-line.js';
+import { limitsLine } from '../format/limits-line.js';
 import { dayIn } from '../format/zoned-time.js';
 import { counted, formatNumber } from '../format/count.js';
 import { badRequest } from '../http/problem.js';
@@ -78,6 +79,7 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
   const kept = target !== null && action !== 'jobs/delete';
   const [deed, thing] = deeds[action] ?? [action, ''];
+  const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
   const isBulk = action.startsWith('bulk-');
   const isLong = !isBulk && target !== null && isId(target);
   return {
@@ -93,7 +95,8 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
       .join(' '),
     what: isBulk ? selection : isLong ? target.slice(-8) : target,
     whole: isLong ? target : null,
-    given: changeLine(before, values, pattern),
+    limits,
+    given: limits === null ? changeLine(before, values, pattern) : '',
     path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
   };
 }

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '@longshore/jobs';
+import { formatNumber } from './count.js';
+import { formatRate } from './rate.js';
+
+/**
+ * Which limits a queue was given, in the words of its page, with those that it had where that is known:
+ * `at once 2 → 4, starts none → 100 per min`. Of those that are as they were nothing is told, unless all are. `null`: these
+ * are no limits.
+ */
+export function limitsLine(before: JsonValue, values: JsonValue): string | null {
+  if (!isObject(values)) return null;
+  const given = Object.entries(values);
+  const known = new Map(isObject(before) ? Object.entries(before) : []);
+  const changed = given.filter(([key, value]) => !isDeepStrictEqual(known.get(key), value));
+  const lines =
+    changed.length === 0
+      ? given.map(([key, value]) => told(key, [value]))
+      : changed.map(([key, value]) => told(key, known.has(key) ? [known.get(key) ?? null, value] : [value]));
+  return lines.includes(null) ? null : lines.join(', ');
+}
+
+/** A limit as it was and is, or as it is. */
+function told(key: string, limits: readonly JsonValue[]): string | null {
+  if (key === 'concurrencyLimit') return joined('at once', limits.map(numberOf));
+  if (key === 'rateLimit') return joined('starts', limits.map(rateOf));
+  return null;
+}
+
+function joined(what: string, limits: readonly (string | null)[]): string | null {
+  return limits.includes(null) ? null : `${what} ${limits.join(' → ')}`;
+}
+
+function numberOf(limit: JsonValue): string | null {
+  if (limit === null) return 'none';
+  return typeof limit === 'number' ? formatNumber(limit) : null;
+}
+
+function rateOf(limit: JsonValue): string | null {
+  if (limit === null) return 'none';
+  if (!isObject(limit)) return null;
+  const { jobs, periodMs, burst } = limit;
+  if (typeof jobs !== 'number' || typeof periodMs !== 'number') return null;
+  return (
+    formatRate({ jobs, periodMs }) + (typeof burst === 'number' ? ` (${formatNumber(burst)} in a burst)` : '')
+  );
+}
+
+function isObject(value: JsonValue): value is { readonly [member: string]: JsonValue } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
