@@ -1,6 +1,7 @@
 import type { StateCounts } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import type { Warning } from './warning.js';
+import { isUntouched } from './untouched.js';
 import { findWarnings, type Situation } from './warnings.js';
 
 /** The answer to “is it working?”, and what speaks against it. */
@@ -19,7 +20,8 @@ export function overallState(situation: Situation, counts: StateCounts): Verdict
       warnings,
     };
   }
-  return { tone: 'calm', headline: calmHeadline(counts), warnings };
+  const headline = isUntouched(situation) ? 'Nothing has run yet' : calmHeadline(counts);
+  return { tone: 'calm', headline, warnings };
 }
 
 function calmHeadline(counts: StateCounts): string {

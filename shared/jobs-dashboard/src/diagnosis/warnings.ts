@@ -9,6 +9,7 @@ import { lostServers } from './lost-servers.js';
 import { obstacleTo } from './obstacle.js';
 import { stalledLeases } from './stalled.js';
 import { isSilent, takersAmong } from './takers.js';
+import { isUntouched } from './untouched.js';
 import type { Warning } from './warning.js';
 
 export interface Situation {
@@ -52,8 +53,9 @@ export function findWarnings(situation: Situation): Warning[] {
   ];
 }
 
-function idleHouse({ servers }: Situation): Warning[] {
-  if (servers.length > 0) return [];
+/** Where nothing has begun yet, nothing is missing. */
+function idleHouse(situation: Situation): Warning[] {
+  if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
     {
       text: told`No server is running.`,

@@ -1,8 +1,9 @@
 import type { Queue } from '@longshore/jobs';
+import { isUntouched } from '../diagnosis/untouched.js';
 import { overallState } from '../diagnosis/verdict.js';
 import { newestOfFailed, oldestInProcessing, readSituation } from '../reading/situation.js';
 import { jobRow } from './job-row.js';
-import type { Page, PageContext, PageRequest } from './page.js';
+import { nothing, type Page, type PageContext, type PageRequest, type Region } from './page.js';
 import { throughputRegion } from './throughput.js';
 import { queueRows } from './queue-row.js';
 
@@ -10,17 +11,35 @@ const BUSIEST_QUEUES = 8;
 const MOST_WARNINGS = 8;
 
 export async function overviewPage(_request: PageRequest, context: PageContext): Promise<Page> {
+  const parts: Region[] = [
+    throughputRegion(context),
+    { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
+    { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
+    { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },
+  ];
   return {
     title: 'Overview',
     section: 'overview',
     view: 'overview',
     regions: [
       { name: 'flow', view: 'overview-flow', everyMs: 2_000, load: () => loadFlow(context) },
-      throughputRegion(context),
-      { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
-      { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
-      { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },
+      ...parts.map((part) => onceTouched(part, context)),
     ],
+  };
+}
+
+/** Nothing is told of a store that has never seen a job or a server, but how the first ones come. */
+function onceTouched(region: Region, { reader }: PageContext): Region {
+  return {
+    ...region,
+    load: async () => {
+      const [queues, servers, lost] = await Promise.all([
+        reader.listQueues(),
+        reader.listServers(),
+        reader.listLostServers(),
+      ]);
+      return isUntouched({ queues, servers, lost }) ? nothing : region.load();
+    },
   };
 }
 
@@ -34,6 +53,7 @@ async function loadFlow(context: PageContext): Promise<object> {
     servers: situation.servers.length,
     slots,
     ...verdict,
+    untouched: isUntouched(situation),
     warnings: shown,
     moreWarnings: warnings.length - shown.length,
   };

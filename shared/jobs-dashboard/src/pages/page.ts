@@ -38,6 +38,9 @@ export interface PartialModel {
   readonly partial: boolean;
 }
 
+/** What a region gives that has nothing to show for now, and takes no room. */
+export const nothing = { nothing: true } as const;
+
 /** In the order of the navigation. */
 export const sections = [
   { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },

@@ -1,0 +1,57 @@
+import { ManualClock } from '@longshore/test-support';
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+import { SeededStorage } from './seeded-storage.js';
+
+describe('a store that has never seen a job or a server', () => {
+  let storage: SeededStorage;
+  let site: Site;
+  beforeEach(async () => {
+    storage = new SeededStorage(new ManualClock(new Date('2026-03-02T08:00:00Z')));
+    site = await openSite({ read: () => storage, now: storage.manualClock.now });
+  });
+  afterEach(async () => {
+    await site.close();
+    await storage.close();
+  });
+  const overview = async (): Promise<string> => (await site.http.get('/job-dashboard/')).text;
+  const startServer = () =>
+    storage.registerServer({
+      host: 'worker-1',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+
+  it('is welcomed on the overview, which says calmly how the first ones come', async () => {
+    const html = await overview();
+    expect(textOf(html)).to.match(/Nothing has run yet Start a server .* a first job/);
+    expect(html).to.include('class="verdict calm"').and.not.include('attention');
+    const [, help = ''] = /href="\.\/(help)#first-job"/.exec(html) ?? [];
+    const { text } = await site.http.get(`/job-dashboard/${help}`);
+    expect(text).to.include('id="first-job"');
+  });
+
+  it('has no empty charts and lists', async () => {
+    const html = await overview();
+    expect(html).not.to.include('<figure').and.not.include('Newest failed').and.not.include('id="queues"');
+    expect(html).to.match(/data-region="throughput"[^>]*><\/div>/);
+  });
+
+  it('is warned of as soon as a job waits and no server runs', async () => {
+    await storage.add({ name: 'first' });
+    const html = await overview();
+    expect(textOf(html)).to.include('No server is running.').and.not.include('Nothing has run yet');
+    expect(html).to.include('class="verdict attention"').and.include('<figure');
+  });
+
+  it('is no longer one with its first server, nor when that has gone', async () => {
+    const server = await startServer();
+    expect(textOf(await overview()))
+      .to.include('Nothing to do')
+      .and.include('1 Server');
+    await server.unregister();
+    expect(textOf(await overview())).to.include('No server is running.');
+  });
+});
