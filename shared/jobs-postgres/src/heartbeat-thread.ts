@@ -72,4 +72,5 @@ async function leave(): Promise<void> {
 }
 
 parentPort?.on('message', () => void leave());
-timer = setTimeout(() => void goOn(), intervalMs);
+// The first beat takes longer than any other, on a busy machine by seconds: it is not to be the one that comes too late.
+timer = setTimeout(() => void goOn(), intervalMs / 3);

@@ -9,6 +9,8 @@ import { Reporter } from '../src/server/reporter.js';
 class ReportStorage extends MemoryStorage {
   failure: Error | null = null;
   refused = 0;
+  /** How long a write takes. */
+  takesMs = 0;
   stale: Claim[] = [];
   readonly taken: (readonly JobReport[])[] = [];
 
@@ -18,6 +20,7 @@ class ReportStorage extends MemoryStorage {
       throw this.failure;
     }
     this.taken.push(reports);
+    if (this.takesMs > 0) await new Promise((resolve) => setTimeout(resolve, this.takesMs));
     return this.stale;
   }
 }
@@ -70,6 +73,16 @@ describe('The reporter', () => {
     storage.failure = null;
     await flushed;
     expect(written()[0]?.lines.map(({ message }) => message)).to.deep.equal(['a line']);
+  });
+
+  it('goes on writing after a write that took longer than what is gathered for the next', async () => {
+    storage.takesMs = 600; // longer than lines are gathered for
+    report.log.info('first');
+    await eventually(() => storage.taken.length === 1);
+    report.log.info('second');
+    await eventually(() => storage.taken.length === 2);
+    report.log.info('third');
+    await eventually(() => written().flatMap(({ lines }) => lines).length === 3);
   });
 
   it('gives up what no storage can take, rather than hold up the outcome', async () => {

@@ -156,7 +156,7 @@ export function reading(bench: Bench): void {
     await bench.enqueue(queue);
     const oldest = await bench.storage.findJob(id);
     const found = (await bench.storage.listQueues()).find(({ name }) => name === queue);
-    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(oldest?.createdAt.getTime());
+    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(oldest?.readyAt?.getTime());
   });
 
   it('says of a job since when it is ready, while it is', async () => {

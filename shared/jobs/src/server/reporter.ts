@@ -51,7 +51,10 @@ export class Reporter {
   }
 
   #plan(): void {
-    this.#timer ??= setTimeout(() => void this.#write(), gatherMs);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined; // if a round is under way, its end plans the next
+      void this.#write();
+    }, gatherMs);
   }
 
   /** The round under way, or a new one. */

@@ -73,7 +73,7 @@ export class MemoryJobs {
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, now);
       this.#records.set(record.id, record);
-      if (record.state === 'enqueued') this.makeReady(record, 'created');
+      if (record.state === 'enqueued') this.makeReady(record, 'created', now);
       else if (record.state === 'scheduled') this.schedule(record, record.runAt ?? new Date(now), 'created');
       else this.#await(record, job);
     }
@@ -109,7 +109,7 @@ export class MemoryJobs {
   }
 
   /** What makes it ready, or schedules it, does not bring back a job that somebody cancelled while it ran. */
-  makeReady(record: JobRecord, reason: TransitionReason | null): void {
+  makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
       return;
@@ -118,8 +118,8 @@ export class MemoryJobs {
     const { batchId } = record.meta ?? {};
     if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
     if (record.state === 'awaiting') this.links.drop(record.id);
-    enter(record, 'enqueued', reason, this.#clock.now());
-    record.readyAt = this.#clock.now();
+    enter(record, 'enqueued', reason, now);
+    record.readyAt = now;
     this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
   }
 
