@@ -164,6 +164,35 @@ describe('a list in a browser', () => {
     }
   });
 
+  it('has its lines evenly spaced on a phone, with targets large enough for a finger', async () => {
+    await page.setViewportSize({ width: 320, height: 800 });
+    for (const path of ['jobs', 'queues', `batches/${site.story.batchId}`]) {
+      await page.goto(`${site.url}/job-dashboard/${path}`);
+      const pitches = await page.locator('.stack tbody tr').evaluateAll((shown) =>
+        shown.flatMap((row) => {
+          const cells = [...row.querySelectorAll(':scope > :not(.pick)')].map((cell) =>
+            cell.getBoundingClientRect(),
+          );
+          const lines = new Map(
+            cells.filter(({ height }) => height > 0).map(({ top, height }) => [top, height]),
+          );
+          const tops = [...lines.keys()].toSorted((one, other) => one - other);
+          return tops.slice(1).flatMap((top, index) => {
+            const above = tops[index] ?? 0;
+            // A cell of several lines of text is not one line.
+            return (lines.get(above) ?? 0) > 30 ? [] : [top - above];
+          });
+        }),
+      );
+      expect(pitches, path).not.to.have.lengthOf(0);
+      expect(Math.max(...pitches) - Math.min(...pitches), path).to.be.at.most(2);
+      const links = await page
+        .locator('.stack td > a')
+        .evaluateAll((found) => found.map((link) => link.getBoundingClientRect().height).filter(Boolean));
+      expect(Math.min(...links), path).to.be.at.least(24);
+    }
+  });
+
   it('leads from the box beside every page to the one above the list', async () => {
     await page.getByRole('link', { name: 'Find jobs' }).click();
     await page.keyboard.type('queue:mail');

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { defineJob, JobClient, MemoryStorage } from '@longshore/jobs';
 import { eventually } from '@longshore/test-support';
 import type { Browser, Page } from 'playwright-core';
+import Type from 'typebox';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from './chromium.js';
 
@@ -35,6 +37,23 @@ describe('a live page in a browser', () => {
     await addJob();
     await eventually(async () => (await figure('Enqueued')) === '11');
     expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
+  });
+
+  it('grows its charts and lists with the first job of a store', async () => {
+    const storage = new MemoryStorage();
+    const fresh = await openSite({ read: () => storage, now: Date.now });
+    try {
+      await page.goto(`${fresh.url}/job-dashboard/`);
+      await page.getByText('Nothing has run yet').waitFor();
+      expect(await page.locator('.panel').count()).to.equal(1);
+      await new JobClient(storage).enqueue(defineJob({ name: 'first', args: Type.Object({}) }), {});
+      await page.getByRole('heading', { name: 'Queues' }).waitFor();
+      await page.getByText('No server is running.').waitFor();
+      expect(await page.locator('figure').count()).to.equal(2);
+    } finally {
+      await fresh.close();
+      await storage.close();
+    }
   });
 
   it('asks for what it has and gets 304 while nothing changes', async () => {

@@ -172,4 +172,20 @@ describe('in a browser', () => {
       }
     });
   });
+
+  it('the installation’s name stands under that of the product, in line with it', async () => {
+    const named = await openSite({ instance: 'staging' });
+    try {
+      await withPage(async (page) => {
+        await page.setViewportSize({ width: 1_280, height: 800 });
+        await page.goto(`${named.url}/job-dashboard/`);
+        const mark = await page.locator('.brand .mark').boundingBox();
+        const tag = await page.locator('.brand .tag').boundingBox();
+        expect(tag?.x).to.equal((mark?.x ?? 0) + 32);
+        expect(tag?.y).to.be.at.least((mark?.y ?? 0) + (mark?.height ?? 0));
+      });
+    } finally {
+      await named.close();
+    }
+  });
 });
