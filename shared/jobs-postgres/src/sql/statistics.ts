@@ -22,7 +22,7 @@ export const selectThroughput: Statement = {
 
 /**
  * Of the queues $1; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. One look into the
- * index for each: of 1,000 queues with an hour of minutes, 8 are read in 3 ms and 50 in 6.
+ * index for each: of 1,000 queues with an hour of minutes, 8 are read in 3 ms, 50 in 7, 100 in 19.
  */
 export const selectThroughputByQueue: Statement = {
   name: 'longshore-select-throughput-by-queue',
