@@ -22,6 +22,7 @@ import { keepVisit, keptVisit, visitOf } from './http/visit.js';
 import type { DashboardOptions } from './options.js';
 import { HealthWatch } from './reading/health.js';
 import { shareReads } from './reading/shared-reads.js';
+import { LastKnown } from './reading/last-known.js';
 import { Snapshot } from './reading/snapshot.js';
 
 /**
@@ -54,7 +55,8 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
   const reader = shareReads(options.storage, snapshot);
   const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;
-  const context = { reader, now, redact, readTimeoutMs };
+  const lastKnown = new LastKnown(now);
+  const context = { reader, lastKnown, now, redact, readTimeoutMs };
   const health = new HealthWatch(context);
   const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
@@ -71,7 +73,10 @@ export function createDashboard(options: DashboardOptions): Middleware {
           reader: options.storage,
           gate,
           layout,
-          snapshot,
+          forget: () => {
+            snapshot.clear();
+            lastKnown.clear();
+          },
           now,
           redact,
           onAction,

@@ -5,7 +5,6 @@ import type { DashboardControl } from '../actions/control.js';
 import type { Gate } from '../access/gate.js';
 import { hasRole } from '../access/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import type { Snapshot } from '../reading/snapshot.js';
 import type { Deed } from '../actions/action.js';
 import { Once } from '../actions/once.js';
 import { checkForm, readForm } from './form.js';
@@ -18,7 +17,8 @@ export interface ActionContext {
   readonly reader: DashboardReader;
   readonly gate: Gate;
   readonly layout: Layout;
-  readonly snapshot: Snapshot;
+  /** Nothing that was read before is shown any more. */
+  readonly forget: () => void;
   readonly now: () => number;
   readonly redact: RegExp;
   readonly onAction: (record: ActionRecord) => void;
@@ -26,7 +26,7 @@ export interface ActionContext {
 
 /** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router {
-  const { control, reader, gate, layout, snapshot, now, redact, onAction } = context;
+  const { control, reader, gate, layout, forget, now, redact, onAction } = context;
   const router = new Router({ prefix });
   const read = readForm('64kb');
   const once = new Once<Deed>(now);
@@ -41,7 +41,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       const undertaking = { viewer, address: ctx.ip, action, target, intent: intent?.(wish) ?? {} };
       const deed = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
         const done = await audited(control.audit, undertaking, () => perform(control, wish));
-        snapshot.clear();
+        forget();
         onAction(done.record);
         return done.deed;
       });

@@ -1,20 +1,12 @@
-import {
-  type BulkAction,
-  type Job,
-  type JobCount,
-  type JobFilter,
-  statesOfAction,
-  StorageUnavailableError,
-} from '@longshore/jobs';
+import { type BulkAction, type Job, type JobCount, type JobFilter, statesOfAction } from '@longshore/jobs';
 import { type Selection, selectionIn } from '../actions/selection.js';
 import { formatCount } from '../format/count.js';
 import { excerpt } from '../format/excerpt.js';
 import { badRequest } from '../http/problem.js';
-import { soon } from '../reading/deadline.js';
-import { type FoundJobs, seekJobs } from '../reading/found-jobs.js';
+import { countSoon, type FoundJobs, seekJobs } from '../reading/found-jobs.js';
 import { filterText } from '../search/filter-text.js';
 import { bulkWords, isBulkAction } from './bulk-words.js';
-import { jobRow } from './job-row.js';
+import { jobRow, type JobRow } from './job-row.js';
 import { tally } from './tally.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
@@ -22,10 +14,13 @@ const EXAMPLES = 3;
 /** So many jobs are looked at to tell what kinds of jobs they are: cheap, and mostly all of them. */
 const SAMPLE = 100;
 const MOST_KINDS = 4;
+const MAX_KIND = 80;
 
 /** What is asked for. */
 interface Wanted extends Selection {
   readonly action: BulkAction;
+  /** The same as long as the same is asked for. */
+  readonly key: string;
 }
 
 /** Says what an action on many jobs would do, before it does it. */
@@ -43,7 +38,7 @@ export async function bulkConfirmPage({ query }: PageRequest, context: PageConte
 }
 
 /** Jobs in other states are none of its business. */
-async function loadJobs({ action, filter, which, list }: Wanted, { reader }: PageContext): Promise<object> {
+async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
   const { effect, of } = bulkWords[action];
@@ -56,58 +51,56 @@ async function loadJobs({ action, filter, which, list }: Wanted, { reader }: Pag
     states: statesOfAction[action],
   };
   const narrowed: JobFilter = { ...filter, state: states };
-  const { jobs, count, partial, gaveUp } =
-    states.length === 0 ? { ...none, count: { count: 0, exact: true } } : await look(narrowed, reader);
+  const { jobs, count, partial, asOf, gaveUp } =
+    states.length === 0 ? { ...none, count: { count: 0, exact: true } } : await look(key, narrowed, context);
   const one = count.count === 1 && count.exact;
   const unknown = count.count === 0 && !count.exact;
   return {
     ...asked,
     count,
     partial,
+    asOf,
     gaveUp,
     deed: of(unknown ? 'all that match' : `${formatCount(count)} ${one ? 'job' : 'jobs'}`),
     sampled: !count.exact || count.count > jobs.length ? jobs.length : null,
     kinds: kindsOf(jobs),
-    jobs: jobs.slice(0, EXAMPLES).map(jobRow),
+    jobs: jobs.slice(0, EXAMPLES),
   };
 }
 
-const none: FoundJobs = { jobs: [], partial: false, gaveUp: false };
+const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
 /** What is known of them at once, and all as soon as they are counted: nobody waits for a number in order to decide. */
 async function look(
+  key: string,
   filter: JobFilter,
-  reader: PageContext['reader'],
-): Promise<FoundJobs & { readonly count: JobCount }> {
+  context: PageContext,
+): Promise<FoundJobs<Sample> & { readonly count: JobCount }> {
   const [found, counted] = await Promise.all([
-    seekJobs({ filter, limit: SAMPLE }, reader),
-    countSoon(filter, reader),
+    seekJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
+    countSoon(key, () => context.reader.countJobs(filter), context),
   ]);
   const all = !found.partial && !found.gaveUp && found.jobs.length < SAMPLE;
-  const count = typeof counted === 'object' ? counted : { count: found.jobs.length, exact: all };
   return {
     jobs: found.jobs,
-    count,
-    partial: found.partial || (counted === 'later' && !all),
-    gaveUp: found.gaveUp || counted === 'never',
+    count: counted?.value ?? { count: found.jobs.length, exact: all },
+    partial: found.partial || (counted === undefined && !all) || (counted?.asOf ?? null) !== null,
+    asOf: counted?.asOf ?? found.asOf,
+    gaveUp: found.gaveUp || counted?.value === null,
   };
 }
 
-async function countSoon(
-  filter: JobFilter,
-  reader: PageContext['reader'],
-): Promise<JobCount | 'later' | 'never'> {
-  try {
-    return (await soon(reader.countJobs(filter))) ?? 'later';
-  } catch (error) {
-    if (error instanceof StorageUnavailableError) return 'never';
-    throw error;
-  }
+interface Sample extends JobRow {
+  readonly errorName: string | null;
+}
+
+function sampleOf(job: Job): Sample {
+  return { ...jobRow(job), errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND) };
 }
 
 /** What they are, in a few words each. */
-function kindsOf(jobs: readonly Job[]): object[] {
-  const errors = jobs.flatMap(({ error }) => (error === null ? [] : [error.name]));
+function kindsOf(jobs: readonly Sample[]): object[] {
+  const errors = jobs.flatMap(({ errorName }) => errorName ?? []);
   const kinds = [
     { by: 'Name', tally: tally(jobs.map(({ name }) => name)) },
     { by: 'Queue', tally: tally(jobs.map(({ queue }) => queue)) },
@@ -117,7 +110,9 @@ function kindsOf(jobs: readonly Job[]): object[] {
     .filter((kind) => kind.tally.length > 0)
     .map((kind) => ({
       by: kind.by,
-      tally: kind.tally.slice(0, MOST_KINDS).map((each) => ({ ...each, value: excerpt(each.value, 80) })),
+      tally: kind.tally
+        .slice(0, MOST_KINDS)
+        .map((each) => ({ ...each, value: excerpt(each.value, MAX_KIND) })),
       more: Math.max(0, kind.tally.length - MOST_KINDS),
     }));
 }
@@ -126,5 +121,5 @@ function wantedIn(query: URLSearchParams, { now, redact }: PageContext): Wanted 
   const action = query.get('action') ?? '';
   if (!isBulkAction(action))
     throw badRequest('There is no such action', `“${action}” cannot be done to many jobs.`);
-  return { action, ...selectionIn(query, { nowMs: now(), redact }) };
+  return { action, key: `confirm?${query.toString()}`, ...selectionIn(query, { nowMs: now(), redact }) };
 }

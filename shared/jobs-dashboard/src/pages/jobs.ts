@@ -1,6 +1,7 @@
 import {
   bulkActions,
   isId,
+  type Job,
   type JobCount,
   type JobListQuery,
   type JobState,
@@ -19,8 +20,8 @@ import {
 import { complaintOfHidden } from '../search/hidden-terms.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { jobLine } from './job-row.js';
-import { soon } from '../reading/deadline.js';
-import { seekJobs } from '../reading/found-jobs.js';
+import { countSoon, searchAll, seekJobs } from '../reading/found-jobs.js';
+import type { Known } from '../reading/last-known.js';
 import { jobsToolbar, sum } from './jobs-toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
 
@@ -88,21 +89,35 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 }
 
 /** Counted once the list is there: both at a time would keep two of the storage's cores busy, and the page waiting. */
-async function loadTabs(filters: Filters, position: Position, { reader, now }: PageContext): Promise<object> {
-  const nowMs = now();
-  const counts = isNarrowed(filters)
-    ? await countNarrowed(filters, listQuery(filters, position, nowMs), { reader, nowMs })
-    : await reader.stateCounts().then(asExact);
-  return { ...tabsOf(filters, counts), toolbar: jobsToolbar(filters, counts), partial: counts === undefined };
+async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
+  const known = isNarrowed(filters)
+    ? await countNarrowed(filters, position, context)
+    : { value: asExact(await context.reader.stateCounts()), asOf: null };
+  const { value: counts, asOf = null } = known ?? {};
+  return {
+    ...tabsOf(filters, counts ?? undefined),
+    toolbar: jobsToolbar(filters, counts ?? undefined),
+    asOf,
+    partial: known === undefined || asOf !== null,
+    gaveUp: counts === null,
+  };
 }
 
 async function countNarrowed(
   filters: Filters,
-  list: JobListQuery,
-  { reader, nowMs }: { reader: PageContext['reader']; nowMs: number },
-): Promise<Counts | undefined> {
-  const { partial } = await seekJobs(list, reader);
-  return partial ? undefined : soon(reader.countJobsByState(filterQuery({ ...filters, state: null }, nowMs)));
+  position: Position,
+  context: PageContext,
+): Promise<Known<Counts | null> | undefined> {
+  const { reader, now } = context;
+  const nowMs = now();
+  const list = listQuery(filters, position, nowMs);
+  const { complete } = await reader.listNearJobs(list);
+  const each: Filters = { ...filters, state: null };
+  const count = async (): Promise<Counts> => {
+    if (!complete) await searchAll(list, reader);
+    return reader.countJobsByState(filterQuery(each, nowMs));
+  };
+  return countSoon(jobsPath(each), count, context);
 }
 
 /** Without counts while they are not known. */
@@ -140,14 +155,16 @@ function listQuery(filters: Filters, { order, after, before }: Position, nowMs: 
   };
 }
 
-async function loadList(
-  filters: Filters,
-  position: Position,
-  { reader, now, redact }: PageContext,
-): Promise<object> {
+async function loadList(filters: Filters, position: Position, context: PageContext): Promise<object> {
+  const { now, redact } = context;
   const { order, after, before } = position;
   const backwards = before !== null;
-  const { jobs: found, partial, gaveUp } = await seekJobs(listQuery(filters, position, now()), reader);
+  const sought = {
+    key: jobsPath(filters, { ...position, after: after ?? '', before: before ?? '' }),
+    query: listQuery(filters, position, now()),
+    row: (job: Job) => jobLine(job, redact),
+  };
+  const { jobs: found, partial, asOf, gaveUp } = await seekJobs(sought, context);
   const more = found.length > ROWS;
   const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
   const hasPrevious = backwards ? more : after !== null;
@@ -155,7 +172,7 @@ async function loadList(
   const path = (change: Readonly<Record<string, string>>): string =>
     jobsPath(filters, { ...(order === 'oldest' ? { order } : {}), ...change });
   return {
-    jobs: rows.map((job) => jobLine(job, redact)),
+    jobs: rows,
     actions: bulkActions.filter((action) => rows.some(({ state }) => statesOfAction[action].includes(state))),
     order,
     near: filters.terms.some(({ key }) => key === 'q'),
@@ -165,6 +182,7 @@ async function loadList(
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
     partial,
+    asOf,
     gaveUp,
   };
 }

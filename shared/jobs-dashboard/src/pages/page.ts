@@ -1,5 +1,6 @@
 import type { Viewer } from '../access/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
+import type { LastKnown } from '../reading/last-known.js';
 
 /** What a page is made from: everything of the HTTP request that pages may depend on. */
 export interface PageRequest {
@@ -12,6 +13,7 @@ export interface PageRequest {
 /** What pages read from, the same for every request. */
 export interface PageContext {
   readonly reader: DashboardReader;
+  readonly lastKnown: LastKnown;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** How long anything on a page may take, in milliseconds. */

@@ -56,18 +56,25 @@ function perMinute(buckets: readonly Bucket[]): number {
   return (done + failed) / RATE_MINUTES;
 }
 
-async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
+async function loadJobs(name: string, context: PageContext): Promise<object> {
   const seek = (state: 'enqueued' | 'processing' | 'failed', order: 'newest' | 'oldest') =>
-    seekJobs({ filter: { queue: [name], state: [state] }, order, limit: FEW_JOBS }, reader);
+    seekJobs(
+      {
+        key: JSON.stringify(['queue', name, state]),
+        query: { filter: { queue: [name], state: [state] }, order, limit: FEW_JOBS },
+        row: jobRow,
+      },
+      context,
+    );
   const [enqueued, processing, failed] = await Promise.all([
     seek('enqueued', 'oldest'),
     seek('processing', 'oldest'),
     seek('failed', 'newest'),
   ]);
   return {
-    enqueued: enqueued.jobs.map(jobRow),
-    processing: processing.jobs.map(jobRow),
-    failed: failed.jobs.map(jobRow),
+    enqueued: enqueued.jobs,
+    processing: processing.jobs,
+    failed: failed.jobs,
     partial: failed.partial,
   };
 }

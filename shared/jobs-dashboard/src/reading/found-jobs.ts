@@ -1,26 +1,74 @@
-import { type Job, type JobListQuery, type JobReader, StorageUnavailableError } from '@longshore/jobs';
-import { soon } from './deadline.js';
+import { type Job, type JobListQuery, StorageUnavailableError } from '@longshore/jobs';
+import type { PageContext } from '../pages/page.js';
+import type { Known } from './last-known.js';
 
-export interface FoundJobs {
-  readonly jobs: Job[];
+type Sources = Pick<PageContext, 'reader' | 'lastKnown'>;
+
+export interface FoundJobs<Row> {
+  readonly jobs: Row[];
   /** There may be more, which are still sought. */
   readonly partial: boolean;
+  /** When all of them were sought last, if that is a while ago and they are sought again. */
+  readonly asOf: Date | null;
   /** There may be more, which the storage gave up to seek. */
   readonly gaveUp: boolean;
 }
 
-/** The nearest jobs, and all others as soon as they are found. */
-export async function seekJobs(
-  query: JobListQuery,
-  reader: Pick<JobReader, 'listNearJobs' | 'listJobs'>,
-): Promise<FoundJobs> {
+export interface Sought<Row> {
+  /** Of this list always, and of no other. */
+  readonly key: string;
+  readonly query: JobListQuery;
+  readonly row: (job: Job) => Row;
+}
+
+/** The nearest jobs, with those that were found last, and all as soon as they are found. */
+export async function seekJobs<Row extends { readonly id: string }>(
+  { key, query, row }: Sought<Row>,
+  { reader, lastKnown }: Sources,
+): Promise<FoundJobs<Row>> {
   const near = await reader.listNearJobs(query);
-  if (near.complete) return { jobs: near.jobs, partial: false, gaveUp: false };
+  const jobs = near.jobs.map(row);
+  if (near.complete) return { jobs, partial: false, asOf: null, gaveUp: false };
+  const known = await lastKnown.read(`jobs ${key}`, async () => {
+    const all = await searchAll(query, reader);
+    return all?.map(row) ?? null;
+  });
+  const { value = null, asOf = null } = known ?? {};
+  const partial = known === undefined || asOf !== null;
+  if (value === null) return { jobs, partial, asOf: null, gaveUp: !partial };
+  return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
+}
+
+/** What is counted, or `null` if the storage gave up to count; `undefined` until one of both is known. */
+export function countSoon<Count>(
+  key: string,
+  count: () => Promise<Count>,
+  { lastKnown }: Pick<Sources, 'lastKnown'>,
+): Promise<Known<Count | null> | undefined> {
+  return lastKnown.read(`count ${key}`, () => unlessGivenUp(count()));
+}
+
+/** `null` if the storage gave up to seek them. */
+export function searchAll(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
+  return unlessGivenUp(reader.listJobs(query));
+}
+
+async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {
   try {
-    const whole = await soon(reader.listJobs(query));
-    return { jobs: whole ?? near.jobs, partial: whole === undefined, gaveUp: false };
+    return await reading;
   } catch (error) {
-    if (!(error instanceof StorageUnavailableError)) throw error;
-    return { jobs: near.jobs, partial: false, gaveUp: true };
+    if (error instanceof StorageUnavailableError) return null;
+    throw error;
   }
+}
+
+/** The near ones are as they are now. */
+function merged<Row extends { readonly id: string }>(
+  near: readonly Row[],
+  found: readonly Row[],
+  { order = 'newest', limit }: JobListQuery,
+): Row[] {
+  const byId = new Map([...found, ...near].map((job) => [job.id, job]));
+  const direction = order === 'newest' ? -1 : 1;
+  return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -direction : direction)).slice(0, limit);
 }

@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { LastKnown } from '../src/reading/last-known.js';
+
+describe('what is known of slow reads', () => {
+  let nowMs = 0;
+  let known: LastKnown;
+  beforeEach(() => {
+    nowMs = 0;
+    known = new LastKnown(() => nowMs);
+  });
+
+  /** Begins to read something; what is given ends it. */
+  function slowly<T>(key: string): {
+    asked: ReturnType<typeof known.read<T>>;
+    end: (value: T) => Promise<void>;
+  } {
+    let settle: (value: T) => void = () => undefined;
+    const reading = new Promise<T>((resolve) => (settle = resolve));
+    const asked = known.read(key, () => reading);
+    return { asked, end: async (value) => (settle(value), await reading, await Promise.resolve()) };
+  }
+
+  it('is nothing while it is read for the first time', async () => {
+    expect(await slowly('a').asked).to.equal(undefined);
+  });
+
+  it('is what is there at once', async () => {
+    expect(await known.read('a', async () => 7)).to.deep.equal({ value: 7, asOf: null });
+  });
+
+  it('is what it was until it is read again', async () => {
+    const first = slowly<number>('a');
+    await first.asked;
+    await first.end(1);
+    nowMs = 9_000;
+    const second = slowly<number>('a');
+    expect(await second.asked).to.deep.equal({ value: 1, asOf: null });
+    await second.end(2);
+    expect(await slowly('a').asked).to.deep.equal({ value: 2, asOf: null });
+  });
+
+  it('tells how old it is once that is a while, the longer reading takes the later', async () => {
+    const first = slowly<number>('a');
+    await first.asked;
+    nowMs = 7_000;
+    await first.end(1);
+    nowMs = 31_000;
+    expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: null });
+    nowMs = 31_001;
+    expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: new Date(0) });
+  });
+
+  it('is nothing any more after five minutes', async () => {
+    await known.read('a', async () => 1);
+    nowMs = 300_001;
+    expect(await slowly('a').asked).to.equal(undefined);
+  });
+
+  it('is of that thing only', async () => {
+    await known.read('a', async () => 1);
+    expect(await slowly('b').asked).to.equal(undefined);
+  });
+
+  it('is read once at a time', async () => {
+    const first = slowly<number>('a');
+    await first.asked;
+    let reads = 0;
+    const joined = known.read('a', async () => (reads += 1));
+    await first.end(5);
+    expect([await joined, reads]).to.deep.equal([{ value: 5, asOf: null }, 0]);
+  });
+
+  it('is nothing after a change, nor what was being read before it', async () => {
+    const before = slowly<number>('a');
+    await before.asked;
+    known.clear();
+    await before.end(1);
+    expect(await slowly('a').asked).to.equal(undefined);
+  });
+
+  it('forgets first what nobody has asked for longest', async () => {
+    for (let key = 0; key < 100; key += 1) await known.read(String(key), async () => key);
+    await known.read('0', async () => 0);
+    await known.read('100', async () => 100);
+    const all = [slowly('0'), slowly('1')];
+    expect([await all[0]?.asked, await all[1]?.asked]).to.deep.equal([{ value: 0, asOf: null }, undefined]);
+  });
+
+  it('keeps what it was when reading it fails', async () => {
+    await known.read('a', async () => 1);
+    const failed = await known.read('a', () => Promise.reject(new Error('down'))).catch(String);
+    expect(failed).to.equal('Error: down');
+    expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: null });
+  });
+});

@@ -1,0 +1,157 @@
+import type { Job, JobState } from '@longshore/jobs';
+import { expect } from 'chai';
+import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
+
+type Counts = Awaited<ReturnType<Site['story']['storage']['countJobsByState']>>;
+
+/** Reads that end when the test says so, one after the other. */
+class Reads<T> {
+  readonly #ends: ((value: T) => void)[] = [];
+
+  begin(): Promise<T> {
+    return new Promise((resolve) => this.#ends.push(resolve));
+  }
+
+  get underWay(): number {
+    return this.#ends.length;
+  }
+
+  /** Waits until those have heard of it that wait for it. */
+  async end(value: T): Promise<void> {
+    for (const end of this.#ends.splice(0)) end(value);
+    await new Promise(setImmediate);
+  }
+}
+
+describe('a filtered list, whose counts and far jobs take long to read', () => {
+  const path = '/job-dashboard/jobs?queue=mail&state=failed';
+  let site: Site;
+  let counting = new Reads<Counts>();
+  let searching = new Reads<Job[]>();
+  let complete = true;
+
+  beforeEach(async () => {
+    counting = new Reads();
+    searching = new Reads();
+    complete = true;
+    site = await openSite({
+      control: ({ storage }) => storage,
+      read: ({ storage }) =>
+        readerWith(storage, {
+          countJobsByState: () => counting.begin(),
+          listNearJobs: async (query) =>
+            complete ? { jobs: await storage.listJobs(query), complete } : { jobs: [], complete },
+          listJobs: () => searching.begin(),
+        }),
+    });
+  });
+  afterEach(() => site.close());
+
+  const get = async (at = path): Promise<string> => (await site.http.get(at)).text;
+  const refresh = (name: string, etag: string) =>
+    site.http.get(path, { headers: { 'longshore-region': name, 'if-none-match': etag } });
+  const later = (ms: number): void => site.story.storage.manualClock.advance(ms);
+  const counts = (failed: number): Counts => {
+    const each = (count: number) => ({ count, exact: true });
+    const none = Object.fromEntries(
+      ['scheduled', 'awaiting', 'enqueued', 'processing', 'done', 'cancelled'].map((state) => [
+        state,
+        each(0),
+      ]),
+    ) as Record<Exclude<JobState, 'failed'>, ReturnType<typeof each>>;
+    return { ...none, failed: each(failed) };
+  };
+  const failedJobs = (): Promise<Job[]> =>
+    site.story.storage.listJobs({ filter: { state: ['failed'] }, limit: 2 });
+
+  it('shows what was counted meanwhile to whoever reloads it', async () => {
+    expect(await get()).to.include('Retry all that match…');
+    await counting.end(counts(30));
+    later(1_500);
+    expect(await get())
+      .to.include('Retry all 30…')
+      .and.not.include('…</span>');
+  });
+
+  it('does not change while it is counted again', async () => {
+    await get();
+    await counting.end(counts(30));
+    const etag = etagIn(await get(), 'tabs');
+    for (let look = 0; look < 4; look += 1) {
+      later(5_000);
+      expect((await refresh('tabs', etag)).status).to.equal(304);
+      expect(counting.underWay).to.equal(1);
+      await counting.end(counts(30));
+    }
+  });
+
+  it('shows other counts as soon as there are some', async () => {
+    await get();
+    await counting.end(counts(30));
+    later(5_000);
+    expect(await get()).to.include('Retry all 30…');
+    await counting.end(counts(31));
+    later(5_000);
+    expect(await get()).to.include('Retry all 31…');
+  });
+
+  it('says how old its counts are after a while, and asks for newer ones soon', async () => {
+    await get();
+    await counting.end(counts(30));
+    later(60_000);
+    const html = await get();
+    expect(textOf(html)).to.match(/30 jobs match \(counted 1 min\w* ago \)/);
+    expect(html).to.match(/data-region="tabs" data-every="500"/);
+  });
+
+  it('never shows the counts of another list', async () => {
+    await get();
+    await counting.end(counts(30));
+    expect(await get('/job-dashboard/jobs?queue=images&state=failed')).to.include('Retry all that match…');
+  });
+
+  it('counts anew after an action', async () => {
+    await get();
+    await counting.end(counts(30));
+    const page = await get(`/job-dashboard/jobs/${site.story.failedId}`);
+    const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
+    const form = new URLSearchParams({ token }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status } = await site.http.post(`/job-dashboard/jobs/${site.story.failedId}/retry`, form, {
+      headers,
+    });
+    expect(status).to.equal(303);
+    expect(await get()).to.include('Retry all that match…');
+  });
+
+  it('shows the jobs that were found meanwhile to whoever reloads it', async () => {
+    complete = false;
+    expect(textOf(await get())).to.include('None among the nearest jobs');
+    await searching.end(await failedJobs());
+    later(1_500);
+    const html = await get();
+    expect(html.match(/<tr role="row" data-key/g)).to.have.length(2);
+    expect(html).not.to.include('Still looking');
+  });
+
+  it('keeps the jobs that it found while they are sought again', async () => {
+    complete = false;
+    await get();
+    await searching.end(await failedJobs());
+    const etag = etagIn(await get(), 'list');
+    for (let look = 0; look < 3; look += 1) {
+      later(5_000);
+      expect((await refresh('list', etag)).status).to.equal(304);
+      await searching.end(await failedJobs());
+    }
+  });
+
+  it('says when its jobs were sought, if that is a while ago', async () => {
+    complete = false;
+    await get();
+    await searching.end(await failedJobs());
+    later(60_000);
+    expect(textOf(await get())).to.match(/All of history was looked through 1 min\w* ago/);
+  });
+});
