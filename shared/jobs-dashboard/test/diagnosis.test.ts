@@ -28,7 +28,7 @@ describe('the sentence about a job', () => {
       'whose queue is paused',
       job({}),
       around({ queue: queue({ pausedAt: ago(60) }) }),
-      'queue “q” has been paused for 1 min',
+      'queue “q” was paused 1 min ago',
     ],
     ['that could start', job({}), around(), '1 slot free'],
     ['for later', job({ state: 'scheduled', runAt: ago(-60) }), around(), 'becomes ready in 1 min'],

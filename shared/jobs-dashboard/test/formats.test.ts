@@ -35,7 +35,7 @@ describe('a duration', () => {
 describe('a time', () => {
   const now = Date.parse('2026-03-01T14:05:09.123Z');
   for (const [agoMs, text] of [
-    [0, 'now'],
+    [0, 'just now'],
     [-999, 'now'],
     [1_999, '1 s ago'],
     [119_999, '1 min ago'],

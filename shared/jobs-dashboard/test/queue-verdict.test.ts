@@ -8,7 +8,7 @@ describe('what is in the way of a queue', () => {
   const limited = { concurrencyLimit: 2, counts: { ...ready, processing: 2 } };
   const rateLimit = { jobs: 5, periodMs: 60_000, burst: 1 };
   for (const [what, given, takers, word, words] of [
-    ['it is paused', queue({ ...limited, pausedAt: ago(60) }), [], 'Paused', 'paused for 1 min'],
+    ['it is paused', queue({ ...limited, pausedAt: ago(60) }), [], 'Paused', 'was paused 1 min ago'],
     ['it has no server', queue(limited), [], 'No server', 'no running server takes'],
     [
       'its servers are quiet',
@@ -75,7 +75,7 @@ describe('what is in the way of a queue', () => {
       'No server',
       '1 job waits for a time or for other jobs, but no running server',
     ],
-    ['a pause without jobs', queue({ pausedAt: ago(60) }), [server()], 'Paused', 'paused for 1 min'],
+    ['a pause without jobs', queue({ pausedAt: ago(60) }), [server()], 'Paused', 'was paused 1 min ago'],
   ] as const) {
     it(`${what}: ${word}`, () => {
       const verdict = queueVerdict(given, takers, nowMs);

@@ -49,7 +49,7 @@ describe('the warnings', () => {
       situation({
         queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
       }),
-      'Queue “q” has been paused for 10 min',
+      'Queue “q” was paused 10 min ago',
     ],
     [
       'jobs that nobody handles',

@@ -111,7 +111,7 @@ function timesIn(root) {
 
 /** @param {number} agoMs */
 function relative(agoMs) {
-  if (Math.abs(agoMs) < SECOND) return 'now';
+  if (Math.abs(agoMs) < SECOND) return agoMs < 0 ? 'now' : 'just now';
   const span = Math.abs(agoMs);
   const distance = span >= MINUTE && span < HOUR ? `${Math.floor(span / MINUTE)} min` : duration(span);
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;

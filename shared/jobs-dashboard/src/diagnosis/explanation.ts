@@ -11,7 +11,7 @@ import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Moment, type Sentence, told } from '../format/sentence.js';
 import { obstacleTo, slotsOf } from './obstacle.js';
-import { isSilent } from './takers.js';
+import { isSilent, openAmong } from './takers.js';
 import { isStalled } from './stalled.js';
 import { timeline, totalMs } from './timeline.js';
 
@@ -98,7 +98,7 @@ function explainEnqueued(job: Job, around: Surroundings): Explanation {
     const { reason, remedy, tone } = obstacle;
     return { text: told`It is ready to run, ${reason}. ${remedy}${retried}`, tone };
   }
-  const taken = `${counted(takers.length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
+  const taken = `${counted(openAmong(takers).length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
   return calm(
     told`It is ready: ${taken}, with ${counted(slotsOf(takers).free, 'slot')} free. It should start soon.${retried}`,
   );
@@ -159,7 +159,7 @@ function span(job: Job, { attempts, nowMs }: Surroundings): string {
 }
 
 function withServers(text: Sentence, job: Job, { servers }: Surroundings): Explanation {
-  if (serversOf(job.queue, servers).length > 0) return calm(text);
+  if (openAmong(serversOf(job.queue, servers)).length > 0) return calm(text);
   return attention(told`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
 }
 

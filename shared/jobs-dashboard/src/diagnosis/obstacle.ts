@@ -2,7 +2,7 @@ import type { Queue, Server } from '@longshore/jobs';
 import { counted, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Sentence, told } from '../format/sentence.js';
-import { isSilent } from './takers.js';
+import { isSilent, openAmong } from './takers.js';
 
 /** What keeps the next ready job of a queue from starting. */
 export interface Obstacle {
@@ -33,26 +33,28 @@ export function obstacleTo(queue: Queue, takers: readonly Server[], nowMs: numbe
 /** No job of the queue can start, whatever ends. */
 function cutOff({ name, pausedAt }: Queue, takers: readonly Server[], nowMs: number): Obstacle | null {
   if (pausedAt !== null) {
-    const reason = told`but queue “${name}” has been paused for ${{ since: pausedAt }}`;
+    const reason = told`but queue “${name}” was paused ${{ at: pausedAt }}`;
     return attention('paused', reason, 'Nothing starts until somebody resumes the queue.');
   }
   if (takers.length === 0) {
     const reason = told`but no running server takes jobs from queue “${name}”`;
     return attention('unserved', reason, 'Start one that does.');
   }
-  const [taker] = takers;
-  const only = takers.length === 1 ? 'the only server' : `all ${formatNumber(takers.length)} servers`;
-  const have = takers.length === 1 ? 'has' : 'have';
-  const that = takers.length === 1 ? 'that takes' : 'that take';
-  if (takers.every(({ state }) => state !== 'running')) {
-    const reason = told`but ${only} ${that} jobs from queue “${name}” ${have} been told to take no more`;
+  const open = openAmong(takers);
+  const [taker] = open;
+  if (taker === undefined) {
+    const reason = told`but ${allOf(takers)} jobs from queue “${name}” ${takers.length === 1 ? 'has' : 'have'} been told to take no more`;
     return attention('quiet', reason, 'Start another one, or start it again.');
   }
-  if (taker !== undefined && takers.every((server) => isSilent(server, nowMs))) {
-    const reason = told`but ${only} ${that} jobs from queue “${name}” ${have} sent no heartbeat for ${{ since: taker.heartbeatAt }}`;
+  if (open.every((server) => isSilent(server, nowMs))) {
+    const reason = told`but ${allOf(open)} jobs from queue “${name}” ${open.length === 1 ? 'has' : 'have'} sent no heartbeat for ${{ since: taker.heartbeatAt }}`;
     return attention('silent', reason, `It counts as dead after ${formatDuration(taker.timeoutMs)}.`);
   }
   return null;
+}
+
+function allOf({ length }: readonly Server[]): string {
+  return length === 1 ? 'the only server that takes' : `all ${formatNumber(length)} servers that take`;
 }
 
 /** The next job starts when something else has ended, or should have started. */
@@ -65,8 +67,9 @@ function held(queue: Queue, takers: readonly Server[], nowMs: number): Obstacle 
   }
   const { slots, free } = slotsOf(takers);
   if (free === 0) {
+    const { length } = openAmong(takers);
     const where =
-      takers.length === 1 ? 'the one server that takes' : `the ${takers.length} servers that take`;
+      length === 1 ? 'the one server that takes' : `the ${formatNumber(length)} servers that take`;
     const reason = told`but all ${counted(slots, 'slot')} are busy on ${where} jobs from queue “${name}”`;
     return calm('busy', reason, 'The next one starts when a slot is free.');
   }
@@ -83,7 +86,7 @@ function held(queue: Queue, takers: readonly Server[], nowMs: number): Obstacle 
 
 /** How many jobs servers can run at once, and how many more of them than they ran at their last heartbeats. */
 export function slotsOf(takers: readonly Server[]): { slots: number; free: number } {
-  const open = takers.filter(({ state }) => state === 'running');
+  const open = openAmong(takers);
   const slots = open.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const free = open.reduce(
     (sum, { concurrency, processing }) => sum + Math.max(0, concurrency - processing),

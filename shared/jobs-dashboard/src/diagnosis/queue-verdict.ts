@@ -3,6 +3,7 @@ import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, told } from '../format/sentence.js';
 import type { Look } from '../format/state-look.js';
 import { type Obstacle, obstacleTo, slotsOf } from './obstacle.js';
+import { openAmong } from './takers.js';
 
 /** How a queue gets on, and why. */
 export interface QueueVerdict {
@@ -52,16 +53,17 @@ function withoutReadyJobs(
   obstacle: Obstacle | null,
 ): QueueVerdict {
   if (pausedAt !== null) {
-    const text = told`It has been paused for ${{ since: pausedAt }}. Nothing starts until somebody resumes it; jobs that run go on.`;
+    const text = told`It was paused ${{ at: pausedAt }}. Nothing starts until somebody resumes it; jobs that run go on.`;
     return { look: looks.paused, text, tone: 'attention' };
   }
   const later = counts.scheduled + counts.awaiting;
-  if (obstacle?.kind === 'unserved' && later > 0) {
+  if ((obstacle?.kind === 'unserved' || obstacle?.kind === 'quiet') && later > 0) {
     const waiting = counted(later, 'job waits', 'jobs wait');
-    const text = told`${waiting} for a time or for other jobs, but no running server takes jobs from this queue. Start one that does.`;
-    return { look: looks.unserved, text, tone: 'attention' };
+    const text = told`${waiting} for a time or for other jobs, ${obstacle.reason}. ${obstacle.remedy}`;
+    return { look: looks[obstacle.kind], text, tone: 'attention' };
   }
-  const taken = counted(takers.length, 'server takes', 'servers take');
-  const text = told`No job is ready. ${takers.length === 0 ? 'No server takes' : taken} jobs from this queue.`;
+  const { length } = openAmong(takers);
+  const taken = length === 0 ? 'No server takes' : counted(length, 'server takes', 'servers take');
+  const text = told`No job is ready. ${taken} jobs from this queue.`;
   return { look: counts.processing > 0 ? running : idle, text, tone: 'calm' };
 }

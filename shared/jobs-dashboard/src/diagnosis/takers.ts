@@ -15,6 +15,11 @@ export function takersAmong(servers: readonly Server[]): Takers {
   return (queue) => byQueue.get(queue) ?? [];
 }
 
+/** Those that have not been told to take no more. */
+export function openAmong(servers: readonly Server[]): readonly Server[] {
+  return servers.filter(({ state }) => state === 'running');
+}
+
 /** Half of the time is gone after which it counts as dead: it should have been heard long ago. */
 export function isSilent(
   { heartbeatAt, timeoutMs }: Pick<Server, 'heartbeatAt' | 'timeoutMs'>,

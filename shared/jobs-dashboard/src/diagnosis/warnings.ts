@@ -70,7 +70,7 @@ function pausedQueues({ queues }: Situation): Warning[] {
     if (pausedAt === null || counts.enqueued === 0) return [];
     return [
       {
-        text: told`Queue “${name}” has been paused for ${{ since: pausedAt }}.`,
+        text: told`Queue “${name}” was paused ${{ at: pausedAt }}.`,
         advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it when they may run.`,
         link: `queues/${encodeURIComponent(name)}`,
       },

@@ -5,7 +5,7 @@ export interface TimeText {
   readonly iso: string;
   /** `2026-03-01 14:05:09.123 UTC` */
   readonly exact: string;
-  /** `12 s ago`, `in 3 min`, `now` */
+  /** `12 s ago`, `in 3 min`, `just now` */
   readonly relative: string;
 }
 
@@ -17,7 +17,7 @@ export function timeText(at: Date, nowMs: number): TimeText {
 
 function relativeText(at: Date, nowMs: number): string {
   const agoMs = nowMs - at.getTime();
-  if (Math.abs(agoMs) < 1_000) return 'now';
+  if (Math.abs(agoMs) < 1_000) return agoMs < 0 ? 'now' : 'just now';
   const distance = roughDuration(Math.abs(agoMs));
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }

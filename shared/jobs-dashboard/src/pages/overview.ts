@@ -1,4 +1,4 @@
-import type { Queue } from '@longshore/jobs';
+import type { Queue, Server } from '@longshore/jobs';
 import { isUntouched } from '../diagnosis/untouched.js';
 import { overallState } from '../diagnosis/verdict.js';
 import { newestOfFailed, oldestInProcessing, readSituation } from '../reading/situation.js';
@@ -45,7 +45,7 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
 
 async function loadFlow(context: PageContext): Promise<object> {
   const [counts, situation] = await Promise.all([context.reader.stateCounts(), readSituation(context)]);
-  const slots = situation.servers.reduce((sum, server) => sum + server.concurrency, 0);
+  const slots = situation.servers.reduce((sum, server) => sum + slotsInService(server), 0);
   const { warnings, ...verdict } = overallState(situation, counts);
   const shown = warnings.slice(0, MOST_WARNINGS);
   return {
@@ -57,6 +57,11 @@ async function loadFlow(context: PageContext): Promise<object> {
     warnings: shown,
     moreWarnings: warnings.length - shown.length,
   };
+}
+
+/** A server that takes no more has the slots whose jobs still run. */
+function slotsInService({ state, concurrency, processing }: Server): number {
+  return state === 'running' ? concurrency : Math.min(processing, concurrency);
 }
 
 async function loadQueues({ reader }: PageContext): Promise<object> {

@@ -1,5 +1,6 @@
-import { jobStates, type Queue } from '@longshore/jobs';
+import { jobStates, type Queue, type Server } from '@longshore/jobs';
 import { queueVerdict } from '../diagnosis/queue-verdict.js';
+import { isSilent } from '../diagnosis/takers.js';
 import { type Bucket, totalOf } from '../format/chart.js';
 import { notFound } from '../http/problem.js';
 import { seekJobs } from '../reading/found-jobs.js';
@@ -34,20 +35,20 @@ async function loadState(name: string, context: PageContext): Promise<object> {
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
   ]);
   const takers = servers.filter(({ queues }) => queues.includes(name));
+  const nowMs = context.now();
   return {
-    verdict: queueVerdict(queue, takers, context.now()),
+    verdict: queueVerdict(queue, takers, nowMs),
     queue: queueRow(queue),
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     states: jobStates,
-    servers: takers.map(({ id, host, pid, concurrency, processing }) => ({
-      id,
-      host,
-      pid,
-      concurrency,
-      processing,
-    })),
+    servers: takers.map((server) => ({ ...placeOf(server), silent: isSilent(server, nowMs) })),
   };
+}
+
+/** Its heartbeat would be news every few seconds. */
+function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
+  return { id, host, pid, state, requested, concurrency, processing };
 }
 
 /** How many of its jobs ended in a minute, over the last five whole ones. */

@@ -1,0 +1,82 @@
+import type { Server } from '@longshore/jobs';
+import { expect } from 'chai';
+import { explain } from '../src/diagnosis/explanation.js';
+import { queueVerdict } from '../src/diagnosis/queue-verdict.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
+
+describe('a server that takes no more jobs', () => {
+  const quiet = server({ state: 'quiet' });
+
+  it('is not counted among those that take them', () => {
+    const { text } = queueVerdict(queue(), [server(), quiet], nowMs);
+    expect(read(text)).to.equal('No job is ready. 1 server takes jobs from this queue.');
+  });
+
+  it('leaves a queue without any, which takes no jobs', () => {
+    const { text } = queueVerdict(queue(), [quiet], nowMs);
+    expect(read(text)).to.equal('No job is ready. No server takes jobs from this queue.');
+  });
+
+  it('is why jobs that come later will not start', () => {
+    const { look, text } = queueVerdict(queue({ counts: { ...counts, scheduled: 2 } }), [quiet], nowMs);
+    expect(look.word).to.equal('No server takes jobs');
+    expect(read(text)).to.include('2 jobs wait for a time or for other jobs, but the only server that takes');
+  });
+
+  it('does not hide that the others are silent', () => {
+    const given = queue({ counts: { ...counts, enqueued: 1 } });
+    const { look } = queueVerdict(given, [quiet, server({ heartbeatAt: ago(20) })], nowMs);
+    expect(look.word).to.equal('Servers are silent');
+  });
+
+  it('does not count for a job that is about to start, nor for one that is due later', () => {
+    const around = { attempts: [], queue: queue(), nowMs };
+    const ready = explain(job({}), { ...around, servers: [server(), quiet] });
+    expect(read(ready.text)).to.include('1 server takes jobs from queue “q”');
+    const later = explain(job({ state: 'scheduled', runAt: ago(-60) }), { ...around, servers: [quiet] });
+    expect(read(later.text)).to.include('No running server takes jobs from queue “q”');
+  });
+});
+
+describe('the pages, of a server that takes no more jobs', () => {
+  let site: Site;
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+  });
+  afterEach(() => site.close());
+
+  const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
+  const changeFirst = async (own: Partial<Server>): Promise<Server> => {
+    const { storage, serverId } = site.story;
+    const servers = (await storage.listServers()).map((each) =>
+      each.id === serverId ? { ...each, ...own } : each,
+    );
+    storage.listServers = async () => servers;
+    return servers.find(({ id }) => id === serverId) ?? server();
+  };
+  const slots = (html: string): number => Number(/(?:of )(\d+) slots? in use/.exec(textOf(html))?.[1]);
+
+  it('mark it among the servers of its queue', async () => {
+    const { queues } = await changeFirst({ state: 'quiet' });
+    expect(textOf(await get(`/queues/${queues[0]}`))).to.match(/process \d+ Quiet/);
+  });
+
+  it('do not count its free slots', async () => {
+    const before = slots(await get('/'));
+    const { concurrency, processing } = await changeFirst({ state: 'quiet' });
+    expect(processing).to.be.below(concurrency);
+    expect(slots(await get('/'))).to.equal(before - concurrency + processing);
+  });
+
+  it('do not offer to tell it again', async () => {
+    const path = `/servers/${site.story.serverId}`;
+    expect(await get(path)).to.include('Stop taking jobs…');
+    await changeFirst({ requested: 'quiet' });
+    const asked = await get(path);
+    expect(asked).to.include('Shut down…').and.not.include('Stop taking jobs…');
+    expect(textOf(asked)).to.include('Asked to be quiet');
+    await changeFirst({ requested: 'stop' });
+    expect(await get(path)).not.to.include('Shut down…');
+  });
+});
