@@ -74,6 +74,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
     },
     listJobs: async ({ filter: _filter, ...query }) => (await reader.listJobs(query)).map(hostileJob),
+    listLatestFailed: async ({ limit }) => (await reader.listLatestFailed({ limit })).map(hostileJob),
     listNearJobs: async ({ filter: _filter, ...query }) => ({
       jobs: (await reader.listJobs(query)).map(hostileJob),
       complete: true,

@@ -130,6 +130,7 @@ describe('a storage that is out of reach', () => {
       stateCounts: fail,
       listJobs: fail,
       listNearJobs: fail,
+      listLatestFailed: fail,
       findJob: fail,
       listQueues: fail,
       listServers: fail,

@@ -7,6 +7,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     findDocuments: (id) => reader.findDocuments(id),
     listJobs: (query) => reader.listJobs(query),
     listNearJobs: (query) => reader.listNearJobs(query),
+    listLatestFailed: (query) => reader.listLatestFailed(query),
     countJobs: (filter) => reader.countJobs(filter),
     countJobsByState: (filter) => reader.countJobsByState(filter),
     stateCounts: () => reader.stateCounts(),

@@ -6,7 +6,7 @@ import {
   historyIndexes,
   type PartitionRow,
   selectBackend,
-  selectEndedDays,
+  selectIndexedDays,
 } from './sql/history-indexes.js';
 
 const hourMs = 3_600_000;
@@ -16,7 +16,8 @@ const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
  * Gives days of history that have ended the indexes by which they are searched. Nothing is written there any more, so a job
- * that ends pays for none of them; each is built once, while jobs can be read, retried and deleted (docs/adr/008).
+ * that ends pays for none of them; each is built once, while jobs can be read, retried and deleted (docs/adr/008). Large days of
+ * failed jobs that are older than the indexes of failures get those, too.
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -58,9 +59,9 @@ export class HistoryIndexes {
 
   /** Builds one index that is missing. Resolves to its name, or to `null` if there was nothing to do. */
   async buildNext(): Promise<string | null> {
-    const days = await this.#database.query<PartitionRow>(selectEndedDays);
-    for (const { name, valid, invalid } of days) {
-      const missing = historyIndexes(name).find((index) => !valid.includes(index.name));
+    const days = await this.#database.query<PartitionRow>(selectIndexedDays);
+    for (const { valid, invalid, ...day } of days) {
+      const missing = historyIndexes(day).find((index) => !valid.includes(index.name));
       if (missing === undefined) continue;
       const steps = [buildIndex(missing)];
       if (invalid.includes(missing.name)) steps.unshift(dropIndex(missing.name)); // its building was interrupted

@@ -1,19 +1,16 @@
 import {
   type Attempt,
-  type BatchReader,
   type ContinuationPage,
   isFinished,
   isId,
   type Job,
   type JobCount,
   type JobFilter,
-  type JobLogReader,
   type JobListQuery,
   type JobDocuments,
   type JobReader,
   type JobState,
   jobStates,
-  type LivenessReader,
   mostLookedAt,
   type NearJobs,
   type Orphan,
@@ -21,6 +18,7 @@ import {
   type Queue,
   type Server,
   type StateCounts,
+  type TopicalReader,
 } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
@@ -44,7 +42,7 @@ import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 const mostCounted = 10_000;
 
 /** What people look at. */
-export class PostgresReader implements Omit<JobReader, keyof (BatchReader & JobLogReader & LivenessReader)> {
+export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   readonly #database: Database;
   readonly #searches: Database;
   readonly #queues: QueueDirectory;

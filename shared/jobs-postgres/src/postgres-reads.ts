@@ -12,6 +12,7 @@ import type {
   JobState,
   Lease,
   LogLine,
+  LatestFailedQuery,
   LogQuery,
   LostServer,
   NearJobs,
@@ -46,6 +47,10 @@ export class PostgresReads implements JobReader {
 
   listNearJobs(query: JobListQuery): Promise<NearJobs> {
     return this.parts.reader.listNearJobs(query);
+  }
+
+  listLatestFailed(query: LatestFailedQuery): Promise<Job[]> {
+    return this.parts.failures.listLatestFailed(query);
   }
 
   countJobs(filter?: JobFilter): Promise<JobCount> {

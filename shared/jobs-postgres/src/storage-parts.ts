@@ -14,6 +14,7 @@ import { PostgresCompletions } from './postgres-completions.js';
 import { PostgresContinuations } from './postgres-continuations.js';
 import { PostgresControl } from './postgres-control.js';
 import { PostgresEditing } from './postgres-editing.js';
+import { PostgresFailures } from './postgres-failures.js';
 import { PostgresFeed } from './postgres-feed.js';
 import { PostgresIntake } from './postgres-intake.js';
 import { PostgresLeases } from './postgres-leases.js';
@@ -62,6 +63,7 @@ export function assembleStorage(options: PostgresOptions) {
     batches,
     audit: new PostgresAuditLog(database),
     leases: new PostgresLeases(database, queues),
+    failures: new PostgresFailures(database, queues),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
     statistics: new PostgresStatistics(database, searches, queues),

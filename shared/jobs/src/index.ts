@@ -100,6 +100,7 @@ export type * from './storage/job-feed.js';
 export { wordsOf } from './storage/search-words.js';
 export * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
+export type * from './storage/failed-jobs.js';
 export type * from './storage/lease.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
 export { type Receipt, receiptOf } from './storage/receipt.js';

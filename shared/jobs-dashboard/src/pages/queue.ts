@@ -58,25 +58,24 @@ function perMinute(buckets: readonly Bucket[]): number {
 }
 
 async function loadJobs(name: string, context: PageContext): Promise<object> {
-  const seek = (state: 'enqueued' | 'processing' | 'failed', order: 'newest' | 'oldest') =>
+  const seek = (state: 'enqueued' | 'processing') =>
     seekJobs(
       {
         key: JSON.stringify(['queue', name, state]),
-        query: { filter: { queue: [name], state: [state] }, order, limit: FEW_JOBS },
+        query: { filter: { queue: [name], state: [state] }, order: 'oldest', limit: FEW_JOBS },
         row: jobRow,
       },
       context,
     );
   const [enqueued, processing, failed] = await Promise.all([
-    seek('enqueued', 'oldest'),
-    seek('processing', 'oldest'),
-    seek('failed', 'newest'),
+    seek('enqueued'),
+    seek('processing'),
+    context.reader.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
     enqueued: enqueued.jobs,
     processing: processing.jobs,
-    failed: failed.jobs,
-    partial: failed.partial,
+    failed: failed.map(jobRow),
   };
 }
 

@@ -17,6 +17,10 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findDocuments: (id) => snapshot.share(key('documents', id), () => reader.findDocuments(id)),
     listJobs: (query) => snapshot.share(key('jobs', query), () => reader.listJobs(query)),
     listNearJobs: (query) => snapshot.share(key('near', query), () => reader.listNearJobs(query)),
+    listLatestFailed: ({ queue, limit }) =>
+      snapshot.share(key('latest failed', queue, limit), () =>
+        reader.listLatestFailed({ limit, ...(queue !== undefined && { queue }) }),
+      ),
     countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
     countJobsByState: (filter) =>
       snapshot.share(key('counts', filter), () => reader.countJobsByState(filter)),

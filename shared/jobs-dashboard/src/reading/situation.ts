@@ -58,7 +58,7 @@ async function lateOf(
 }
 
 export function newestOfFailed(reader: Reader): Promise<Job[]> {
-  return reader.listJobs({ filter: { state: ['failed'] }, limit: FEW_JOBS });
+  return reader.listLatestFailed({ limit: FEW_JOBS });
 }
 
 export function oldestInProcessing(reader: Reader): Promise<Job[]> {

@@ -2,6 +2,8 @@ import type { Statement } from '../database.js';
 
 export interface PartitionRow {
   name: string;
+  /** Nothing is written there any more. */
+  ended: boolean;
   /** Names of its indexes. */
   valid: string[];
   invalid: string[];
@@ -13,8 +15,27 @@ interface HistoryIndex {
   readonly definition: string;
 }
 
-/** What a day of history is searched by: its jobs by queue and by name in the order of ids, and what arguments contain. */
-export function historyIndexes(table: string): HistoryIndex[] {
+/**
+ * What a day of history is searched by: its jobs by queue and by name in the order of ids, and what arguments contain. Days of
+ * failed jobs have from their beginning what tells which failed last and with what error (migration 021), unless they were
+ * large before there were such indexes.
+ */
+export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
+  return [
+    ...(table.startsWith('job_done_failed_') ? ofFailures(table) : []),
+    ...(ended ? ofEnded(table) : []),
+  ];
+}
+
+function ofFailures(table: string): HistoryIndex[] {
+  return [
+    { name: `${table}_at`, table, definition: '(finished_at, id)' },
+    { name: `${table}_queue_at`, table, definition: '(queue_id, finished_at, id)' },
+    { name: `${table}_kind`, table, definition: '(name, longshore.error_kind(error), finished_at)' },
+  ];
+}
+
+function ofEnded(table: string): HistoryIndex[] {
   return [
     { name: `${table}_queue`, table, definition: '(queue_id, id)' },
     { name: `${table}_name`, table, definition: '(name, id)' },
@@ -25,11 +46,14 @@ export function historyIndexes(table: string): HistoryIndex[] {
 /** Smaller days are read as fast without. */
 const minBytes = 4_194_304;
 
-/** Days that have ended, the youngest first, on which nobody builds an index. The last quarter of an hour may still be written. */
-export const selectEndedDays: Statement = {
-  name: 'longshore-select-ended-days',
+/** The last quarter of an hour may still be written. */
+const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
+
+/** Days that have ended or hold failed jobs, the youngest first, on which nobody builds an index. */
+export const selectIndexedDays: Statement = {
+  name: 'longshore-select-indexed-days',
   text: `
-    select part.relname as name,
+    select part.relname as name, ${hasEnded} as ended,
       array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
         where indrelid = part.oid and indisvalid) as valid,
       array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
@@ -38,7 +62,7 @@ export const selectEndedDays: Statement = {
     join pg_catalog.pg_inherits on inhparent = ('longshore.job_done_' || state)::regclass
     join pg_catalog.pg_class as part on part.oid = inhrelid
     where part.relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}$'
-      and to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date
+      and (state = 'failed' or ${hasEnded})
       and pg_relation_size(part.oid) >= ${minBytes}
       and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
     order by right(part.relname, 8) desc, part.relname`,

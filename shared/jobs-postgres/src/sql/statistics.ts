@@ -73,7 +73,7 @@ export function selectFailed(sinceMs: number): Statement {
     where state = 'failed' and finished_at >= now() - $1::float8 * interval '1 millisecond'
       and finished_at >= '${firstDay}'::timestamptz and ${madeDays()}
       and error ->> 'message' is not null
-    order by id desc limit $2`,
+    order by finished_at desc limit $2`,
   };
 }
 

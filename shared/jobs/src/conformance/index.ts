@@ -12,6 +12,7 @@ import { controlling } from './controlling.js';
 import { editing } from './editing.js';
 import { enqueuing } from './enqueuing.js';
 import { feeding } from './feeding.js';
+import { failing } from './failing.js';
 import { filtering } from './filtering.js';
 import { firing } from './firing.js';
 import { following } from './following.js';
@@ -52,6 +53,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('claiming', () => claiming(bench));
     describe('holding claims', () => holding(bench));
     describe('completing', () => completing(bench));
+    describe('telling what failed last', () => failing(bench));
     describe('scheduling', () => scheduling(bench));
     describe('keeping recurring jobs', () => keepingRecurring(bench));
     describe('firing recurring jobs', () => firing(bench));

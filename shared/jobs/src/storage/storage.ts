@@ -19,6 +19,7 @@ import type { BatchIntake, BatchReader } from './batch-store.js';
 import type { JobControl } from './job-control.js';
 import type { JobEditing } from './job-editing.js';
 import type { JobFeed } from './job-feed.js';
+import type { FailedJobsReader } from './failed-jobs.js';
 import type { JobFilter } from './job-filter.js';
 import type { Receipt } from './receipt.js';
 import type { JobLogReader, JobReports } from './job-reports.js';
@@ -201,8 +202,11 @@ export interface NearJobs {
   readonly complete: boolean;
 }
 
+/** Reads that have a home of their own. */
+export type TopicalReader = BatchReader & FailedJobsReader & JobLogReader & LivenessReader;
+
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
-export interface JobReader extends BatchReader, JobLogReader, LivenessReader {
+export interface JobReader extends TopicalReader {
   /** `null` if there is no such job; an id that is not a UUID is no job's id. */
   findJob(id: string): Promise<Job | null>;
   /** As it is stored, to the last digit; `null` if there is no such job. */

@@ -2,6 +2,7 @@ import type { Batch } from '../../job/batch.js';
 import type { Attempt, Job, JobDocuments, LostServer, Queue, Server, StateCounts } from '../../job/job.js';
 import { type JobState, jobStates } from '../../job/state.js';
 import type { BatchListQuery } from '../batch-store.js';
+import type { LatestFailedQuery } from '../failed-jobs.js';
 import type { JobFilter } from '../job-filter.js';
 import type { LogLine } from '../../job/job-log.js';
 import type { Transition } from '../../job/transition.js';
@@ -50,6 +51,14 @@ export class MemoryReader implements JobReader {
 
   async listNearJobs(query: JobListQuery): Promise<NearJobs> {
     return { jobs: await this.listJobs(query), complete: true };
+  }
+
+  async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
+    const failedAt = ({ finishedAt }: JobRecord): number => finishedAt?.getTime() ?? 0;
+    return this.#matching({ state: ['failed'], ...(queue !== undefined && { queue: [queue] }) })
+      .toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id))
+      .slice(0, limit)
+      .map(toJob);
   }
 
   async countJobs(filter: JobFilter = {}): Promise<JobCount> {

@@ -1,0 +1,68 @@
+import type { TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { Database } from '../src/database.js';
+import { HistoryIndexes } from '../src/history-indexes.js';
+import { PostgresStorage } from '../src/index.js';
+import { databaseOptions } from '../src/postgres-options.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+const table = `job_done_failed_${today}`;
+
+describe('Failed jobs in Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  /** Jobs of one queue that failed, each a second before the one that comes first in its order. */
+  const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
+    await storage.pauseQueue('failing');
+    await database.query(
+      `insert into longshore.job_done
+         (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, error)
+       select queue.id, longshore.new_id(), now(), greatest(now() - (n + $4::integer) * interval '1 millisecond' * 1000,
+         date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'), 'failed', 0, 1, 1, $1, '{}',
+         jsonb_build_object('name', 'Error', 'message', $3 || ' ' || n, 'stack', repeat('at work ', 20))
+       from generate_series(1, $2::integer) as n, longshore.queue where queue.name = 'failing'`,
+      [name, jobs, message, secondsAgo],
+    );
+  };
+
+  const indexes = async (pattern: string): Promise<string[]> => {
+    const rows = await database.query<{ name: string }>(
+      `select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+       where indisvalid and relname ~ $1 order by 1`,
+      [pattern],
+    );
+    return rows.map(({ name }) => name);
+  };
+  const ofFailures = [`${table}_at`, `${table}_kind`, `${table}_queue_at`];
+
+  it('have the indexes of failures from the beginning of a day on, and no other jobs have', async () => {
+    expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
+    const days = await indexes('^job_done_failed_[0-9]{8}_kind$');
+    expect(days.length).to.be.at.least(8);
+    expect(await indexes('^job_done_(done|cancelled)_[0-9]{8}_(at|kind|queue_at)$')).to.deep.equal([]);
+  });
+
+  it('get the indexes of failures from housekeeping where a day was large before there were any', async () => {
+    await fail('flood', 20_000, 'No ship');
+    await database.query(`drop index ${ofFailures.map((name) => `longshore.${name}`).join(', ')}`);
+    const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
+    const [reading, building] = connections as [Database, Database];
+    const builder = new HistoryIndexes(reading, building);
+    while ((await builder.buildNext()) !== null);
+    await builder.close();
+    await reading.close();
+    expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
+  });
+});
