@@ -42,7 +42,7 @@ describe('an action', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
   const act = async (path: string, form: Record<string, string> = {}): Promise<HttpResponse> =>
-    post(path, { token: await token(), at: '2026-03-02T08:00', which: 'state=failed', ...form });
+    post(path, { token: await token(), at: '2026-03-03T08:00', which: 'state=failed', ...form });
   const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
   const targetOf = (path: string, story: Story): string => {
     if (path.startsWith('/queues')) return 'mail';
@@ -101,13 +101,22 @@ describe('an action', () => {
   });
 
   it('gives a scheduled job another time', async () => {
-    await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
+    await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
     const job = await site.story.storage.findJob(site.story.scheduledId);
-    expect(job?.runAt).to.deep.equal(new Date('2026-03-02T08:00:00Z'));
+    expect(job?.runAt).to.deep.equal(new Date('2026-03-03T08:00:00Z'));
   });
 
   it('gives no job a time that is told from now', async () => {
     expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(422);
+  });
+
+  it('gives no job a time that has passed, and says what time it is', async () => {
+    const { storage, scheduledId } = site.story;
+    const before = await storage.findJob(scheduledId);
+    const answer = await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-01T08:00' });
+    expect(answer.status).to.equal(422);
+    expect(answer.text).to.include(new Date(storage.manualClock.now()).toISOString().slice(0, 16));
+    expect(await storage.findJob(scheduledId)).to.deep.equal(before);
   });
 
   it('limits a queue, and takes the limits away again', async () => {

@@ -85,6 +85,23 @@ describe('the audit', () => {
     });
   }
 
+  for (const [deed, linked] of [
+    ['retry', true],
+    ['delete', false],
+  ] as const) {
+    it(`tells which of the selected jobs are meant by an action on many (${deed})`, async () => {
+      const { failedId, doneId, scheduledId, processingId } = site.story;
+      const ids = [failedId, doneId, scheduledId, processingId];
+      await act(`/bulk-${deed}`, { which: ids.map((id) => `id=${id}`).join('&') });
+      const few = ids.slice(0, 3).map((id) => id.slice(-8));
+      expect(await page()).to.include(`selected jobs ${few.join(' ')} and 1 more`);
+      const target = (await latest())?.target ?? '';
+      const { text } = await site.http.get(`/job-dashboard/bulk/${target}`);
+      expect(textOf(text)).to.include(ids.map((id) => id.slice(-8)).join(' '));
+      expect(new RegExp(`href="[^"]*jobs/${doneId}"`).test(text)).to.equal(linked);
+    });
+  }
+
   it('does not say that an operation was stopped that had ended', async () => {
     const { storage } = site.story;
     const { id } = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
@@ -109,7 +126,7 @@ describe('the audit', () => {
     expect(records.at(-1)?.before).to.deep.equal(first);
     const { scheduledId, storage } = site.story;
     const at = (await storage.findJob(scheduledId))?.runAt?.toISOString();
-    await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
+    await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
     expect((await latest())?.filter).to.deep.include({ before: { at } });
   });
 
@@ -122,8 +139,8 @@ describe('the audit', () => {
   });
 
   it('keeps the time that a job was given', async () => {
-    await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-02T08:00' });
-    expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-02T08:00:00.000Z' } });
+    await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
+    expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-03T08:00:00.000Z' } });
   });
 
   it('takes no time that is told from now as the new one of a job', async () => {

@@ -18,7 +18,7 @@ export const hostileTexts = [
   "'><svg onload=alert(1)>",
   '</code></pre><x7>',
   '" autofocus onfocus="alert(1)',
-  '&<x7 a=\u0000>\u202e\u2028',
+  '&<x7 a=\u0000>\u2028\u202eexe',
   '<%= 7 * 7 %><x7>',
   '</title><x7>',
   '<!--<x7',

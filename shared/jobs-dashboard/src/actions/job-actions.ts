@@ -1,8 +1,7 @@
 import type { ControlResult } from '@longshore/jobs';
-import type { Form } from '../http/form.js';
 import { conflict, notFound } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
-import type { Actions, Deed } from './action.js';
+import type { Actions, Deed, Wish } from './action.js';
 import { invalidField, textField } from './fields.js';
 
 export const jobActions: Actions = {
@@ -20,10 +19,11 @@ export const jobActions: Actions = {
   },
   '/jobs/:target/reschedule': {
     role: 'operator',
-    intent: ({ form }) => ({ values: { at: newTime(form).toISOString() } }),
-    perform: async (control, { target, form, reader }) => {
+    intent: (wish) => ({ values: { at: newTime(wish).toISOString() } }),
+    perform: async (control, wish) => {
+      const { target, reader } = wish;
       const at = (await reader.findJob(target))?.runAt?.toISOString() ?? null;
-      const deed = jobAfter(await control.rescheduleJob(target, newTime(form)), 'given another time');
+      const deed = jobAfter(await control.rescheduleJob(target, newTime(wish)), 'given another time');
       return { ...deed, before: { at } };
     },
   },
@@ -36,9 +36,14 @@ export const jobActions: Actions = {
   },
 };
 
-function newTime(form: Form): Date {
+function newTime({ form, nowMs }: Wish): Date {
   const at = calendarMomentOf(textField(form, 'at'));
   if (at === null) throw invalidField('The new time', 'a date and a time in UTC, as 2026-03-01T14:05');
+  // Whoever gave the time of another zone would be surprised by a job that runs at once.
+  if (at.getTime() <= nowMs) {
+    const now = new Date(nowMs).toISOString().slice(0, 16);
+    throw invalidField('The new time', `after ${now}, which it is now in UTC; “Run now” does not wait`);
+  }
   return at;
 }
 

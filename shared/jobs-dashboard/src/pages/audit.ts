@@ -7,10 +7,13 @@ import { counted, formatNumber } from '../format/count.js';
 import { badRequest } from '../http/problem.js';
 import type { Filters } from '../search/filters.js';
 import { searchText } from '../search/search.js';
-import { storedFilters } from '../search/stored-filters.js';
+import { storedFilters, storedIds } from '../search/stored-filters.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 50;
+
+/** So many ids of a selection are told here, more by the action's own page. */
+const FEW_IDS = 3;
 
 /** What each action is called once it is done, and what it is done to; the audit keeps its path. */
 const deeds: Readonly<Record<string, readonly [deed: string, thing: string]>> = {
@@ -76,6 +79,7 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
 function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pattern: RegExp): object {
   const { outcome, counted: known, values, before, ...details } = auditDetails(filter);
   const filters = storedFilters(filter);
+  const ids = storedIds(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
   const kept = target !== null && action !== 'jobs/delete';
   const [deed, thing] = deeds[action] ?? [action, ''];
@@ -96,6 +100,7 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
     what: isBulk ? selection : isLong ? target.slice(-8) : target,
     whole: isLong ? target : null,
     limits,
+    ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk-delete' },
     given: limits === null ? changeLine(before, values, pattern) : '',
     path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
   };

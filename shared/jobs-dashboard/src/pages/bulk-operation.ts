@@ -4,6 +4,8 @@ import { bulkRow } from './bulk.js';
 import { bulkWords } from './bulk-words.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
+const MOST_IDS = 100;
+
 export async function bulkOperationPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const { id, action, state } = await find(params['operation'] ?? '', context);
   return {
@@ -18,11 +20,19 @@ export async function bulkOperationPage({ params }: PageRequest, context: PageCo
         everyMs: state === 'running' ? 1_000 : 10_000,
         load: async () => {
           const [operation, servers] = await Promise.all([find(id, context), context.reader.listServers()]);
-          return { operation: bulkRow(operation), unserved: servers.length === 0 };
+          return {
+            operation: { ...bulkRow(operation), ids: idsOf(operation) },
+            unserved: servers.length === 0,
+          };
         },
       },
     ],
   };
+}
+
+/** The ids of selected jobs: a list has no more rows than this, forms of others may send more. */
+function idsOf({ filter: { id = [] }, action }: BulkOperation): object {
+  return { few: id.slice(0, MOST_IDS), more: id.length - MOST_IDS, linked: action !== 'delete' };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<BulkOperation> {

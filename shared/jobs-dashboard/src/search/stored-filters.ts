@@ -12,6 +12,13 @@ export function storedFilters(stored: JsonValue): Filters | null {
   };
 }
 
+/** Ids of selected jobs that were written down as JSON; none if it is anything else. */
+export function storedIds(stored: JsonValue): string[] {
+  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
+  const { ids } = stored;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+}
+
 function storedTerm(stored: JsonValue): Term[] {
   if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
   const { key, value } = stored;

@@ -69,6 +69,21 @@ describe('hostile text in a browser', () => {
     }
   });
 
+  it('turns nothing round that stands beside it', async () => {
+    const turning = sites[hostileTexts.findIndex((text) => text.includes('\u202e'))] as Site;
+    await page.goto(`${turning.url}/job-dashboard/jobs/${turning.story.failedId}`);
+    const link = page.getByRole('link', { name: 'Jobs with this error' });
+    const [first, second] = await link.evaluate((element) =>
+      [0, 1].map((at) => {
+        const letter = document.createRange();
+        letter.setStart(element.firstChild as Text, at);
+        letter.setEnd(element.firstChild as Text, at + 1);
+        return letter.getBoundingClientRect().left;
+      }),
+    );
+    expect(first).to.be.lessThan(second ?? 0);
+  });
+
   it('becomes no element in the dialog that asks before many jobs are changed', async () => {
     const opened: string[] = [];
     page.on('dialog', (dialog) => {
