@@ -13,6 +13,7 @@ import { type Moment, type Sentence, told } from '../format/sentence.js';
 import { obstacleTo, slotsOf } from './obstacle.js';
 import { isSilent, openAmong } from './takers.js';
 import { isStalled } from './stalled.js';
+import type { Standstill } from './standstill.js';
 import { timeline, totalMs } from './timeline.js';
 
 /** What surrounds a job and decides what happens to it next. */
@@ -27,6 +28,8 @@ export interface Surroundings {
     readonly kind: 'job' | 'batch';
     readonly name: string;
     readonly state: JobState;
+    /** Why nothing goes on there; left out or `null` if something does, or that is not known. */
+    readonly standstill?: Pick<Standstill, 'text'> | null;
   } | null;
   /** That under which it runs; `null` or left out if it does not. */
   readonly lease?: Lease | null;
@@ -76,11 +79,11 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
 function explainAwaiting({ parent = null }: Surroundings): Explanation {
   if (parent === null) return calm(told`It waits for another job to finish.`);
   const what = `${parent.kind} “${parent.name}”`;
-  return calm(
-    isFinished(parent.state)
-      ? told`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`
-      : told`It waits for ${what} to finish, which is ${parent.state}.`,
-  );
+  if (isFinished(parent.state))
+    return calm(told`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`);
+  const text = told`It waits for ${what} to finish, which is ${parent.state}.`;
+  const { standstill = null } = parent;
+  return standstill === null ? calm(text) : attention(told`${text} ${standstill.text}`);
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {

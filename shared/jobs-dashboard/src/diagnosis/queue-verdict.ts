@@ -12,7 +12,7 @@ export interface QueueVerdict {
   readonly tone: 'calm' | 'attention';
 }
 
-const looks: Readonly<Record<Obstacle['kind'], Look>> = {
+export const obstacleLooks: Readonly<Record<Obstacle['kind'], Look>> = {
   paused: { icon: 'pause', word: 'Paused', tone: 'lost' },
   unserved: { icon: 'alert', word: 'No server', tone: 'failed' },
   quiet: { icon: 'alert', word: 'No server takes jobs', tone: 'failed' },
@@ -35,12 +35,12 @@ export function queueVerdict(queue: Queue, takers: readonly Server[], nowMs: num
   const ready = told`${counted(counts.enqueued, 'job is', 'jobs are')} ready,${oldest}`;
   if (obstacle !== null) {
     const text = told`${ready} ${obstacle.reason}. ${obstacle.remedy}`;
-    return { look: looks[obstacle.kind], text, tone: obstacle.tone };
+    return { look: obstacleLooks[obstacle.kind], text, tone: obstacle.tone };
   }
   if (oldestEnqueuedAt === null) {
     const held = counted(counts.enqueued, 'job is', 'jobs are');
     const text = told`${held} held back by concurrency keys: each becomes ready when another job with its key ends.`;
-    return { look: looks.limit, text, tone: 'calm' };
+    return { look: obstacleLooks.limit, text, tone: 'calm' };
   }
   const { slots, free } = slotsOf(takers);
   const text = told`${ready} and ${formatNumber(free)} of ${counted(slots, 'slot')} are free.`;
@@ -54,13 +54,13 @@ function withoutReadyJobs(
 ): QueueVerdict {
   if (pausedAt !== null) {
     const text = told`It was paused ${{ at: pausedAt }}. Nothing starts until somebody resumes it; jobs that run go on.`;
-    return { look: looks.paused, text, tone: 'attention' };
+    return { look: obstacleLooks.paused, text, tone: 'attention' };
   }
   const later = counts.scheduled + counts.awaiting;
   if ((obstacle?.kind === 'unserved' || obstacle?.kind === 'quiet') && later > 0) {
     const waiting = counted(later, 'job waits', 'jobs wait');
     const text = told`${waiting} for a time or for other jobs, ${obstacle.reason}. ${obstacle.remedy}`;
-    return { look: looks[obstacle.kind], text, tone: 'attention' };
+    return { look: obstacleLooks[obstacle.kind], text, tone: 'attention' };
   }
   const { length } = openAmong(takers);
   const taken = length === 0 ? 'No server takes' : counted(length, 'server takes', 'servers take');

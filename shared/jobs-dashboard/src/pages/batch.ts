@@ -1,10 +1,12 @@
 import { type Batch, endOf, type Job } from '@longshore/jobs';
 import { notFound } from '../http/problem.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
+import { findStandstillOfBatch, type FoundStandstill } from '../reading/standing-still.js';
 import { jobLine, jobRow } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const ROWS = 20;
+const goesOn: FoundStandstill = { standstill: null, partial: false };
 const urgency = ['processing', 'enqueued', 'scheduled', 'awaiting', 'done', 'cancelled'] as const;
 
 export async function batchPage({ params }: PageRequest, context: PageContext): Promise<Page> {
@@ -26,10 +28,14 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   const followUp = batch.followUpId === null ? null : await context.reader.findJob(batch.followUpId);
   const { total, done, failed, cancelled } = batch;
   const [latest] = failed === 0 ? [] : await listFailed(id, context.reader);
+  const end = endOf(batch);
+  const { standstill, partial } = end === null ? await findStandstillOfBatch(id, context) : goesOn;
   return {
     batch,
     error: latest === undefined ? null : jobRow(latest).error,
-    end: endOf(batch),
+    end,
+    standstill,
+    partial,
     unfinished: total - done - failed - cancelled,
     followUp: followUp === null ? null : jobRow(followUp),
   };

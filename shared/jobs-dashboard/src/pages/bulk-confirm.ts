@@ -42,9 +42,11 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
   const { effect, of } = bulkWords[action];
+  const followUp = action === 'retry' ? await findCancelledFollowUp(filter, context.reader) : null;
   const asked = {
     action,
     effect,
+    followUp,
     which,
     back: list,
     text: filterText(filter),
@@ -66,6 +68,17 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     kinds: kindsOf(jobs),
     jobs: jobs.slice(0, EXAMPLES),
   };
+}
+
+/** Retrying the failures of a batch does not bring it back. */
+async function findCancelledFollowUp(
+  { batchId: [id, ...others] = [] }: JobFilter,
+  reader: PageContext['reader'],
+): Promise<Pick<Job, 'id' | 'name'> | null> {
+  if (id === undefined || others.length > 0) return null;
+  const batch = await reader.findBatch(id);
+  const job = batch === null || batch.followUpId === null ? null : await reader.findJob(batch.followUpId);
+  return job?.state === 'cancelled' ? { id: job.id, name: job.name } : null;
 }
 
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };

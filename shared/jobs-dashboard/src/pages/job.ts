@@ -58,7 +58,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
     reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
-  const parent = job.parentId === null ? null : await findParent(job.parentId, reader);
+  const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const nowMs = context.now();
   return {

@@ -1,5 +1,7 @@
-import { endOf, type JobState } from '@longshore/jobs';
-import type { DashboardReader } from '../reading/dashboard-reader.js';
+import { endOf, isFinished, type JobState } from '@longshore/jobs';
+import type { Standstill } from '../diagnosis/standstill.js';
+import { findStandstillOfBatch, findStandstillOfJob } from '../reading/standing-still.js';
+import type { PageContext } from './page.js';
 
 /** What a job waits or waited for: a job or a batch. */
 export interface Parent {
@@ -8,13 +10,21 @@ export interface Parent {
   /** What people call it. */
   readonly name: string;
   readonly state: JobState;
+  /** Why nothing goes on there, if it is not finished. */
+  readonly standstill: Standstill | null;
 }
 
 /** `null` if it has been removed since. */
-export async function findParent(id: string, reader: DashboardReader): Promise<Parent | null> {
+export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
+  const { reader } = context;
   const job = await reader.findJob(id);
-  if (job !== null) return { kind: 'job', id, name: job.name, state: job.state };
+  if (job !== null) {
+    const { name, state } = job;
+    return { kind: 'job', id, name, state, standstill: await findStandstillOfJob(job, context) };
+  }
   const batch = await reader.findBatch(id);
   if (batch === null) return null;
-  return { kind: 'batch', id, name: batch.name ?? 'batch', state: endOf(batch) ?? 'processing' };
+  const state = endOf(batch) ?? 'processing';
+  const found = isFinished(state) ? null : await findStandstillOfBatch(id, context);
+  return { kind: 'batch', id, name: batch.name ?? 'batch', state, standstill: found?.standstill ?? null };
 }

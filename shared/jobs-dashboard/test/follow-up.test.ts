@@ -1,0 +1,52 @@
+import { newId } from '@longshore/jobs';
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('the follow-up of a batch whose failures are retried', () => {
+  let site: Site;
+  let id: string;
+  let followUpId: string;
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    const { storage, serverId } = site.story;
+    id = newId(storage.manualClock.now());
+    const job = {
+      ...storage.order({ name: 'resize', queue: 'albums', maxAttempts: 1 }),
+      meta: { batchId: id },
+    };
+    const publish = storage.order({ name: 'publish', queue: 'mail' });
+    followUpId = publish.id;
+    const after = { parents: [id], when: 'onDone' as const };
+    const followUp = { ...publish, meta: { parentIds: [id] }, after };
+    await storage.enqueueBatch({ id, name: 'album 7', jobs: [job], followUp });
+    const error = { name: 'Refused', message: 'no', stack: null };
+    await storage.end(await storage.start(serverId, 'albums'), { kind: 'failed', error });
+  });
+  afterEach(() => site.close());
+
+  const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
+  const confirm = (action: string): string => `/bulk/confirm?action=${action}&state=failed&batch=${id}`;
+
+  it('stays cancelled, which the page of the batch says', async () => {
+    expect((await site.story.storage.findJob(followUpId))?.state).to.equal('cancelled');
+    expect(textOf(await get(`/batches/${id}`))).to.include(
+      'It stays cancelled, whatever is retried here, until',
+    );
+  });
+
+  it('stays cancelled, which the confirmation says, with a link to it', async () => {
+    const html = await get(confirm('retry'));
+    expect(textOf(html)).to.include('which follows their batch, was cancelled and stays so');
+    expect(html).to.include(`jobs/${followUpId}"`);
+  });
+
+  it('is nothing to think of before they are deleted', async () => {
+    expect(await get(confirm('delete'))).not.to.include('which follows their batch');
+  });
+
+  it('is nothing to think of once it has been retried itself', async () => {
+    await site.story.storage.retryJob(followUpId);
+    expect(await get(confirm('retry'))).not.to.include('which follows their batch');
+    expect(await get(`/batches/${id}`)).not.to.include('It stays cancelled');
+  });
+});
