@@ -110,7 +110,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
       await compress(ctx);
     } catch (error) {
       if (error instanceof Problem && error.told.status === 403) onAccess(refusalOf(ctx, error));
-      sendProblem(ctx, layout, error);
+      sendProblem(ctx, layout, error, inside);
     }
   };
 }

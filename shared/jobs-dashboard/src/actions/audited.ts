@@ -4,6 +4,7 @@ import { Problem } from '../http/problem.js';
 import type { Deed } from './action.js';
 import { countedBy, type Intent, storedDetails } from './audit-details.js';
 import type { DashboardControl } from './control.js';
+import { InterruptedAction, within } from './interrupted.js';
 
 /** What somebody did on the dashboard, for the host application’s records. */
 export interface ActionRecord {
@@ -38,6 +39,8 @@ export interface Undertaking {
 /**
  * Notes down what is about to be done, does it, and notes down how that ended. If it cannot be noted down, it is not done;
  * if it is not known how it ended, the entry says that it has begun.
+ *
+ * @throws {InterruptedAction} if anything but a Problem comes in between
  */
 export async function audited(
   audit: DashboardControl['audit'],
@@ -47,7 +50,7 @@ export async function audited(
   const facts = { address, unverified: viewer.unverified === true };
   const begun = storedDetails(intent, { ...facts, outcome: 'begun' });
   const told = { action, target: named || null };
-  const id = await audit.record({ who: viewer.name, ...told, filter: begun, count: 0 });
+  const id = await within('undone', audit.record({ who: viewer.name, ...told, filter: begun, count: 0 }));
   try {
     const deed = await act();
     const target = deed.target ?? told.target;
@@ -56,19 +59,18 @@ export async function audited(
       deed.count === undefined ? { count: changed ? 1 : 0, exact: true } : deed.count,
     );
     const outcome = changed ? 'done' : 'without effect';
-    await audit.amend(id, {
-      target,
-      count,
-      filter: storedDetails(intent, { ...facts, outcome, counted, before }),
-    });
+    const ended = { target, count, filter: storedDetails(intent, { ...facts, outcome, counted, before }) };
+    await within('done', audit.amend(id, ended));
     const { filter = null, values = null } = intent;
     const known = { count: counted === 'not' ? null : count, exact: counted === 'exactly' };
     return { deed, record: { viewer, address, ...told, target, ...known, filter, values, before } };
   } catch (error) {
     if (error instanceof Problem) {
       const refused = { ...facts, outcome: 'refused', why: error.told.title } as const;
-      await audit.amend(id, { target: told.target, count: 0, filter: storedDetails(intent, refused) });
+      const ended = { target: told.target, count: 0, filter: storedDetails(intent, refused) };
+      await within('undone', audit.amend(id, ended));
     }
-    throw error;
+    if (error instanceof Problem || error instanceof InterruptedAction) throw error;
+    throw new InterruptedAction('unknown', error);
   }
 }

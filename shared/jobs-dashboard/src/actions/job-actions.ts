@@ -49,13 +49,13 @@ function newTime({ form, nowMs }: Wish): Date {
 
 function jobAfter(result: ControlResult, done: string): Deed {
   if (result.outcome === 'unknown') {
-    throw notFound('There is no such job', 'It may have been deleted, or removed after its retention time.');
+    throw notFound(
+      'There is no such job',
+      'It may have been deleted, or removed after its retention time; nothing was done.',
+    );
   }
   if (result.outcome === 'illegal') {
-    throw conflict(
-      `This job cannot be ${done}`,
-      `It is ${result.job.state} now; nothing was changed. Go back to see its page as it is.`,
-    );
+    throw conflict(`This job cannot be ${done}`, `It is ${result.job.state} now; nothing was changed.`);
   }
   return { next: `jobs/${result.job.id}` };
 }

@@ -33,7 +33,7 @@ export function checkForm(ctx: Context, gate: Gate, viewer: Viewer | null): Form
   throw new Problem({
     status: 403,
     title: 'This form is not valid any more',
-    text: 'It was sent from another site, or it is older than its session. Go back, reload the page and send it again.',
+    text: 'It was sent from another site, or it is older than its session. Nothing was changed; go back, reload the page and send it again.',
   });
 }
 

@@ -3,9 +3,14 @@ import type { Context } from 'koa';
 import type { Layout } from './layout.js';
 import { problemOf } from './problem.js';
 import { keptVisit, stranger } from './visit.js';
+import { waysOut } from './way-out.js';
 
-/** Answers with the page of an error, and tells the application of one that nobody foresaw. */
-export function sendProblem(ctx: Context, layout: Layout, error: unknown): void {
+/**
+ * Answers with the page of an error, and tells the application of one that nobody foresaw.
+ *
+ * @param inside the path inside the dashboard
+ */
+export function sendProblem(ctx: Context, layout: Layout, error: unknown, inside: string): void {
   const incident = randomUUID().slice(0, 8);
   const problem = problemOf(error, incident);
   if (problem.status === 500) {
@@ -15,5 +20,7 @@ export function sendProblem(ctx: Context, layout: Layout, error: unknown): void 
   ctx.status = problem.status;
   ctx.set(problem.headers ?? {});
   ctx.remove('ETag');
-  layout.send(ctx, 'problem', { ...visit, title: problem.title, problem });
+  const ofAction = ctx.method === 'POST' || problem.status === 405;
+  const ways = ofAction ? waysOut(inside, problem.status === 404) : [];
+  layout.send(ctx, 'problem', { ...visit, title: problem.title, problem, ways });
 }

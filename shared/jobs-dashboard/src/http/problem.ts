@@ -1,4 +1,5 @@
 import { StorageUnavailableError } from '@longshore/jobs';
+import { type Fate, InterruptedAction } from '../actions/interrupted.js';
 import { ReadTooSlowError } from '../reading/deadline.js';
 
 /** Something that a page says instead of what was asked for. */
@@ -36,6 +37,7 @@ export function badRequest(title: string, text: string): Problem {
 /** What to tell of any error: of an unforeseen one, only the incident's id, which is logged with it. */
 export function problemOf(error: unknown, incident: string): ProblemText {
   if (error instanceof Problem) return error.told;
+  if (error instanceof InterruptedAction) return problemOfAction(error, incident);
   if (error instanceof StorageUnavailableError) {
     return {
       status: 503,
@@ -60,6 +62,23 @@ export function problemOf(error: unknown, incident: string): ProblemText {
     title: 'Something went wrong here',
     text: `The dashboard could not make this page. The log has the cause under incident ${incident}.`,
   };
+}
+
+const fates: Readonly<Record<Fate, string>> = {
+  undone: 'What you asked for was not carried out: nothing was changed.',
+  unknown:
+    'It is not known whether what you asked for was carried out. Look how things are before you do it again.',
+  done: 'What you asked for was carried out. Only that it ended well is missing in the audit.',
+};
+
+/** A form is not to be sent again without a thought, as reloading the page would. */
+function problemOfAction({ fate, cause }: InterruptedAction, incident: string): ProblemText {
+  if (cause instanceof StorageUnavailableError) {
+    const text = `${fates[fate]} The storage that holds the jobs does not answer; jobs that were accepted are safe there.`;
+    return { ...problemOf(cause, incident), text };
+  }
+  const text = `${fates[fate]} The log has the cause under incident ${incident}.`;
+  return { ...problemOf(cause, incident), text };
 }
 
 /** What libraries throw for a request that is at fault itself (http-errors). */

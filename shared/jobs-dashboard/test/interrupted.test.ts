@@ -1,0 +1,107 @@
+import { newId, StorageUnavailableError } from '@longshore/jobs';
+import type { HttpResponse } from '@longshore/test-support';
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('an action that does not come to its end', () => {
+  const away = new StorageUnavailableError('away');
+  let site: Site;
+  /** What fails, and with which error. */
+  let failing: { readonly step: 'record' | 'pause' | 'amend'; readonly error: Error } | null = null;
+
+  beforeEach(async () => {
+    failing = null;
+    const unless = async <T>(step: string, act: () => Promise<T>): Promise<T> => {
+      if (failing?.step === step) throw failing.error;
+      return act();
+    };
+    site = await openSite({
+      control: ({ storage }) => {
+        const { audit } = storage;
+        const pauseQueue = storage.pauseQueue.bind(storage);
+        const record = audit.record.bind(audit);
+        const amend = audit.amend.bind(audit);
+        storage.pauseQueue = (...args) => unless('pause', () => pauseQueue(...args));
+        audit.record = (...args) => unless('record', () => record(...args));
+        audit.amend = (...args) => unless('amend', () => amend(...args));
+        return storage;
+      },
+    });
+  });
+  afterEach(() => site.close());
+
+  async function post(path: string, token?: string): Promise<HttpResponse> {
+    const page = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
+    const [, own = ''] = /name="token" value="([^"]+)"/.exec(page.text) ?? [];
+    const form = new URLSearchParams({ token: token ?? own, which: 'state=failed' }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return site.http.post(`/job-dashboard${path}`, form, { headers });
+  }
+  const pausedAt = async () => (await site.story.storage.findQueue('mail'))?.pausedAt ?? null;
+
+  it('says that nothing was changed if it could not begin, and leads back', async () => {
+    failing = { step: 'record', error: away };
+    const { status, text } = await post('/queues/mail/pause');
+    expect([status, await pausedAt()]).to.deep.equal([503, null]);
+    expect(textOf(text))
+      .to.include('was not carried out: nothing was changed')
+      .and.include('Back to the queue');
+    expect(text).to.include('href="../../queues/mail"').and.not.include('Reload');
+  });
+
+  it('says that nobody knows, if the storage went away meanwhile', async () => {
+    failing = { step: 'pause', error: away };
+    const { status, text } = await post('/queues/mail/pause');
+    expect(status).to.equal(503);
+    expect(textOf(text)).to.include('It is not known whether what you asked for was carried out');
+    expect(text).to.include('href="../../queues/mail"');
+  });
+
+  it('says that it was carried out, if only the audit is not complete', async () => {
+    failing = { step: 'amend', error: away };
+    const { status, text } = await post('/queues/mail/pause');
+    expect([status, (await pausedAt()) === null]).to.deep.equal([503, false]);
+    expect(textOf(text)).to.include('What you asked for was carried out');
+  });
+
+  it('says that nobody knows, with the incident, if something else went wrong', async () => {
+    failing = { step: 'pause', error: new Error('a bug') };
+    const { status, text } = await post('/queues/mail/pause');
+    expect([status, site.errors.length]).to.deep.equal([500, 1]);
+    expect(textOf(text)).to.match(/It is not known .* under incident [0-9a-f]{8}\./);
+  });
+
+  it('leads from a thing that is gone to what was done to it', async () => {
+    const gone = newId();
+    const { status, text } = await post(`/jobs/${gone}/retry`);
+    expect(status).to.equal(404);
+    expect(textOf(text)).to.include('nothing was done').and.include('What was done to it');
+    expect(text).to.include(`href="../../audit?target=${gone}"`);
+  });
+
+  it('leads back from a thing whose state does not allow it', async () => {
+    const { doneId } = site.story;
+    const { status, text } = await post(`/jobs/${doneId}/cancel`);
+    expect(status).to.equal(409);
+    expect(textOf(text)).to.include('nothing was changed').and.include('Back to the job');
+    expect(text).to.include(`href="../../jobs/${doneId}"`);
+  });
+
+  it('leads back from a form that has grown stale', async () => {
+    const { status, text } = await post('/queues/mail/pause', 'stale');
+    expect(status).to.equal(403);
+    expect(textOf(text)).to.include('Nothing was changed').and.include('Back to the queue');
+  });
+
+  it('leads from one on many jobs to all of those', async () => {
+    failing = { step: 'record', error: away };
+    const { text } = await post('/bulk-retry');
+    expect(textOf(text)).to.include('Actions on many jobs');
+    expect(text).to.match(/href="(\.\/)?bulk"/);
+  });
+
+  it('leads back whoever opens its address as a page', async () => {
+    const { status, text } = await site.http.get('/job-dashboard/queues/mail/pause');
+    expect([status, textOf(text).includes('Back to the queue')]).to.deep.equal([405, true]);
+  });
+});
