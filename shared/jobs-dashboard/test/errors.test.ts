@@ -1,5 +1,7 @@
+import type { ErrorGroup } from '@longshore/jobs';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
+import { readerWith } from './reader-with.js';
 import { cardError } from './story-errors.js';
 
 describe('the page of errors', () => {
@@ -34,6 +36,39 @@ describe('the page of errors', () => {
       };
       expect(await confirmed('1h')).to.match(/1 job at the moment .*finished-after:2026-03-01T15:05/);
       expect(await confirmed('24h')).to.match(/2 jobs at the moment .*finished-after:2026-02-28T16:05/);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('marks figures that are at least so many, and has the dialog say how many it retries', async () => {
+    const group: ErrorGroup = {
+      name: 'flood',
+      fingerprint: 'HttpError: upstream said <n>',
+      count: 2_030,
+      retryable: 2_000,
+      failedExact: false,
+      waitingExact: true,
+      firstSeenAt: new Date(0),
+      lastSeenAt: new Date(0),
+      message: 'upstream said 503',
+      exampleId: '019ca000-0000-7000-8000-000000000001',
+    };
+    const own = await openSite({
+      control: ({ storage }) => storage,
+      read: ({ storage }) =>
+        readerWith(storage, {
+          statistics: {
+            throughput: (query) => storage.statistics.throughput(query),
+            throughputByQueue: (query) => storage.statistics.throughputByQueue(query),
+            listErrorGroups: async () => ({ groups: [group], complete: false }),
+          },
+        }),
+    });
+    try {
+      const text = textOf((await own.http.get('/job-dashboard/errors')).text);
+      expect(text).to.match(/upstream said 503 .* 2,000\+ 30 .*Retry all… There may be further errors/);
+      expect(text).not.to.match(/Retry [\d,]/);
     } finally {
       await own.close();
     }

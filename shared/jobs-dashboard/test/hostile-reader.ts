@@ -112,9 +112,9 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       throughput: (query) => reader.statistics.throughput(query),
       throughputByQueue: (query) => reader.statistics.throughputByQueue(query),
       listErrorGroups: async (query) => {
-        const { groups, exact } = await reader.statistics.listErrorGroups(query);
+        const { groups, complete } = await reader.statistics.listErrorGroups(query);
         const hostile = { name: text, fingerprint: text, message: text };
-        return { groups: groups.map((group) => ({ ...group, ...hostile })), exact };
+        return { groups: groups.map((group) => ({ ...group, ...hostile })), complete };
       },
     },
     bulk: {

@@ -1,53 +1,55 @@
 import {
   emptyBuckets,
   emptyBucketsByQueue,
+  type ErrorGroup,
   type ErrorGroupQuery,
   type ErrorGroups,
   errorFingerprint,
   type Failure,
   groupFailures,
   type JobStatistics,
+  largestGroups,
+  mergeGroups,
   type QueuesThroughputQuery,
   type ThroughputBucket,
   type ThroughputQuery,
 } from '@longshore/jobs';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
-import {
-  type FailureRow,
-  selectFailed,
-  selectNow,
-  selectRetrying,
-  selectThroughput,
-  selectThroughputByQueue,
-} from './sql/statistics.js';
+import { type ErrorGroupRow, type RetryingRow, selectErrorGroups, selectRetrying } from './sql/failures.js';
+import { selectNow, selectThroughput, selectThroughputByQueue } from './sql/statistics.js';
 
-/** Failures of each kind of job, failed and waiting, that are looked at. */
-const mostFailures = 2_000;
+/** Kinds of errors that are told of, in all and of the jobs of one name: a name with ever new errors leaves room for others. */
+const mostKinds = 200;
+const mostKindsOfName = 50;
+
+/** Jobs waiting for another attempt that are looked at: the latest. */
+const mostRetrying = 2_000;
 
 /** Figures over many jobs, from counters and from the newest failures. */
 export class PostgresStatistics implements JobStatistics {
   readonly #database: Database;
-  readonly #searches: Database;
   readonly #queues: QueueDirectory;
 
-  constructor(database: Database, searches: Database, queues: QueueDirectory) {
+  constructor(database: Database, queues: QueueDirectory) {
     this.#database = database;
-    this.#searches = searches;
     this.#queues = queues;
   }
 
-  async listErrorGroups({ sinceMs, limit }: ErrorGroupQuery): Promise<ErrorGroups> {
-    const values = [sinceMs, mostFailures + 1];
+  async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
+    const { sinceMs } = query;
     const [failed, retrying] = await Promise.all([
-      this.#searches.query<FailureRow>(selectFailed(sinceMs), values),
-      this.#database.query<FailureRow>(selectRetrying, values),
+      this.#database.query<ErrorGroupRow>(selectErrorGroups(sinceMs), [sinceMs, mostKinds, mostKindsOfName]),
+      this.#database.query<RetryingRow>(selectRetrying, [sinceMs, mostRetrying + 1]),
     ]);
-    const failures = [...failed.slice(0, mostFailures), ...retrying.slice(0, mostFailures)].map(toFailure);
-    return {
-      groups: groupFailures(failures, limit),
-      exact: failed.length <= mostFailures && retrying.length <= mostFailures,
-    };
+    const all = retrying.length <= mostRetrying;
+    const waiting = groupFailures(retrying.slice(0, mostRetrying).map(toFailure));
+    const groups = mergeGroups([
+      ...failed.map(toGroup),
+      ...waiting.map((group) => ({ ...group, waitingExact: all })),
+    ]);
+    const largest = largestGroups(groups, query);
+    return { ...largest, complete: largest.complete && all && failed[0]?.complete !== false };
   }
 
   async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
@@ -93,7 +95,24 @@ function fill(
   if (bucket !== undefined) Object.assign(bucket, { done: Number(done), failed: Number(failed) });
 }
 
-function toFailure({ id: jobId, name, error_name: errorName, message, at, retryable }: FailureRow): Failure {
+function toGroup(row: ErrorGroupRow): ErrorGroup {
+  const { name, message, most } = row;
+  const jobs = Math.min(row.jobs, most);
+  return {
+    name,
+    fingerprint: errorFingerprint({ name: row.error_name, message }),
+    message,
+    count: jobs,
+    retryable: jobs,
+    failedExact: row.jobs <= most,
+    waitingExact: true,
+    firstSeenAt: row.first_at,
+    lastSeenAt: row.last_at,
+    exampleId: row.id,
+  };
+}
+
+function toFailure({ id: jobId, name, error_name: errorName, message, at }: RetryingRow): Failure {
   const fingerprint = errorFingerprint({ name: errorName, message });
-  return { jobId, name, fingerprint, message, at, retryable };
+  return { jobId, name, fingerprint, message, at, retryable: false };
 }

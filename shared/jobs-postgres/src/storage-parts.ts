@@ -66,7 +66,7 @@ export function assembleStorage(options: PostgresOptions) {
     failures: new PostgresFailures(database, queues),
     feed: new PostgresFeed(database, searches, queues),
     bulk: new PostgresBulkOperations(database, queues, reader, announce),
-    statistics: new PostgresStatistics(database, searches, queues),
+    statistics: new PostgresStatistics(database, queues),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits),

@@ -65,4 +65,37 @@ describe('Failed jobs in Postgres', () => {
     await reading.close();
     expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
   });
+
+  it('of other errors are told of while one error floods', async () => {
+    await fail('flood', 2_500, 'No ship');
+    await fail('flood', 3, 'No sea', 3_000);
+    await fail('rare', 2, 'No ship', 3_000);
+    const { groups, complete } = await storage.statistics.listErrorGroups({ sinceMs: 86_400_000 });
+    expect(
+      groups.map(({ name, fingerprint, count, failedExact }) => [name, fingerprint, count, failedExact]),
+    ).to.deep.equal([
+      ['flood', 'Error: No ship <n>', 2_000, false],
+      ['flood', 'Error: No sea <n>', 3, true],
+      ['rare', 'Error: No ship <n>', 2, true],
+    ]);
+    expect(complete).to.equal(true);
+  });
+
+  it('of one name with ever new errors leave room for those of others', async () => {
+    await database.query(`create function longshore.word(n integer) returns text language sql as
+      $$ select translate(n::text, '0123456789', 'abcdefghij') $$`);
+    await fail('ever-new', 60, 'No');
+    await database.query(
+      `update longshore.job_done_failed
+       set error = jsonb_set(error, '{message}', to_jsonb(longshore.word(split_part(error ->> 'message', ' ', 2)::integer)))`,
+    );
+    await fail('rare', 1, 'No ship');
+    const { groups, complete } = await storage.statistics.listErrorGroups({
+      sinceMs: 86_400_000,
+      limit: 1_000,
+    });
+    expect(groups.filter(({ name }) => name === 'ever-new')).to.have.length(50);
+    expect(groups.filter(({ name }) => name === 'rare')).to.have.length(1);
+    expect(complete).to.equal(false);
+  });
 });

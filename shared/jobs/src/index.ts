@@ -107,6 +107,7 @@ export { type Receipt, receiptOf } from './storage/receipt.js';
 export { type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
+export * from './storage/error-groups.js';
 export * from './storage/job-statistics.js';
 export type * from './storage/storage.js';
 export type { TransactionClient } from './storage/transaction.js';

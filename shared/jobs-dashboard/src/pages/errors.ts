@@ -1,4 +1,5 @@
 import type { ErrorGroup } from '@longshore/jobs';
+import { formatCount } from '../format/count.js';
 import { excerpt } from '../format/excerpt.js';
 import { confirmPath, jobsPath } from '../search/filters.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -29,7 +30,7 @@ export async function errorsPage({ query }: PageRequest, { reader, now }: PageCo
         view: 'error-groups',
         everyMs: 5_000,
         load: async () => {
-          const { groups, exact } = await reader.statistics.listErrorGroups({
+          const { groups, complete } = await reader.statistics.listErrorGroups({
             sinceMs: span.ms,
             limit: GROUPS,
           });
@@ -39,7 +40,7 @@ export async function errorsPage({ query }: PageRequest, { reader, now }: PageCo
               // Of a single hour everything is new.
               isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
             })),
-            exact,
+            complete,
             word: span.word,
             order,
             sorts: { jobs: `errors?since=${span.key}`, last: `errors?since=${span.key}&order=last` },
@@ -55,7 +56,18 @@ function byLastSeen(a: ErrorGroup, b: ErrorGroup): number {
 }
 
 function groupRow(group: ErrorGroup, since: string): object {
-  const { name, fingerprint, message, count, retryable, firstSeenAt, lastSeenAt, exampleId } = group;
+  const {
+    name,
+    fingerprint,
+    message,
+    count,
+    retryable,
+    failedExact,
+    waitingExact,
+    firstSeenAt,
+    lastSeenAt,
+    exampleId,
+  } = group;
   const alike = [
     { key: 'name', value: name },
     { key: 'fingerprint', value: fingerprint },
@@ -66,6 +78,8 @@ function groupRow(group: ErrorGroup, since: string): object {
     name,
     kind: excerpt(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT),
     message: excerpt(message.split('\n', 1)[0] ?? '', MAX_TEXT),
+    failed: formatCount({ count: retryable, exact: failedExact }),
+    waiting: formatCount({ count: count - retryable, exact: waitingExact || count === retryable }),
     count,
     retryable,
     firstSeenAt,

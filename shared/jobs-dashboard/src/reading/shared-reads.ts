@@ -61,7 +61,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     },
     statistics: {
       listErrorGroups: (query) =>
-        snapshot.share(key('errors', query), () => reader.statistics.listErrorGroups(query)),
+        snapshot.share(key('errors', query), () => reader.statistics.listErrorGroups(query), steadily),
       throughput: (query) =>
         snapshot.share(
           key('throughput', query),

@@ -1,6 +1,7 @@
 import type { Statement } from '../database.js';
+import { startOfDay } from './history-days.js';
 import { progressOf } from './job-reports.js';
-import { finished } from './job-rows.js';
+import { finished, lastError } from './job-rows.js';
 
 // Days of failed jobs have indexes of their own (migration 021). Partitions stand in the order of time, so the days after the
 // one that fills the page are not looked into.
@@ -26,3 +27,95 @@ function latestFailed(condition: string): string {
     ) as listed
     order by finished_at desc, id desc`;
 }
+
+/** Jobs of one name that failed for one kind of reason. */
+export interface ErrorGroupRow {
+  name: string;
+  /** Of the job that failed last. */
+  id: string;
+  error_name: string;
+  message: string;
+  first_at: Date;
+  last_at: Date;
+  /** Up to one more than `most`. */
+  jobs: number;
+  most: number;
+  /** Whether no name has further kinds, and no further names have failed. */
+  complete: boolean;
+}
+
+/** By how much the clocks here and in the database may differ. */
+const clocksDifferMs = 3_600_000;
+
+/**
+ * $1 milliseconds, $2 most kinds in all, $3 most kinds of a name. Goes from one kind to the next in the index and counts each by
+ * itself, so that a flood of one does not hide the others; the more there are, the less far each is counted. The days are named,
+ * so that others are not planned for, and the statement is prepared: to plan it takes as long as to run it.
+ */
+export function selectErrorGroups(sinceMs: number): Statement {
+  const first = startOfDay(new Date(Date.now() - sinceMs - clocksDifferMs)).toISOString();
+  const end = startOfDay(new Date(), 2).toISOString();
+  const days = `finished_at >= '${first}'::timestamptz and finished_at < '${end}'::timestamptz`;
+  const kindOf = 'longshore.error_kind(error)';
+  const alike = `
+      from longshore.job_done_failed
+      where ${days} and finished_at >= now() - $1::float8 * interval '1 millisecond'
+        and name = kind.name and ${kindOf} = kind.kind`;
+  return {
+    name: `longshore-select-error-groups-${first.slice(0, 10)}-${end.slice(0, 10)}`,
+    text: `
+    with recursive step as (
+      (
+        select name, ${kindOf} as kind, 1 as nth, 1 as steps from longshore.job_done_failed where ${days}
+        order by name, ${kindOf} limit 1
+      )
+      union all
+      select next.name, next.kind, case when next.name = step.name then step.nth + 1 else 1 end, step.steps + 1
+      from step cross join lateral (
+        select name, ${kindOf} as kind from longshore.job_done_failed
+        where ${days} and (name, ${kindOf})
+          > (step.name, case when step.nth < $3::integer then step.kind else 9223372036854775807 end)
+        order by name, ${kindOf} limit 1
+      ) as next
+      where step.steps < $2::integer
+    ),
+    kind as materialized (select * from step where kind is not null),
+    bound as materialized (
+      select case when count(*) <= 10 then 2000 when count(*) <= 20 then 1000 when count(*) <= 40 then 500 else 100 end as most,
+        count(*) < $2 and coalesce(max(nth), 0) < $3 as complete
+      from kind
+    )
+    select kind.name, latest.*, earliest.*, counted.*, (select most from bound) as most,
+      (select complete from bound) as complete
+    from kind
+    cross join lateral (
+      select id, coalesce(error ->> 'name', '') as error_name, left(error ->> 'message', 1000) as message,
+        finished_at as last_at ${alike}
+      order by finished_at desc limit 1
+    ) as latest
+    cross join lateral (select finished_at as first_at ${alike} order by finished_at limit 1) as earliest
+    cross join lateral (
+      select count(*)::integer as jobs from (select ${alike} limit (select most + 1 from bound)) as seen
+    ) as counted`,
+  };
+}
+
+/** A job that waits for another attempt. */
+export interface RetryingRow {
+  id: string;
+  name: string;
+  error_name: string;
+  message: string;
+  at: Date;
+}
+
+/** $1 milliseconds, $2 limit. */
+export const selectRetrying: Statement = {
+  name: 'longshore-select-retrying',
+  text: `
+    select id, name, coalesce((${lastError}) ->> 'name', '') as error_name, left((${lastError}) ->> 'message', 1000) as message,
+      retried_at as at
+    from longshore.job_waiting
+    where retried_at >= now() - $1::float8 * interval '1 millisecond' and (${lastError}) ->> 'message' is not null
+    order by retried_at desc limit $2`,
+};

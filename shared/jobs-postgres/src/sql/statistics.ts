@@ -1,7 +1,4 @@
 import type { Statement } from '../database.js';
-import { madeDays, startOfDay } from './history-days.js';
-
-const clocksDifferMs = 3_600_000;
 
 /** $1 queue, 0 for all; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. */
 export const selectThroughput: Statement = {
@@ -49,40 +46,4 @@ export const deleteOldThroughput: Statement = {
   text: `
     delete from longshore.throughput
     where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * interval '1 millisecond'`,
-};
-
-export interface FailureRow {
-  id: string;
-  name: string;
-  error_name: string;
-  message: string;
-  at: Date;
-  retryable: boolean;
-}
-
-const columns = (error: string, at: string, retryable: boolean): string =>
-  `id, name, coalesce(${error} ->> 'name', '') as error_name, left(${error} ->> 'message', 1000) as message,
-   ${at} as at, ${retryable} as retryable`;
-
-/** $1 milliseconds, $2 limit. The days are named, so that others are not planned for; by a clock that may differ from the database's. */
-export function selectFailed(sinceMs: number): Statement {
-  const firstDay = startOfDay(new Date(Date.now() - sinceMs - clocksDifferMs)).toISOString();
-  return {
-    text: `
-    select ${columns('error', 'finished_at', true)} from longshore.job_done
-    where state = 'failed' and finished_at >= now() - $1::float8 * interval '1 millisecond'
-      and finished_at >= '${firstDay}'::timestamptz and ${madeDays()}
-      and error ->> 'message' is not null
-    order by finished_at desc limit $2`,
-  };
-}
-
-/** $1 milliseconds, $2 limit. */
-export const selectRetrying: Statement = {
-  name: 'longshore-select-retrying',
-  text: `
-    select ${columns(`(past_attempts -> -1 -> 'error')`, 'retried_at', false)} from longshore.job_waiting
-    where retried_at >= now() - $1::float8 * interval '1 millisecond'
-      and past_attempts -> -1 -> 'error' ->> 'message' is not null
-    order by retried_at desc limit $2`,
 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { ErrorGroup } from '../storage/job-statistics.js';
+import type { ErrorGroup } from '../storage/error-groups.js';
 import { type Bench, until } from './storage-under-test.js';
 
 /** What failed last, whenever it was created; each test has names and queues of its own. */

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { errorFingerprint } from '../job/error-fingerprint.js';
 import type { NewJob, Outcome } from '../job/job.js';
-import type { ErrorGroup, ThroughputBucket } from '../storage/job-statistics.js';
+import type { ErrorGroup } from '../storage/error-groups.js';
+import type { ThroughputBucket } from '../storage/job-statistics.js';
 import { type Bench, until } from './storage-under-test.js';
 
 const hourMs = 3_600_000;

@@ -1,34 +1,4 @@
-export interface ErrorGroupQuery {
-  /** Failures of the last so many milliseconds. */
-  readonly sinceMs: number;
-  /** At most so many groups; 100 by default. */
-  readonly limit?: number;
-}
-
-/** Jobs of one name whose latest failure is of one kind. */
-export interface ErrorGroup {
-  /** Of the jobs. */
-  name: string;
-  /** As `errorFingerprint` gives it; `errorFingerprint` of a filter finds the jobs. */
-  fingerprint: string;
-  /** Jobs: those that failed, and those that wait for another attempt. */
-  count: number;
-  /** Of these, jobs in state `failed`: those that can be sent back. */
-  retryable: number;
-  firstSeenAt: Date;
-  lastSeenAt: Date;
-  /** Of the latest failure. */
-  message: string;
-  /** The job of the latest failure. */
-  exampleId: string;
-}
-
-export interface ErrorGroups {
-  /** The largest first. */
-  readonly groups: ErrorGroup[];
-  /** `false`: there were more failures than were looked at, and the oldest ones are not counted. */
-  readonly exact: boolean;
-}
+import type { ErrorGroupQuery, ErrorGroups } from './error-groups.js';
 
 export interface ThroughputQuery {
   /** The last so many milliseconds: up to 7 days; of one queue, up to a day. */
@@ -58,7 +28,10 @@ export interface ThroughputBucket {
 
 /** Figures over many jobs, which cost the same however many there are. */
 export interface JobStatistics {
-  /** Looks at the newest 5000 failed jobs and as many that wait for another attempt. */
+  /**
+   * What failed within a span of time, by kind. A flood of one error hides no other: where there is too much to be counted, each
+   * group is counted so far, and says so.
+   */
   listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups>;
   /**
    * Jobs that ended done or failed, by time: oldest bucket first, none left out, the last one still filling. What is
@@ -127,36 +100,4 @@ export function emptyBucketsByQueue(
       Array.from(names, (queue) => [queue, emptyBuckets({ sinceMs, bucketMs, queue }, nowMs)] as const),
     ),
   };
-}
-
-/** A job's latest failure. */
-export interface Failure {
-  readonly jobId: string;
-  readonly name: string;
-  readonly fingerprint: string;
-  readonly message: string;
-  readonly at: Date;
-  readonly retryable: boolean;
-}
-
-/** The largest groups first, and of those of a size, the one that was seen last. */
-export function groupFailures(failures: Iterable<Failure>, limit = 100): ErrorGroup[] {
-  const groups = new Map<string, ErrorGroup>();
-  for (const { jobId, name, fingerprint, message, at, retryable } of failures) {
-    const key = `${name}\n${fingerprint}`;
-    let group = groups.get(key);
-    if (group === undefined) {
-      const seen = { firstSeenAt: at, lastSeenAt: at, message, exampleId: jobId };
-      groups.set(key, (group = { name, fingerprint, count: 0, retryable: 0, ...seen }));
-    }
-    group.count++;
-    if (retryable) group.retryable++;
-    if (at < group.firstSeenAt) group.firstSeenAt = at;
-    if (at > group.lastSeenAt) Object.assign(group, { lastSeenAt: at, message, exampleId: jobId });
-  }
-  return [...groups.values()]
-    .toSorted(
-      (one, other) => other.count - one.count || other.lastSeenAt.getTime() - one.lastSeenAt.getTime(),
-    )
-    .slice(0, limit);
 }

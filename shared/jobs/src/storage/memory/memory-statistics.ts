@@ -4,10 +4,13 @@ import {
   type ErrorGroups,
   type Failure,
   groupFailures,
-  type JobStatistics,
-  type QueuesThroughputQuery,
-  type ThroughputBucket,
-  type ThroughputQuery,
+  largestGroups,
+} from '../error-groups.js';
+import type {
+  JobStatistics,
+  QueuesThroughputQuery,
+  ThroughputBucket,
+  ThroughputQuery,
 } from '../job-statistics.js';
 import type { Clock } from './clock.js';
 import type { JobRecord } from './job-record.js';
@@ -23,13 +26,13 @@ export class MemoryStatistics implements JobStatistics {
     this.#clock = clock;
   }
 
-  async listErrorGroups({ sinceMs, limit }: ErrorGroupQuery): Promise<ErrorGroups> {
-    const since = new Date(this.#clock.now() - sinceMs);
+  async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
+    const since = new Date(this.#clock.now() - query.sinceMs);
     const failures = [...this.#jobs.all()].flatMap((record) => {
       const failure = failureOf(record);
       return failure !== null && failure.at >= since ? failure : [];
     });
-    return { groups: groupFailures(failures, limit), exact: true };
+    return largestGroups(groupFailures(failures), query);
   }
 
   async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
