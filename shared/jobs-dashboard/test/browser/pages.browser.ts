@@ -173,6 +173,21 @@ describe('in a browser', () => {
     });
   });
 
+  it('a long name of the installation leaves its place to the search at 320 px', async () => {
+    const named = await openSite({ instance: 'x'.repeat(40) });
+    try {
+      await withPage(async (page) => {
+        await page.setViewportSize({ width: 320, height: 640 });
+        await page.goto(`${named.url}/job-dashboard/`);
+        const search = await page.locator('.deck .search').boundingBox();
+        expect(search?.width).to.equal(96);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.equal(320);
+      });
+    } finally {
+      await named.close();
+    }
+  });
+
   it('the installation’s name stands under that of the product, in line with it', async () => {
     const named = await openSite({ instance: 'staging' });
     try {
