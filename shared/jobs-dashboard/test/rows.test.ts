@@ -89,8 +89,8 @@ describe('the rows of lists', () => {
       filter: { outcome: 'refused', why: 'gone' },
     });
     const text = await page('/audit');
-    expect(text).to.match(/Sunday,? 1 March 2026 14:05 ada/);
-    expect(text).to.include('14:05 ada Set limits of queue mail at once 4 done');
+    expect(text).to.match(/Sunday,? 1 March 2026 14:05:00 ada/);
+    expect(text).to.include('14:05:00 ada Set limits of queue mail at once 4 done');
     expect(text).to.include('ada Paused queue mail refused: nothing was changed (gone)');
   });
 
@@ -102,8 +102,14 @@ describe('the rows of lists', () => {
     storage.manualClock.advance(10 * 3_600_000);
     await record();
     await record();
-    const days = (await page('/audit')).match(/(?<=day,? )\d+ March|\d\d:05 ada/g);
-    expect(days?.slice(0, 5)).to.deep.equal(['2 March', '00:05 ada', '00:05 ada', '1 March', '14:05 ada']);
+    const days = (await page('/audit')).match(/(?<=day,? )\d+ March|\d\d:05:00 ada/g);
+    expect(days?.slice(0, 5)).to.deep.equal([
+      '2 March',
+      '00:05:00 ada',
+      '00:05:00 ada',
+      '1 March',
+      '14:05:00 ada',
+    ]);
   });
 
   it('that are none say what to do about it', async () => {

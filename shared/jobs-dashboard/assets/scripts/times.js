@@ -5,7 +5,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const zoned = new Intl.DateTimeFormat(undefined, {
+/** As the server writes it: `2 Mar 2026, 14:05:09 CET`. */
+const zoned = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'long',
 });
@@ -14,14 +15,21 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
-/** As the server writes it for other zones: `Mon 2 Mar, 14:05`. */
-const day = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+/**
+ * As the server writes it for other zones: `Mon 2 Mar, 14:05`.
+ *
+ * @param {string} detail `seconds`, `year`, both or neither
+ */
+const dayWith = (detail) =>
+  new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    ...(detail.includes('year') ? { year: 'numeric' } : {}),
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(detail.includes('seconds') ? { second: '2-digit' } : {}),
+  });
 
 /** Above what happened on it. */
 const date = new Intl.DateTimeFormat('en-GB', {
@@ -48,16 +56,20 @@ export function setClock(now) {
  * @param {ParentNode} root
  */
 export function showTimes(root) {
-  const { timeZone } = day.resolvedOptions();
+  const { timeZone } = clock.resolvedOptions();
   for (const table of root.querySelectorAll('[data-zone]')) {
-    if (table.getAttribute('data-zone') === timeZone)
-      for (const cell of table.querySelectorAll('.yours')) cell.remove();
+    for (const cell of table.querySelectorAll('.yours')) {
+      if (table.getAttribute('data-zone') === timeZone) cell.remove();
+      else if (cell.hasAttribute('data-label')) cell.setAttribute('data-label', 'Yours');
+      else cell.textContent = `In ${timeZone}, yours`;
+    }
   }
   showDays(root);
   for (const time of timesIn(root)) {
     const exact = zoned.format(new Date(time.dateTime));
     if (time.dataset['clock'] !== undefined) {
-      const format = { minutes, day, date }[time.dataset['clock']] ?? clock;
+      const { clock: kind, detail = '' } = time.dataset;
+      const format = kind === 'day' ? dayWith(detail) : ({ minutes, date }[kind] ?? clock);
       time.textContent = format.format(new Date(time.dateTime));
     }
     if (time.dataset['exact'] === undefined) time.title = exact;

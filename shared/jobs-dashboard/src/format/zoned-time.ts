@@ -1,18 +1,36 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** A time as the clocks of a zone show it: `Mon 2 Mar, 02:30 CET`. Seconds are left out where there are none. */
-export function timeIn(timeZone: string, at: Date): string {
-  const seconds = at.getUTCSeconds() === 0 ? {} : ({ second: '2-digit' } as const);
+/** What times of one list are told with, so that no two of them look alike. */
+export interface TimeDetail {
+  readonly seconds: boolean;
+  readonly year: boolean;
+}
+
+/** Seconds if any of them has some, the year if it is not that of `now` for all. */
+export function detailOf(times: readonly Date[], now: Date): TimeDetail {
+  return {
+    seconds: times.some((at) => at.getUTCSeconds() !== 0),
+    year: times.some((at) => at.getUTCFullYear() !== now.getUTCFullYear()),
+  };
+}
+
+/** A time as the clocks of a zone show it: `Mon 2 Mar, 02:30`. */
+export function timeIn(timeZone: string, at: Date, { seconds, year }: TimeDetail): string {
   return formatted(at, {
     timeZone,
     weekday: 'short',
     day: 'numeric',
     month: 'short',
+    ...(year ? { year: 'numeric' } : {}),
     hour: '2-digit',
     minute: '2-digit',
-    ...seconds,
-    timeZoneName: 'short',
+    ...(seconds ? { second: '2-digit' } : {}),
   });
+}
+
+/** The name of a zone at a time: `CET`, `CEST`. */
+export function zoneNameAt(timeZone: string, at: Date): string {
+  return formatted(at, { timeZone, timeZoneName: 'short', hour: 'numeric' }).replace(/^\S+ /, '');
 }
 
 /** A day as the calendars of a zone show it: `Monday, 2 March 2026`. */

@@ -3,7 +3,7 @@ import { cronWords } from '../format/cron-words.js';
 import { parseExactly } from '../format/exact-json.js';
 import { jsonTokens } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
-import { timeIn } from '../format/zoned-time.js';
+import { detailOf, type TimeDetail, timeIn, zoneNameAt } from '../format/zoned-time.js';
 import { notFound } from '../http/problem.js';
 import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
@@ -39,15 +39,20 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
     late,
     words: cronWords(job.cron),
     args: jsonTokens(redact(parseExactly(args ?? 'null'), context.redact)),
-    next: nextTimes(job),
+    ...nextTimes(job, new Date(context.now())),
   };
 }
 
 /** They begin with the one that the storage has noted, so that they stay the same until it has come. */
-function nextTimes(job: Omit<RecurringJob, 'args'>): { at: Date; inZone: string }[] {
-  if (job.nextDueAt === null) return [];
-  const following = nextOccurrences(job, NEXT_TIMES - 1, job.nextDueAt);
-  return [job.nextDueAt, ...following].map((at) => ({ at, inZone: timeIn(job.timeZone, at) }));
+function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
+  const { nextDueAt, timeZone } = job;
+  const times = nextDueAt === null ? [] : [nextDueAt, ...nextOccurrences(job, NEXT_TIMES - 1, nextDueAt)];
+  const detail = detailOf(times, now);
+  const next = times.map((at) => ({
+    at,
+    there: `${timeIn(timeZone, at, detail)} ${zoneNameAt(timeZone, at)}`,
+  }));
+  return { next, detail };
 }
 
 async function loadRuns(id: string, { reader, redact }: PageContext): Promise<object> {
