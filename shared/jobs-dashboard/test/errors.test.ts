@@ -74,3 +74,23 @@ describe('the page of errors', () => {
     }
   });
 });
+
+describe('the overview when much fails', () => {
+  it('names the queue and the error of most failures, wherever the latest were', async () => {
+    const site = await openSite();
+    try {
+      const { storage, serverId } = site.story;
+      const fail = async (queue: string, message: string): Promise<void> => {
+        await storage.add({ name: 'fetch', queue, maxAttempts: 1 });
+        const error = { name: 'HttpError', message, stack: null };
+        await storage.end(await storage.start(serverId, queue), { kind: 'failed', error });
+      };
+      for (let n = 0; n < 30; n++) await fail('bulk', 'upstream said 503');
+      await fail('other', 'connection closed');
+      const text = textOf((await site.http.get('/job-dashboard/')).text);
+      expect(text).to.match(/ 3\d of 3\d in queue “bulk”; most often HttpError: upstream said 503 /);
+    } finally {
+      await site.close();
+    }
+  });
+});

@@ -2,19 +2,7 @@ import type { RecurringJob } from '@longshore/jobs';
 import { expect } from 'chai';
 import { lateAmong, withoutReason } from '../src/diagnosis/late-recurring.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import {
-  ago,
-  counts,
-  failure,
-  job,
-  lease,
-  lostServer,
-  nowMs,
-  queue,
-  read,
-  recurring,
-  server,
-} from './situation.js';
+import { ago, counts, job, lease, lostServer, nowMs, queue, read, recurring, server } from './situation.js';
 
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({
@@ -26,7 +14,7 @@ describe('the warnings', () => {
     lost: [],
     late: [],
     clockAheadMs: 0,
-    recent: { done: 0, failed: 0, newestFailed: [] },
+    recent: { done: 0, failed: 0, common: null },
     nowMs,
     ...own,
   });
@@ -89,12 +77,12 @@ describe('the warnings', () => {
     ],
     [
       'many failures',
-      situation({ recent: { done: 20, failed: 5, newestFailed: [] } }),
+      situation({ recent: { done: 20, failed: 5, common: null } }),
       '5 of the 25 jobs that ended in the last 10 minutes have failed',
     ],
     [
       'nothing but failures',
-      situation({ recent: { done: 0, failed: 1_000, newestFailed: [] } }),
+      situation({ recent: { done: 0, failed: 1_000, common: null } }),
       'All 1,000 jobs that ended in the last 10 minutes have failed',
     ],
     [
@@ -152,14 +140,27 @@ describe('the warnings', () => {
     expect(withoutReason([recurring({ lastJobId: 'last' })], [job({ id: 'last' })])).to.have.lengthOf(1);
   });
 
-  it('name the queue and the error of the newest failures', () => {
-    const failed = job({ state: 'failed', finishedAt: ago(5), error: failure, queue: 'cards' });
-    const old = job({ state: 'failed', finishedAt: ago(900), queue: 'old' });
-    const recent = { done: 0, failed: 9, newestFailed: [failed, old] };
-    const [warning] = findWarnings(situation({ recent }));
-    expect(warning).to.include({ link: 'errors?since=1h' });
-    expect(warning?.advice).to.include('queue “cards”').and.include('TypeError');
-  });
+  for (const [what, common, words] of [
+    [
+      'the queue and the error of most failures',
+      {
+        queue: { name: 'bulk', failed: 4_503 },
+        error: { name: 'HttpError', message: 'upstream said 503\nat 7', most: true },
+      },
+      '4,503 of 4,541 in queue “bulk”; most often HttpError: upstream said 503',
+    ],
+    [
+      'the one queue of all failures, and one of several frequent errors',
+      { queue: { name: 'bulk', failed: 4_600 }, error: { name: 'Error', message: '', most: false } },
+      'All in queue “bulk”; often Error',
+    ],
+    ['where to look if nothing is in common', { queue: null, error: null }, 'See what they have in common.'],
+  ] as const) {
+    it(`name ${what}`, () => {
+      const [warning] = findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }));
+      expect(warning).to.deep.include({ link: 'errors?since=1h', advice: words });
+    });
+  }
 
   it('lead to the job that stalled, or to those of its server', () => {
     const [one] = findWarnings(situation({ stalled: [lease({})] }));
@@ -179,8 +180,8 @@ describe('the warnings', () => {
       situation({ lost: [lostServer()], servers: [server({ startedAt: ago(80) })] }),
     ],
     ['a server that died long ago', situation({ lost: [lostServer({ lostAt: ago(901) })] })],
-    ['a failure now and then', situation({ recent: { done: 21, failed: 5, newestFailed: [] } })],
-    ['a few failures and nothing else', situation({ recent: { done: 0, failed: 4, newestFailed: [] } })],
+    ['a failure now and then', situation({ recent: { done: 21, failed: 5, common: null } })],
+    ['a few failures and nothing else', situation({ recent: { done: 0, failed: 4, common: null } })],
     [
       'a queue that is worked on',
       situation({

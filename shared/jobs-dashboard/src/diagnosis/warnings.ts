@@ -40,7 +40,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...idleHouse(situation),
     ...pausedQueues(situation),
     ...unservedQueues(situation),
-    ...failureWarning(situation.recent, situation.nowMs),
+    ...failureWarning(situation.recent),
     ...unhandledJobs(situation),
     ...silentServers(situation),
     ...lostServers(situation.lost, situation.servers, situation.nowMs),

@@ -6,6 +6,7 @@ import type { Situation } from '../diagnosis/warnings.js';
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 import { readClockAhead } from './clock-ahead.js';
+import { readCommonFailures } from './common-failures.js';
 
 const FEW_JOBS = 5;
 
@@ -14,30 +15,20 @@ type Reader = PageContext['reader'];
 /** All that warnings are made from. */
 export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>): Promise<Situation> {
   const { reader, now } = context;
-  const [
-    queues,
-    servers,
-    longestRunning,
-    orphans,
-    stalled,
-    lost,
-    ended,
-    newestFailed,
-    recurring,
-    clockAheadMs,
-  ] = await Promise.all([
-    reader.listQueues(),
-    reader.listServers(),
-    oldestInProcessing(reader),
-    reader.listOrphans(),
-    reader.listStalledLeases(stalledQuery),
-    reader.listLostServers(),
-    reader.statistics.throughput(recently),
-    newestOfFailed(reader),
-    reader.recurring.list(),
-    readClockAhead(context),
-  ]);
-  const recent = { ...totalOf(ended), newestFailed };
+  const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, clockAheadMs] =
+    await Promise.all([
+      reader.listQueues(),
+      reader.listServers(),
+      oldestInProcessing(reader),
+      reader.listOrphans(),
+      reader.listStalledLeases(stalledQuery),
+      reader.listLostServers(),
+      reader.statistics.throughput(recently),
+      reader.recurring.list(),
+      readClockAhead(context),
+    ]);
+  const total = totalOf(ended);
+  const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
   const nowMs = now() - clockAheadMs;
   const late = await lateOf(recurring, nowMs, reader);
   return { queues, servers, longestRunning, orphans, stalled, lost, late, recent, clockAheadMs, nowMs };
