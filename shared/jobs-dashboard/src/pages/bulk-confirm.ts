@@ -1,4 +1,5 @@
 import { type BulkAction, type Job, type JobCount, type JobFilter, statesOfAction } from '@longshore/jobs';
+import { hasRole } from '../access/viewer.js';
 import { type Selection, selectionIn } from '../actions/selection.js';
 import { formatCount } from '../format/count.js';
 import { excerpt } from '../format/excerpt.js';
@@ -24,10 +25,12 @@ interface Wanted extends Selection {
 }
 
 /** Says what an action on many jobs would do, before it does it. */
-export async function bulkConfirmPage({ query }: PageRequest, context: PageContext): Promise<Page> {
+export async function bulkConfirmPage({ query, viewer }: PageRequest, context: PageContext): Promise<Page> {
   const wanted = wantedIn(query, context);
   return {
-    title: `${bulkWords[wanted.action].verb} these jobs?`,
+    title: hasRole(viewer, wanted.action === 'delete' ? 'admin' : 'operator')
+      ? `${bulkWords[wanted.action].verb} these jobs?`
+      : `Jobs that would be ${bulkWords[wanted.action].done}`,
     section: 'jobs',
     view: 'bulk-confirm',
     data: { back: wanted.list },

@@ -1,5 +1,6 @@
 import { recently } from '../diagnosis/failing.js';
 import { chartOf } from '../format/chart.js';
+import { withFiner } from '../format/finer-buckets.js';
 import { jobsPath, type Term } from '../search/filters.js';
 import type { PageContext, Region } from './page.js';
 
@@ -40,19 +41,20 @@ export function throughputRegion({ reader }: PageContext, queue?: string): Regio
     name: 'throughput',
     view: 'throughput',
     everyMs: 5_000,
-    load: async () => ({
-      charts: await Promise.all(
-        spans.map(async ({ title, unit, since, parts, span }) => {
-          const query = { ...span, ...(queue === undefined ? {} : { queue }) };
+    load: async () => {
+      const [fine = [], coarse = []] = await Promise.all(
+        spans.map(({ span }) =>
+          reader.statistics.throughput({ ...span, ...(queue === undefined ? {} : { queue }) }),
+        ),
+      );
+      const read = [fine, withFiner(coarse, fine, day.span.bucketMs)];
+      return {
+        charts: spans.map(({ title, unit, since, parts }, index) => {
           const terms: Term[] = [...ofQueue, { key: 'after', value: since }];
-          return {
-            title,
-            unit,
-            failedPath: jobsPath({ state: 'failed', terms }),
-            chart: chartOf(await reader.statistics.throughput(query), parts),
-          };
+          const failedPath = jobsPath({ state: 'failed', terms });
+          return { title, unit, failedPath, chart: chartOf(read[index] ?? [], parts) };
         }),
-      ),
-    }),
+      };
+    },
   };
 }

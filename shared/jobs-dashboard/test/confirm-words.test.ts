@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import type { Role } from '../src/access/viewer.js';
+import { openSite, textOf } from './dashboard-site.js';
+
+describe('the confirmation of an action on many jobs', () => {
+  async function confirmation(role: Role, query: string): Promise<string> {
+    const authorize = () => ({ name: 'ada', role });
+    const site = await openSite({ authorize, control: ({ storage }) => storage });
+    try {
+      return (await site.http.get(`/job-dashboard/bulk/confirm?${query}`)).text;
+    } finally {
+      await site.close();
+    }
+  }
+
+  it('has no button where there is no job to do it to', async () => {
+    const html = await confirmation('admin', 'action=delete&state=done&queue=none');
+    expect(textOf(html)).to.include('0 jobs at the moment').and.include('Go back');
+    expect(html).not.to.include('Delete 0 jobs');
+    expect(html).not.to.match(/action="[^"]*bulk-delete"/);
+  });
+
+  it('counts none where no job can be in a state for it', async () => {
+    expect(textOf(await confirmation('admin', 'action=run&state=failed'))).to.include('0 jobs at the moment');
+  });
+
+  it('tells a sample of the newest where there are many', async () => {
+    const site = await openSite({ control: ({ storage }) => storage });
+    try {
+      for (let index = 0; index < 130; index += 1)
+        await site.story.storage.add({ name: `kind-${index % 6}`, queue: 'many' });
+      const { text } = await site.http.get('/job-dashboard/bulk/confirm?action=cancel&queue=many');
+      expect(textOf(text))
+        .to.include('130 jobs at the moment')
+        .and.include('queues and errors of the newest 100.')
+        .and.match(/Name kind-\d 17 , .* and 2 more/);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('asks whoever may do it', async () => {
+    expect(textOf(await confirmation('operator', 'action=retry&state=failed'))).to.include(
+      'Retry these jobs?',
+    );
+  });
+
+  it('asks nobody who may not, and says what it would take', async () => {
+    const text = textOf(await confirmation('viewer', 'action=retry&state=failed'));
+    expect(text).to.include('Jobs that would be retried').and.include('it takes the role operator');
+    expect(text).not.to.include('Retry these jobs?');
+    const ofOperator = textOf(await confirmation('operator', 'action=delete&state=failed'));
+    expect(ofOperator).to.include('Jobs that would be deleted').and.include('it takes the role admin');
+  });
+});
