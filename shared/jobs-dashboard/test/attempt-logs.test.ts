@@ -58,6 +58,17 @@ describe('what the attempts of a job said', () => {
     expect(textOf(await get(`/jobs/${id}`))).to.match(/Log .*one .*The whole log/);
   });
 
+  it('stands above all else with its latest 25 lines only', async () => {
+    await attemptThatSays(
+      Array.from({ length: 30 }, (_, index) => `line ${index}.`),
+      false,
+    );
+    const { text } = await site.http.get(`/job-dashboard/jobs/${id}`, {
+      headers: { 'longshore-region': 'log' },
+    });
+    expect(textOf(text)).to.include('5 earlier lines').and.include('line 5.').and.not.include('line 4.');
+  });
+
   it('leads to all that each said where the page has the end of it only', async () => {
     await attemptThatSays(
       Array.from({ length: 101 }, (_, index) => `line ${index}.`),

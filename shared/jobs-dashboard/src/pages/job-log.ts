@@ -4,8 +4,12 @@ import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { logRow } from './log-row.js';
 import type { Page, PageContext, PageRequest, Region } from './page.js';
 
-/** On the job's own page: the latest ones. */
-const FEW_LINES = 100;
+/** On the job's own page, above all else: the latest ones. */
+const FEW_LINES = 25;
+
+/** On that page, too, with the attempts that said them. */
+const ATTEMPT_LINES = 100;
+
 const LINES = 500;
 
 /** The end of a job's log, which goes on by itself while the job runs. */
@@ -16,7 +20,7 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
     everyMs: running ? 2_000 : 10_000,
     ...(running ? { stream: `jobs/${id}/stream` } : {}),
     load: async () => {
-      const { leftOut, lines } = await readLogEnd(id, context.reader);
+      const { leftOut, lines } = await readLogEnd(id, context.reader, FEW_LINES);
       return { id, leftOut, running, lines: lines.map((line) => logRow(line, context.redact)) };
     },
   };
@@ -26,9 +30,10 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
 export async function readLogEnd(
   id: string,
   reader: DashboardReader,
+  limit: number = ATTEMPT_LINES,
 ): Promise<{ leftOut: number; lines: readonly LogLine[] }> {
-  const leftOut = Math.max(0, (await reader.countLogs(id)) - FEW_LINES);
-  return { leftOut, lines: await reader.listLogs(id, { offset: leftOut, limit: FEW_LINES }) };
+  const leftOut = Math.max(0, (await reader.countLogs(id)) - limit);
+  return { leftOut, lines: await reader.listLogs(id, { offset: leftOut, limit }) };
 }
 
 /** All of it, a page after the other. */

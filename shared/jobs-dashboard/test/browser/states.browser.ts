@@ -122,4 +122,16 @@ describe('a page in a state of its own, in a browser,', () => {
       }
     });
   });
+
+  it('with arguments of a thousand lines, scrolls them by themselves, and by the keyboard', () =>
+    withSite({}, async ({ story }, page, open) => {
+      const args = { lines: Array.from({ length: 1_000 }, (_, line) => line) };
+      await open(`jobs/${await story.storage.add({ name: 'long', args })}`);
+      await expectAccessible(page);
+      const shown = page.locator('pre.json');
+      expect((await shown.boundingBox())?.height).to.be.at.most(480);
+      await shown.focus();
+      await page.keyboard.press('End');
+      await page.waitForFunction(() => (document.querySelector('pre.json')?.scrollTop ?? 0) > 1_000);
+    }));
 });
