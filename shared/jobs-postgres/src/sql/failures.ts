@@ -47,10 +47,16 @@ export interface ErrorGroupRow {
 /** By how much the clocks here and in the database may differ. */
 const clocksDifferMs = 3_600_000;
 
+/** Jobs of each kind that are counted in any case, of each that is larger if there are few such, and of these together. */
+const fewJobs = 100;
+const mostJobs = 2_000;
+const allJobs = 10_000;
+
 /**
  * $1 milliseconds, $2 most kinds in all, $3 most kinds of a name. Goes from one kind to the next in the index and counts each by
- * itself, so that a flood of one does not hide the others; the more there are, the less far each is counted. The days are named,
- * so that others are not planned for, and the statement is prepared: to plan it takes as long as to run it.
+ * itself, so that a flood of one does not hide the others: all a little, and then the large ones, the further the fewer there
+ * are. The days are named, so that others are not planned for, and the statement is prepared: to plan it takes longer than to
+ * run it.
  */
 export function selectErrorGroups(sinceMs: number): Statement {
   const first = startOfDay(new Date(Date.now() - sinceMs - clocksDifferMs)).toISOString();
@@ -80,14 +86,21 @@ export function selectErrorGroups(sinceMs: number): Statement {
       where step.steps < $2::integer
     ),
     kind as materialized (select * from step where kind is not null),
+    counted as materialized (
+      select kind.*, few.jobs from kind
+      cross join lateral (select count(*)::integer as jobs from (select ${alike} limit ${fewJobs + 1}) as seen) as few
+    ),
     bound as materialized (
-      select case when count(*) <= 10 then 2000 when count(*) <= 20 then 1000 when count(*) <= 40 then 500 else 100 end as most,
-        count(*) < $2 and coalesce(max(nth), 0) < $3 as complete
-      from kind
+      select greatest(${fewJobs}, least(${mostJobs}, ${allJobs} / greatest(large, 1) / 100 * 100)) as most, complete
+      from (
+        select count(*) filter (where jobs > ${fewJobs}) as large,
+          count(*) < $2 and coalesce(max(nth), 0) < $3 as complete
+        from counted
+      ) as sizes
     )
-    select kind.name, latest.*, earliest.*, counted.*, (select most from bound) as most,
-      (select complete from bound) as complete
-    from kind
+    select kind.name, latest.*, earliest.*, seen.*, bound.most::integer as most, bound.complete
+    from bound
+    cross join counted as kind
     cross join lateral (
       select id, coalesce(error ->> 'name', '') as error_name, left(error ->> 'message', 1000) as message,
         finished_at as last_at ${alike}
@@ -95,8 +108,9 @@ export function selectErrorGroups(sinceMs: number): Statement {
     ) as latest
     cross join lateral (select finished_at as first_at ${alike} order by finished_at limit 1) as earliest
     cross join lateral (
-      select count(*)::integer as jobs from (select ${alike} limit (select most + 1 from bound)) as seen
-    ) as counted`,
+      select case when kind.jobs <= ${fewJobs} or bound.most = ${fewJobs} then kind.jobs
+        else (select count(*)::integer from (select ${alike} limit (select most + 1 from bound)) as seen) end as jobs
+    ) as seen`,
   };
 }
 
