@@ -11,12 +11,12 @@ export interface Bucket {
  */
 export interface Chart {
   readonly width: number;
-  /** What the full height stands for: 1, 2, 3, 4, 5, 6 or 8 times a power of ten. */
-  readonly top: number;
+  /** The most that were done in one bucket: the full height. */
+  readonly most: number;
   /** A path of SVG: all bars. */
   readonly done: string;
   /** The same of what failed; `null` if nothing did. */
-  readonly failed: { readonly top: number; readonly bars: string } | null;
+  readonly failed: { readonly most: number; readonly bars: string } | null;
   /** The bucket that is still filling; it is drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
   /** A path of SVG: lines at half of the height and at the times of `ticks`. */
@@ -47,18 +47,18 @@ export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const first = buckets[0] ?? last;
   const finished = buckets.slice(0, -1);
   const width = STEP * buckets.length;
-  const top = roundTop(Math.max(...buckets.map(({ done }) => done)));
-  const high = (jobs: number): number => scaled(jobs, top, HEIGHT, LEAST);
+  const most = Math.max(...buckets.map(({ done }) => done));
+  const high = (jobs: number): number => scaled(jobs, most, HEIGHT, LEAST);
   const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
   const inParts = Array.from({ length: parts }, (_each, index) => index / parts);
   return {
     width,
-    top,
+    most,
     done: bars(
       finished.map(({ done }) => -high(done)),
       HEIGHT,
     ),
-    failed: mostFailed === 0 ? null : failures(buckets, roundTop(mostFailed)),
+    failed: mostFailed === 0 ? null : failures(buckets, mostFailed),
     unfinished: { x: STEP * finished.length, y: HEIGHT - high(last.done), height: high(last.done) },
     grid: `M0 ${HEIGHT / 2}h${width}${inParts.map((part) => `M${round(part * width)} 0v${HEIGHT}`).join('')}`,
     ticks: inParts.map(
@@ -69,11 +69,11 @@ export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   };
 }
 
-function failures(buckets: readonly Bucket[], top: number): { top: number; bars: string } {
+function failures(buckets: readonly Bucket[], most: number): { most: number; bars: string } {
   return {
-    top,
+    most,
     bars: bars(
-      buckets.map(({ failed }) => scaled(failed, top, DEPTH, LEAST_FAILED)),
+      buckets.map(({ failed }) => scaled(failed, most, DEPTH, LEAST_FAILED)),
       0,
     ),
   };
@@ -86,9 +86,9 @@ export function bars(lengths: readonly number[], axis: number): string {
     .join('');
 }
 
-/** How long the bar of so many jobs is, where `top` are as long as the whole: what is there is to be seen. */
-export function scaled(jobs: number, top: number, whole: number, least: number): number {
-  return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / top));
+/** How long the bar of so many jobs is, where `most` are as long as the whole: what is there is to be seen. */
+export function scaled(jobs: number, most: number, whole: number, least: number): number {
+  return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / most));
 }
 
 function rowsOf(buckets: readonly Bucket[]): Bucket[] {
@@ -105,12 +105,6 @@ export function totalOf(buckets: readonly Bucket[]): { done: number; failed: num
     done: buckets.reduce((total, { done }) => total + done, 0),
     failed: buckets.reduce((total, { failed }) => total + failed, 0),
   };
-}
-
-function roundTop(most: number): number {
-  if (most <= 1) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 3, 4, 5, 6, 8].find((step) => step * power >= most) ?? 10) * power;
 }
 
 function round(value: number): number {
