@@ -16,6 +16,7 @@ describe('an action that does not come to its end', () => {
       return act();
     };
     site = await openSite({
+      snapshotMs: 60_000,
       control: ({ storage }) => {
         const { audit } = storage;
         const pauseQueue = storage.pauseQueue.bind(storage);
@@ -62,6 +63,14 @@ describe('an action that does not come to its end', () => {
     const { status, text } = await post('/queues/mail/pause');
     expect([status, (await pausedAt()) === null]).to.deep.equal([503, false]);
     expect(textOf(text)).to.include('What you asked for was carried out');
+  });
+
+  it('lets whoever looks then see how things are, not how they were a moment ago', async () => {
+    const shown = async () => textOf((await site.http.get('/job-dashboard/queues/mail')).text);
+    expect(await shown()).not.to.include('It was paused');
+    failing = { step: 'amend', error: away };
+    await post('/queues/mail/pause');
+    expect(await shown()).to.match(/queue “mail” was paused|It was paused/);
   });
 
   it('says that nobody knows, with the incident, if something else went wrong', async () => {

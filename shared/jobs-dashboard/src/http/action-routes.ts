@@ -40,10 +40,14 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       const wish = { target, form, viewer, reader, nowMs: now(), redact };
       const undertaking = { viewer, address: ctx.ip, action, target, intent: intent?.(wish) ?? {} };
       const deed = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
-        const done = await audited(control.audit, undertaking, () => perform(control, wish));
-        forget();
-        onAction(done.record);
-        return done.deed;
+        try {
+          const done = await audited(control.audit, undertaking, () => perform(control, wish));
+          onAction(done.record);
+          return done.deed;
+        } finally {
+          // Whoever does not know whether it was done looks at how things are now.
+          forget();
+        }
       });
       ctx.status = 303;
       ctx.set('Location', layout.links(ctx)(deed.next));
