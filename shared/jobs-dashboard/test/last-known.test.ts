@@ -39,14 +39,33 @@ describe('what is known of slow reads', () => {
     expect(await slowly('a').asked).to.deep.equal({ value: 2, asOf: null });
   });
 
-  it('tells how old it is once that is a while, the longer reading takes the later', async () => {
+  it('is not read again before ten times as long as reading took, a minute at most', async () => {
+    for (const [tookMs, restMs] of [
+      [2_000, 20_000],
+      [7_000, 60_000],
+    ] as const) {
+      nowMs = 0;
+      known.clear();
+      const first = slowly<number>('a');
+      await first.asked;
+      nowMs = tookMs;
+      await first.end(1);
+      nowMs = tookMs + restMs - 1;
+      const again = async (): Promise<number> => 2;
+      expect(await known.read('a', again)).to.deep.equal({ value: 1, asOf: null });
+      nowMs += 1;
+      expect(await known.read('a', again)).to.deep.equal({ value: 2, asOf: null });
+    }
+  });
+
+  it('tells how old it is once it should have been read again', async () => {
     const first = slowly<number>('a');
     await first.asked;
-    nowMs = 7_000;
+    nowMs = 2_000;
     await first.end(1);
-    nowMs = 31_000;
+    nowMs = 34_000;
     expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: null });
-    nowMs = 31_001;
+    nowMs = 34_001;
     expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: new Date(0) });
   });
 
