@@ -33,12 +33,14 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,
     load: async () => {
-      const [queues, servers, lost] = await Promise.all([
+      // At once: no part waits for all queues before it begins to read its own.
+      const [queues, servers, lost, content] = await Promise.all([
         reader.listQueues(),
         reader.listServers(),
         reader.listLostServers(),
+        region.load(),
       ]);
-      return isUntouched({ queues, servers, lost }) ? nothing : region.load();
+      return isUntouched({ queues, servers, lost }) ? nothing : content;
     },
   };
 }

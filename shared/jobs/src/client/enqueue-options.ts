@@ -35,7 +35,7 @@ export interface EnqueueOptions {
   id?: string;
   /** Only after other jobs or batches have ended. */
   after?: AfterOption;
-  /** Not before this many milliseconds have passed, which count from the end of its last parent if it has any. Excludes `runAt`. */
+  /** Not before this many milliseconds have passed, which count from the end of its last parent, if it has one. Excludes `runAt`. */
   delayMs?: number;
   /** Not before this time. A time in the past means at once. */
   runAt?: Date;

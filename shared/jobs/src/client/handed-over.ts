@@ -50,7 +50,7 @@ export class HandedOver implements EnqueuedJob {
   }
 }
 
-/** Milliseconds count from the end of the last parent, if it has any: then the time is not known yet. */
+/** Milliseconds count from the end of the last parent, if it has one: then the time is not known yet. */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;
   if ('at' in due) return due.at;
