@@ -1,7 +1,14 @@
 import { type JobState, jobStates, type StateCounts } from '@longshore/jobs';
 import type { Database } from './database.js';
 import { SameTick } from './same-tick.js';
-import { type CountRow, selectCounts, selectTotals, type TotalRow } from './sql/counts.js';
+import {
+  type CountRow,
+  type HoldingRow,
+  selectCounts,
+  selectHolding,
+  selectTotals,
+  type TotalRow,
+} from './sql/counts.js';
 
 /** How many jobs of each state the queues hold. With 1000 queues, to ask for all of it takes 10 ms, so nobody asks for more than is needed. */
 export class PostgresCounters {
@@ -28,16 +35,16 @@ export class PostgresCounters {
     });
   }
 
-  /** The queues, among these or all, that hold jobs in each of the states, and how many. */
+  /** The queues, among these or all, that hold jobs of each of the states: of those only of which there are any. */
   async holding(
     states: readonly JobState[],
-    queueIds?: readonly number[],
-  ): Promise<Map<JobState, Map<number, number>>> {
-    const holding = new Map<JobState, Map<number, number>>(states.map((state) => [state, new Map()]));
-    if (states.length === 0) return holding;
-    for (const [queueId, counts] of await this.byQueue(queueIds))
-      for (const [state, queues] of holding) if (counts[state] > 0) queues.set(queueId, counts[state]);
-    return holding;
+    queueIds: readonly number[] | null = null,
+  ): Promise<ReadonlyMap<JobState, HoldingRow>> {
+    if (states.length === 0) return new Map();
+    return this.#sameTick.share(JSON.stringify([states, queueIds]), async () => {
+      const rows = await this.#database.query<HoldingRow>(selectHolding, [states, queueIds]);
+      return new Map(rows.map((row) => [row.state, row]));
+    });
   }
 }
 
@@ -49,12 +56,12 @@ export function noCounts(): StateCounts {
 
 function sumByState(rows: readonly TotalRow[]): StateCounts {
   const sums = noCounts();
-  for (const { state, jobs } of rows) sums[state] += Number(jobs);
+  for (const { state, jobs } of rows) sums[state] += jobs;
   return sums;
 }
 
 function countsIn(row: CountRow): StateCounts {
   const counts = noCounts();
-  for (const state of jobStates) counts[state] = Number(row[state]);
+  for (const state of jobStates) counts[state] = row[state] ?? 0;
   return counts;
 }

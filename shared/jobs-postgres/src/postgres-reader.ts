@@ -32,7 +32,7 @@ import { countJobs, countJobsByState } from './sql/count-jobs.js';
 import { findDocuments, findJob, findJobs } from './sql/find-jobs.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
-import { isText, type ListRequest, type SearchScope } from './sql/job-search.js';
+import { holdsNone, isText, type ListRequest, type SearchScope } from './sql/job-search.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
 import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
@@ -79,7 +79,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
 
   async listJobs(query: JobListQuery): Promise<Job[]> {
     const request = await this.#requestOf(query);
-    if (!isText(request.filter)) {
+    if (query.beyondNear !== true && !isText(request.filter)) {
       const near = await this.#listNear(request);
       if (near.complete) return near.jobs;
     }
@@ -186,13 +186,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     const queueIds = await this.queueIds(filter);
     const unfinished = statesOf(filter).filter((state) => !isFinished(state));
     const holding = await this.#counters.holding(unfinished, queueIds);
-    const queuesWith = (state: JobState): ReadonlyMap<number, number> => holding.get(state) ?? new Map();
-    return {
-      filter,
-      queueIds,
-      occupied: (state) => [...queuesWith(state).keys()],
-      jobs: (state) => [...queuesWith(state).values()].reduce((sum, jobs) => sum + jobs, 0),
-    };
+    return { filter, queueIds, holding: (state) => holding.get(state) ?? holdsNone };
   }
 
   /** @param queueIds of all of them, unless it is all that there are */

@@ -1,5 +1,6 @@
 import { isFinished, type JobFilter, type JobState } from '@longshore/jobs';
 import type { Statement } from '../database.js';
+import type { HoldingRow } from './counts.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.js';
 
 /** A query with its values. */
@@ -7,14 +8,17 @@ export interface Query extends Statement {
   readonly values: unknown[];
 }
 
+/** Queues, by their ids in an array of Postgres, and how many jobs they hold. */
+export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'ids'>;
+
+export const holdsNone: Holding = { queues: 0, jobs: 0, ids: '{}' };
+
 export interface SearchScope {
   readonly filter: JobFilter;
   /** Of the queues that the filter names; `undefined`: all. */
   readonly queueIds: readonly number[] | undefined;
   /** The queues that hold jobs in a state which is not that of finished ones: it is looked for in no others. */
-  readonly occupied: (state: JobState) => readonly number[];
-  /** How many jobs they hold. */
-  readonly jobs: (state: JobState) => number;
+  readonly holding: (state: JobState) => Holding;
 }
 
 export interface ListRequest extends SearchScope {
@@ -69,9 +73,9 @@ function historyConditions(
 }
 
 /** The states in which there can be jobs that match. */
-export function occupiedStates({ filter, queueIds, occupied }: SearchScope): readonly JobState[] {
+export function occupiedStates({ filter, queueIds, holding }: SearchScope): readonly JobState[] {
   if (queueIds?.length === 0) return [];
-  return statesOf(filter).filter((state) => isFinished(state) || occupied(state).length > 0);
+  return statesOf(filter).filter((state) => isFinished(state) || holding(state).queues > 0);
 }
 
 /** Whether words are sought, which may be anywhere, where no index leads: they are looked for among the nearest jobs only. */

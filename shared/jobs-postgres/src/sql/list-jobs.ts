@@ -60,11 +60,11 @@ export function listNearJobs(request: ListRequest): Query {
 }
 
 /** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */
-export function areNearAll({ filter, jobs }: SearchScope): boolean {
+export function areNearAll({ filter, holding }: SearchScope): boolean {
   const most = nearRowsOf(filter);
   if (!looksIntoRows(filter)) return true;
   return statesOf(filter).every(
-    (state) => isFinished(state) || state === 'processing' || jobs(state) <= most,
+    (state) => isFinished(state) || state === 'processing' || holding(state).jobs <= most,
   );
 }
 

@@ -34,9 +34,9 @@ export function searchStage(
   search: JobSearch,
   most: number | null = null,
 ): string {
-  const { conditions, after, order, sorted, limit, bind, occupied } = search;
+  const { conditions, after, order, sorted, limit, bind, holding } = search;
   const lines: Lines = {
-    queues: `${bind(occupied(state))}::integer[]`,
+    queues: `${bind(holding(state).ids)}::integer[]`,
     bounds: [...conditions.ids, ...after],
     contents: [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)],
     page: `${sorted ? order : ''} limit ${limit}`,
@@ -73,9 +73,9 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: L
  * into, all together take 39 ms, and queue by queue 185 ms.
  */
 function searchLines(search: JobSearch, lines: Lines): string {
-  const { order, newestFirst, limit, sorted, occupied } = search;
+  const { order, newestFirst, limit, sorted, holding } = search;
   const { queues, bounds, contents, page } = lines;
-  const isFew = occupied('enqueued').length <= fewLines;
+  const isFew = holding('enqueued').queues <= fewLines;
   if (contents.length > 0 ? lines.most !== null || !isFew : !sorted && !isFew) {
     return `
     (select ${ready('enqueued')} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})

@@ -182,6 +182,8 @@ export interface JobListQuery {
   readonly offset?: number;
   /** Only jobs that come after the one with this id in the chosen order: paging that costs the same on every page. */
   readonly after?: string;
+  /** `listNearJobs` has told that the nearest jobs are not all of this list: they are not gone through again first. `false` by default. */
+  readonly beyondNear?: boolean;
 }
 
 export interface ContinuationPage {
