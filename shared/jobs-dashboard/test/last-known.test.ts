@@ -1,13 +1,20 @@
 import { expect } from 'chai';
+import { Background } from '../src/reading/background.js';
 import { LastKnown } from '../src/reading/last-known.js';
 
 describe('what is known of slow reads', () => {
   let nowMs = 0;
   let known: LastKnown;
+  /** Begins what waits for its turn in the background. */
+  let turn: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;
-    known = new LastKnown(() => nowMs);
+    const now = (): number => nowMs;
+    known = new LastKnown(now, new Background(now, () => new Promise<void>((resolve) => (turn = resolve))));
   });
+
+  /** Ends when nothing more happens by itself. */
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   /** Begins to read something; what is given ends it. */
   function slowly<T>(key: string): {
@@ -17,7 +24,15 @@ describe('what is known of slow reads', () => {
     let settle: (value: T) => void = () => undefined;
     const reading = new Promise<T>((resolve) => (settle = resolve));
     const asked = known.read(key, () => reading);
-    return { asked, end: async (value) => (settle(value), await reading, await Promise.resolve()) };
+    return { asked, end: async (value) => (settle(value), await settled()) };
+  }
+
+  /** Reads what takes so long. */
+  async function readIn(tookMs: number, value: number, key = 'a'): Promise<void> {
+    const reading = slowly<number>(key);
+    await reading.asked;
+    nowMs += tookMs;
+    await reading.end(value);
   }
 
   it('is nothing while it is read for the first time', async () => {
@@ -29,14 +44,39 @@ describe('what is known of slow reads', () => {
   });
 
   it('is what it was until it is read again', async () => {
-    const first = slowly<number>('a');
-    await first.asked;
-    await first.end(1);
-    nowMs = 9_000;
+    await readIn(1_000, 1);
+    nowMs = 12_000;
     const second = slowly<number>('a');
     expect(await second.asked).to.deep.equal({ value: 1, asOf: null });
+    await settled();
+    turn();
     await second.end(2);
     expect(await slowly('a').asked).to.deep.equal({ value: 2, asOf: null });
+  });
+
+  it('is read again when the page that asked has been answered, once for all who ask', async () => {
+    await readIn(1_000, 1);
+    nowMs = 12_000;
+    let reads = 0;
+    const again = async (): Promise<number> => (reads += 1);
+    await Promise.all([known.read('a', again), known.read('a', again)]);
+    await settled();
+    expect(reads).to.equal(0);
+    turn();
+    await settled();
+    expect(reads).to.equal(1);
+  });
+
+  it('is read at once by whoever comes when it is too old, not when its turn comes', async () => {
+    await readIn(1_000, 1);
+    nowMs = 12_000;
+    await known.read('a', async () => 2);
+    nowMs = 301_000;
+    expect(await known.read('a', async () => 3)).to.deep.equal({ value: 3, asOf: null });
+    await settled();
+    turn();
+    await settled();
+    expect(await known.read('a', async () => 4)).to.deep.equal({ value: 4, asOf: null });
   });
 
   it('is not read again before ten times as long as reading took, a minute at most', async () => {
@@ -45,27 +85,31 @@ describe('what is known of slow reads', () => {
       [7_000, 60_000],
     ] as const) {
       nowMs = 0;
-      known.clear();
-      const first = slowly<number>('a');
-      await first.asked;
-      nowMs = tookMs;
-      await first.end(1);
+      const key = String(tookMs);
+      await readIn(tookMs, 1, key);
       nowMs = tookMs + restMs - 1;
-      const again = async (): Promise<number> => 2;
-      expect(await known.read('a', again)).to.deep.equal({ value: 1, asOf: null });
+      let reads = 0;
+      const again = async (): Promise<number> => (reads += 1);
+      await known.read(key, again);
+      await settled();
+      turn();
+      await settled();
+      expect(reads).to.equal(0);
       nowMs += 1;
-      expect(await known.read('a', again)).to.deep.equal({ value: 2, asOf: null });
+      await known.read(key, again);
+      await settled();
+      turn();
+      await settled();
+      expect(reads).to.equal(1);
+      turn();
     }
   });
 
   it('tells how old it is once it should have been read again', async () => {
-    const first = slowly<number>('a');
-    await first.asked;
-    nowMs = 2_000;
-    await first.end(1);
-    nowMs = 34_000;
+    await readIn(2_000, 1);
+    nowMs = 54_000;
     expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: null });
-    nowMs = 34_001;
+    nowMs = 54_001;
     expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: new Date(0) });
   });
 

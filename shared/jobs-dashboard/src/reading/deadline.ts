@@ -17,7 +17,7 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
 }
 
 /** A page waits for so long for what makes it whole, in milliseconds, before it is sent without. */
-const SOON_MS = 5;
+export const SOON_MS = 5;
 
 /** What the promise gives, if it does so within `ms` milliseconds; else `undefined`, and the read goes on for whoever asks next. */
 export async function soon<T>(promise: Promise<T>, ms: number = SOON_MS): Promise<T | undefined> {

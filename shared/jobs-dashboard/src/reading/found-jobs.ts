@@ -48,9 +48,9 @@ export function countSoon<Count>(
   return lastKnown.read(`count ${key}`, () => unlessGivenUp(count()));
 }
 
-/** `null` if the storage gave up to seek them. */
+/** Once the nearest are not all. `null` if the storage gave up to seek them. */
 export function searchAll(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
-  return unlessGivenUp(reader.listJobs(query));
+  return unlessGivenUp(reader.listJobs({ ...query, beyondNear: true }));
 }
 
 async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {

@@ -36,7 +36,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     countBatches: () => snapshot.share('batch count', () => reader.countBatches()),
     findQueue: (name) => snapshot.share(key('queue', name), () => reader.findQueue(name)),
     listQueues: () =>
-      snapshot.share(
+      snapshot.shareStale(
         'queues',
         () => reader.listQueues(),
         ({ length }) => (length < MANY_QUEUES ? snapshot.lifetimeMs : STEADY_MS),
@@ -45,15 +45,15 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findLease: ({ id, queue }) =>
       snapshot.share(key('lease', id, queue), () => reader.findLease({ id, queue })),
     listStalledLeases: (query) =>
-      snapshot.share(key('stalled', query), () => reader.listStalledLeases(query), steadily),
-    listLostServers: () => snapshot.share('lost', () => reader.listLostServers(), steadily),
+      snapshot.shareStale(key('stalled', query), () => reader.listStalledLeases(query), steadily),
+    listLostServers: () => snapshot.shareStale('lost', () => reader.listLostServers(), steadily),
     /** What was read a moment ago is not what time it is. */
     readClock: () => reader.readClock(),
-    listOrphans: () => snapshot.share('orphans', () => reader.listOrphans(), steadily),
+    listOrphans: () => snapshot.shareStale('orphans', () => reader.listOrphans(), steadily),
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       findArgs: (id) => snapshot.share(key('recurring arguments', id), () => reader.recurring.findArgs(id)),
-      list: () => snapshot.share('recurring', () => reader.recurring.list(), steadily),
+      list: () => snapshot.shareStale('recurring', () => reader.recurring.list(), steadily),
     },
     bulk: {
       find: (id) => snapshot.share(key('bulk', id), () => reader.bulk.find(id)),
@@ -61,15 +61,15 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     },
     statistics: {
       listErrorGroups: (query) =>
-        snapshot.share(key('errors', query), () => reader.statistics.listErrorGroups(query), steadily),
+        snapshot.shareStale(key('errors', query), () => reader.statistics.listErrorGroups(query), steadily),
       throughput: (query) =>
-        snapshot.share(
+        snapshot.shareStale(
           key('throughput', query),
           () => reader.statistics.throughput(query),
           () => Math.min(query.bucketMs / 10, STEADY_MS),
         ),
       throughputByQueue: (query) =>
-        snapshot.share(
+        snapshot.shareStale(
           key('throughput by queue', query),
           () => reader.statistics.throughputByQueue(query),
           steadily,
