@@ -44,7 +44,7 @@ export const fullSizes: Sizes = {
   dashboardFinished: 10_000_000,
   dashboardWaiting: 100_000,
   dashboardQueues: 1_000,
-  dashboardRounds: 20,
+  dashboardRounds: 40,
   dashboardViewers: 200,
   dashboardSeconds: 20,
 };

@@ -14,8 +14,11 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 /** What one read serves in the dashboard, and a little more: each round reads anew. */
 const snapshotMs = 1_100;
 
-/** Rounds before it is measured: V8 compiles meanwhile, and each of the dashboard's connections plans what it prepares. */
-const warmUpRounds = 4;
+/**
+ * Rounds before it is measured: V8 compiles meanwhile, and each of the dashboard's four connections plans what it prepares,
+ * 10 to 40 ms for each kind of list. Pages take the connection that was used last, so the fourth is seldom reached.
+ */
+const warmUpRounds = 10;
 
 /** Of the queues and names some are frequent, one is in the middle, and one as good as none. `ID`: of a job that has failed. */
 const pages = [

@@ -1,4 +1,5 @@
 import type { Job, JobState } from '@longshore/jobs';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
 import { readerWith } from './reader-with.js';
@@ -42,7 +43,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
           countJobsByState: () => counting.begin(),
           listNearJobs: async (query) =>
             complete ? { jobs: await storage.listJobs(query), complete } : { jobs: [], complete },
-          listJobs: () => searching.begin(),
+          listJobs: (query) => (query.beyondNear === true ? searching.begin() : storage.listJobs(query)),
         }),
     });
   });
@@ -146,6 +147,21 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
       expect((await refresh('list', etag)).status).to.equal(304);
       await searching.end(await failedJobs());
     }
+  });
+
+  it('seeks its jobs once, before they are counted, and not again for each count', async () => {
+    complete = false;
+    await get();
+    expect([searching.underWay, counting.underWay]).to.deep.equal([1, 0]);
+    later(1_000);
+    await searching.end([]);
+    expect([searching.underWay, counting.underWay]).to.deep.equal([0, 1]);
+    later(1_000);
+    await counting.end(counts(30));
+    later(20_000);
+    await get();
+    await eventually(() => counting.underWay === 1);
+    expect(searching.underWay).to.equal(0);
   });
 
   it('says when its jobs were sought, if that is a while ago', async () => {

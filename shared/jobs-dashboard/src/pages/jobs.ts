@@ -20,7 +20,7 @@ import {
 import { complaintOfHidden } from '../search/hidden-terms.js';
 import { parseSearch, searchText } from '../search/search.js';
 import { jobLine } from './job-row.js';
-import { countSoon, searchAll, seekJobs } from '../reading/found-jobs.js';
+import { countSoon, searchAll, seekJobs, wasSought } from '../reading/found-jobs.js';
 import type { Known } from '../reading/last-known.js';
 import { jobsToolbar, sum } from './jobs-toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from './page.js';
@@ -88,7 +88,7 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   return job === null && operation !== null ? `bulk/${id}` : `jobs/${id}`;
 }
 
-/** Counted once the list is there: both at a time would keep two of the storage's cores busy, and the page waiting. */
+/** Counted once the list is there: both at a time would keep two of the storage's processors busy, and the page waiting. */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
     ? await countNarrowed(filters, position, context)
@@ -114,7 +114,7 @@ async function countNarrowed(
   const { complete } = await reader.listNearJobs(list);
   const each: Filters = { ...filters, state: null };
   const count = async (): Promise<Counts> => {
-    if (!complete) await searchAll(list, reader);
+    if (!complete && !wasSought(listKey(filters, position), context)) await searchAll(list, reader);
     return reader.countJobsByState(filterQuery(each, nowMs));
   };
   return countSoon(jobsPath(each), count, context);
@@ -145,6 +145,10 @@ function asExact(counts: Record<JobState, number>): Counts {
   ) as Counts;
 }
 
+function listKey(filters: Filters, { order, after, before }: Position): string {
+  return jobsPath(filters, { order, after: after ?? '', before: before ?? '' });
+}
+
 function listQuery(filters: Filters, { order, after, before }: Position, nowMs: number): JobListQuery {
   const from = before ?? after;
   return {
@@ -160,7 +164,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   const { order, after, before } = position;
   const backwards = before !== null;
   const sought = {
-    key: jobsPath(filters, { ...position, after: after ?? '', before: before ?? '' }),
+    key: listKey(filters, position),
     query: listQuery(filters, position, now()),
     row: (job: Job) => jobLine(job, redact),
   };

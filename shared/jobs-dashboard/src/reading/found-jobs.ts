@@ -29,7 +29,7 @@ export async function seekJobs<Row extends { readonly id: string }>(
   const near = await reader.listNearJobs(query);
   const jobs = near.jobs.map(row);
   if (near.complete) return { jobs, partial: false, asOf: null, gaveUp: false };
-  const known = await lastKnown.read(`jobs ${key}`, async () => {
+  const known = await lastKnown.read(listed(key), async () => {
     const all = await searchAll(query, reader);
     return all?.map(row) ?? null;
   });
@@ -37,6 +37,11 @@ export async function seekJobs<Row extends { readonly id: string }>(
   const partial = known === undefined || asOf !== null;
   if (value === null) return { jobs, partial, asOf: null, gaveUp: !partial };
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
+}
+
+/** Whether all of a list is known, though it may be sought again. */
+export function wasSought(key: string, { lastKnown }: Pick<Sources, 'lastKnown'>): boolean {
+  return lastKnown.knows(listed(key));
 }
 
 /** What is counted, or `null` if the storage gave up to count; `undefined` until one of both is known. */
@@ -51,6 +56,10 @@ export function countSoon<Count>(
 /** Once the nearest are not all. `null` if the storage gave up to seek them. */
 export function searchAll(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
   return unlessGivenUp(reader.listJobs({ ...query, beyondNear: true }));
+}
+
+function listed(key: string): string {
+  return `jobs ${key}`;
 }
 
 async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {

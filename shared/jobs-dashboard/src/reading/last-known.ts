@@ -68,6 +68,12 @@ export class LastKnown {
     return latest === null || this.#ageOf(latest) > KEPT_MS ? undefined : this.#known<T>(latest);
   }
 
+  /** Whether something is known of it from the last few minutes. */
+  knows(key: string): boolean {
+    const latest = this.#entries.get(key)?.latest ?? null;
+    return latest !== null && this.#ageOf(latest) <= KEPT_MS;
+  }
+
   /** After something has been changed: nobody is shown what was before, nor what was being read. */
   clear(): void {
     this.#entries.clear();
