@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { AccessRecord } from './access/access-record.js';
 import { createGate } from './access/gate.js';
 import { PasswordGate } from './access/password-gate.js';
+import { saidOf } from './actions/receipt.js';
 import { defaultRedaction } from './format/redaction.js';
 import { actionRouter } from './http/action-routes.js';
 import { Assets } from './http/assets.js';
@@ -89,7 +90,13 @@ export function createDashboard(options: DashboardOptions): Middleware {
     const viewer = await gate.identify(ctx);
     if (viewer === null) return refuse(ctx, gate, layout, inside);
     const { latest } = health;
-    keepVisit(ctx, Object.assign(visitOf(ctx, gate, viewer, acts === null), { health: latest }));
+    keepVisit(
+      ctx,
+      Object.assign(visitOf(ctx, gate, viewer, acts === null), {
+        health: latest,
+        said: saidOf(ctx, gate, viewer),
+      }),
+    );
     if (latest !== null && ctx.get(REGION_HEADER) !== '')
       ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
     await pages(ctx, nothing);

@@ -52,6 +52,18 @@ describe('what the attempts of a job said', () => {
       .and.not.include('three');
   });
 
+  it('is told apart in the log by where each attempt begins to speak', async () => {
+    await attemptThatSays(['one', 'two'], true);
+    await attemptThatSays(['three'], false);
+    expect(textOf(await get(`/jobs/${id}/log`))).to.match(/Attempt 1 .*one .*two .*Attempt 2 .*three/);
+    expect(textOf(await get(`/jobs/${id}/log?attempt=2`))).not.to.match(/Attempt 2 +\d/);
+  });
+
+  it('has no headings in the log of the only attempt', async () => {
+    await attemptThatSays(['one'], false);
+    expect(textOf(await get(`/jobs/${id}/log`))).not.to.include('Attempt');
+  });
+
   it('stands in the log alone for the attempt that runs, and for the only one', async () => {
     await attemptThatSays(['one'], false);
     expect((await attempts()).join('')).not.to.include('Log, ');

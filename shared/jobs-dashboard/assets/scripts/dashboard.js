@@ -4,6 +4,13 @@ import { countMarks } from './marks.js';
 import { listenForSlash } from './shortcut.js';
 import { setClock, showTimes, tellTimes } from './times.js';
 
+// What was done is said once: neither a reload nor the history says it again.
+const here = new URL(location.href);
+if (here.searchParams.has('done')) {
+  here.searchParams.delete('done');
+  history.replaceState(history.state, '', here);
+}
+
 const made = document.querySelector('#live time');
 if (made instanceof HTMLTimeElement) setClock(made.dateTime);
 showTimes(document);
@@ -20,8 +27,8 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
 // On a phone navigation and tabs are one line each, and where one is may be out of sight.
-for (const here of document.querySelectorAll('[aria-current]')) {
-  here.scrollIntoView({ block: 'nearest', inline: 'center' });
+for (const current of document.querySelectorAll('[aria-current]')) {
+  current.scrollIntoView({ block: 'nearest', inline: 'center' });
 }
 
 listenForSlash();

@@ -220,5 +220,7 @@ function tellHealth(told) {
   place.hidden = false;
   place.className = `state tone-${calm ? 'done' : 'failed'}`;
   place.querySelector('use')?.setAttribute('href', calm ? '#i-check' : '#i-alert');
-  part(place, 'span').textContent = told.replace(/\w+ /, '');
+  const [, figure = '', words = ''] = /^\w+ (\d*)(.*)/.exec(told) ?? [];
+  part(place, 'b').textContent = figure;
+  part(place, 'span').textContent = words;
 }

@@ -3,6 +3,8 @@ import type { Seal } from './seal.js';
 
 const LIFETIME_MS = 12 * 3_600_000;
 const RENEWAL_MS = 3_600_000;
+/** Long enough for the next page, and short enough for a reload of it not to tell of the past. */
+const RECEIPT_MS = 20_000;
 
 /** What a form carries to show that it was made here, for whom, and not long ago. */
 export class FormTokens {
@@ -26,5 +28,14 @@ export class FormTokens {
 
   accepts(subject: string, token: unknown): boolean {
     return typeof token === 'string' && this.#seal.open(`form ${subject}`, token) !== null;
+  }
+
+  /** What a form has done, for the next page of the same subject: sealed, so that no link tells of what nobody did. */
+  receipt(subject: string, deed: string): string {
+    return this.#seal.close(`receipt ${subject}`, deed, RECEIPT_MS);
+  }
+
+  deedOf(subject: string, receipt: string): string | null {
+    return this.#seal.open(`receipt ${subject}`, receipt);
   }
 }

@@ -16,6 +16,10 @@ export interface Gate {
   /** A token for the forms of the page under answer, of use to the same viewer, and session, only. */
   formToken(ctx: Context, viewer: Viewer | null): string;
   acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
+  /** Tells the next page of the same viewer, and session, what was done; `deed` without a dot. */
+  receipt(ctx: Context, viewer: Viewer, deed: string): string;
+  /** The deed, or `null` if it was another viewer’s, or a while ago. */
+  deedOf(ctx: Context, viewer: Viewer, receipt: string): string | null;
   /**
    * What to tell those who are kept out: `closed`, nobody is let in from where they come; `forbidden`, the host
    * application refused them; `password`, they may sign in.
@@ -54,6 +58,8 @@ export function createGate({
     },
     formToken: (_ctx, viewer) => tokens.issue(viewer?.name ?? ''),
     acceptsFormToken: (_ctx, viewer, token) => tokens.accepts(viewer?.name ?? '', token),
+    receipt: (_ctx, { name }, deed) => tokens.receipt(name, deed),
+    deedOf: (_ctx, { name }, receipt) => tokens.deedOf(name, receipt),
     denial: authorize === undefined ? 'closed' : 'forbidden',
   };
 }

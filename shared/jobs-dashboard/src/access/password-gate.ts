@@ -96,6 +96,14 @@ export class PasswordGate implements Gate {
     return this.#tokens.accepts(this.#subject(ctx, who), token);
   }
 
+  receipt(ctx: Context, who: Viewer, deed: string): string {
+    return this.#tokens.receipt(this.#subject(ctx, who), deed);
+  }
+
+  deedOf(ctx: Context, who: Viewer, receipt: string): string | null {
+    return this.#tokens.deedOf(this.#subject(ctx, who), receipt);
+  }
+
   /** A session, or a user without one, or whoever is about to sign in. */
   #subject(ctx: Context, who: Viewer | null): string {
     const session = this.#session(ctx);

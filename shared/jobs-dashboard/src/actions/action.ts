@@ -37,6 +37,8 @@ export interface Deed {
 export interface Action {
   /** The least role that may do it. */
   readonly role: Role;
+  /** What the next page says of it, unless it is a page of the action itself. */
+  readonly said?: string;
   /**
    * What to write down before it is done.
    *

@@ -4,6 +4,7 @@ import type { Actions } from './action.js';
 export const batchActions: Actions = {
   '/batches/:target/cancel': {
     role: 'operator',
+    said: 'The batch is cancelled; handlers that run have been told to stop.',
     perform: async (control, { target }) => {
       const result = await control.cancelBatch(target);
       if (result.outcome === 'unknown') throw notFound('There is no such batch', 'Nothing was done.');

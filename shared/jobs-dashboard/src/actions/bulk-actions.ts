@@ -11,6 +11,7 @@ export const bulkActions: Actions = {
   '/bulk-delete': startBulk('delete', 'admin'),
   '/bulk/:target/stop': {
     role: 'operator',
+    said: 'The action has been told to stop.',
     perform: async ({ bulk }, { target }) => {
       const operation = await bulk.cancel(target);
       if (operation === null) throw notFound('There is no such operation', 'Nothing was done.');

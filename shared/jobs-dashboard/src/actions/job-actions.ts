@@ -7,18 +7,22 @@ import { invalidField, textField } from './fields.js';
 export const jobActions: Actions = {
   '/jobs/:target/cancel': {
     role: 'operator',
+    said: 'The job is cancelled; if it runs, its handler has been told to stop.',
     perform: async (control, { target }) => jobAfter(await control.cancelJob(target), 'cancelled'),
   },
   '/jobs/:target/retry': {
     role: 'operator',
+    said: 'The job is to run again.',
     perform: async (control, { target }) => jobAfter(await control.retryJob(target), 'retried'),
   },
   '/jobs/:target/run': {
     role: 'operator',
+    said: 'The job is to run now.',
     perform: async (control, { target }) => jobAfter(await control.runJob(target), 'made ready'),
   },
   '/jobs/:target/reschedule': {
     role: 'operator',
+    said: 'The job has its new time.',
     intent: (wish) => ({ values: { at: newTime(wish).toISOString() } }),
     perform: async (control, wish) => {
       const { target, reader } = wish;
@@ -29,6 +33,7 @@ export const jobActions: Actions = {
   },
   '/jobs/:target/delete': {
     role: 'admin',
+    said: 'The job is deleted.',
     perform: async (control, { target }) => {
       jobAfter(await control.deleteJob(target), 'deleted');
       return { next: 'jobs' };

@@ -8,6 +8,7 @@ const DAY_MS = 86_400_000;
 export const queueActions: Actions = {
   '/queues/:target/pause': {
     role: 'operator',
+    said: 'The queue is paused: none of its jobs start until it is resumed.',
     perform: async (control, { target, reader }) => {
       const before = await reader.findQueue(target);
       await control.pauseQueue(target);
@@ -16,6 +17,7 @@ export const queueActions: Actions = {
   },
   '/queues/:target/resume': {
     role: 'operator',
+    said: 'The queue is resumed.',
     perform: async (control, { target, reader }) => {
       const before = await reader.findQueue(target);
       await control.resumeQueue(target);
@@ -24,6 +26,7 @@ export const queueActions: Actions = {
   },
   '/queues/:target/limit': {
     role: 'operator',
+    said: 'The limits are set.',
     intent: ({ form }) => {
       const { concurrencyLimit, rateLimit } = limitsIn(form);
       return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };

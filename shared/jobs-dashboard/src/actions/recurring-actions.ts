@@ -4,16 +4,19 @@ import type { Actions } from './action.js';
 export const recurringActions: Actions = {
   '/recurring/:target/trigger': {
     role: 'operator',
+    said: 'This is the job that was triggered.',
     perform: async ({ recurring }, { target }) => ({
       next: `jobs/${found(await recurring.trigger(target)).id}`,
     }),
   },
   '/recurring/:target/pause': {
     role: 'operator',
+    said: 'The recurring job is paused.',
     perform: async ({ recurring }, { target }) => after(found(await recurring.pause(target))),
   },
   '/recurring/:target/resume': {
     role: 'operator',
+    said: 'The recurring job is resumed.',
     perform: async ({ recurring }, { target }) => after(found(await recurring.resume(target))),
   },
 };

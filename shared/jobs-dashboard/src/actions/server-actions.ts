@@ -5,10 +5,12 @@ import type { Actions, Deed } from './action.js';
 export const serverActions: Actions = {
   '/servers/:target/quiet': {
     role: 'operator',
+    said: 'The server has been asked to take no more jobs.',
     perform: async (control, { target }) => after(await control.quietServer(target)),
   },
   '/servers/:target/stop': {
     role: 'operator',
+    said: 'The server has been asked to stop.',
     perform: async (control, { target }) => after(await control.stopServer(target)),
   },
 };

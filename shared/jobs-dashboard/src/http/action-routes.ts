@@ -5,8 +5,8 @@ import type { DashboardControl } from '../actions/control.js';
 import type { Gate } from '../access/gate.js';
 import { hasRole } from '../access/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import type { Deed } from '../actions/action.js';
 import { Once } from '../actions/once.js';
+import { receiptFor } from '../actions/receipt.js';
 import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
@@ -29,7 +29,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
   const { control, reader, gate, layout, forget, now, redact, onAction } = context;
   const router = new Router({ prefix });
   const read = readForm('64kb');
-  const once = new Once<Deed>(now);
+  const once = new Once<string>(now);
   for (const [path, { role, intent, perform }] of Object.entries(actions)) {
     const action = path.slice(1).replace('/:target', '');
     router.post(path, read, async (ctx) => {
@@ -39,18 +39,18 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       const target = ctx.params['target'] ?? '';
       const wish = { target, form, viewer, reader, nowMs: now(), redact };
       const undertaking = { viewer, address: ctx.ip, action, target, intent: intent?.(wish) ?? {} };
-      const deed = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
+      const next = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
         try {
           const done = await audited(control.audit, undertaking, () => perform(control, wish));
           onAction(done.record);
-          return done.deed;
+          return receiptFor(done.deed, path, (deed) => gate.receipt(ctx, viewer, deed));
         } finally {
           // Whoever does not know whether it was done looks at how things are now.
           forget();
         }
       });
       ctx.status = 303;
-      ctx.set('Location', layout.links(ctx)(deed.next));
+      ctx.set('Location', layout.links(ctx)(next));
     });
   }
   return router;

@@ -84,13 +84,15 @@ async function* told(
   redact: RegExp,
 ): AsyncGenerator<string> {
   yield 'retry: 1000\n\n';
+  let attempt: number | undefined;
   for await (const each of news) {
     if (each.kind === 'end') yield event('end', '');
     else if (each.kind === 'progress')
       yield event('progress', render('job-progress', { progress: each.progress }));
     else {
       const lines = each.lines.map((line) => logRow(line, redact));
-      yield event('log', render('log-lines', { lines }), each.lastId);
+      yield event('log', render('log-lines', { lines, after: attempt ?? lines[0]?.attempt }), each.lastId);
+      attempt = lines.at(-1)?.attempt;
     }
   }
 }

@@ -15,6 +15,8 @@ export interface Visit {
   readonly version: string;
   /** How the store does; left out where it is not known. */
   readonly health?: Health | null;
+  /** What the form that led here has done; left out if none has. */
+  readonly said?: string | null;
   /** What to offer; the routes check for themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
 }

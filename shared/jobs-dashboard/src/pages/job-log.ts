@@ -21,7 +21,8 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
     ...(running ? { stream: `jobs/${id}/stream` } : {}),
     load: async () => {
       const { leftOut, lines } = await readLogEnd(id, context.reader, FEW_LINES);
-      return { id, leftOut, running, lines: lines.map((line) => logRow(line, context.redact)) };
+      const rows = lines.map((line) => logRow(line, context.redact));
+      return { id, leftOut, running, lines: rows, after: attemptBefore(lines) };
     },
   };
 }
@@ -34,6 +35,11 @@ export async function readLogEnd(
 ): Promise<{ leftOut: number; lines: readonly LogLine[] }> {
   const leftOut = Math.max(0, (await reader.countLogs(id)) - limit);
   return { leftOut, lines: await reader.listLogs(id, { offset: leftOut, limit }) };
+}
+
+/** Each attempt is named where it begins to speak, if there was more than one. */
+function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
+  return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }
 
 /** All of it, a page after the other. */
@@ -68,6 +74,7 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
           const last = found.length > LINES ? lines.at(-1) : undefined;
           return {
             lines,
+            after: attempt === null ? attemptBefore(lines) : undefined,
             order: 'oldest',
             first: after === null ? null : whole.slice(0, -1),
             next: last === undefined ? null : `${whole}after=${encodeURIComponent(last.id)}`,

@@ -4,6 +4,7 @@ import { eventually } from '@longshore/test-support';
 import type { Browser, Page } from 'playwright-core';
 import Type from 'typebox';
 import { openSite, type Site } from '../dashboard-site.js';
+import { axeViolations } from './axe.js';
 import { launchChromium } from './chromium.js';
 
 describe('a live page in a browser', () => {
@@ -37,6 +38,21 @@ describe('a live page in a browser', () => {
     await addJob();
     await eventually(async () => (await figure('Enqueued')) === '11');
     expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
+  });
+
+  it('says once what a form has done', async () => {
+    const own = await openSite({ control: ({ storage }) => storage });
+    try {
+      await page.goto(`${own.url}/job-dashboard/jobs/${own.story.failedId}`);
+      await page.getByRole('button', { name: 'Retry' }).click();
+      await page.getByText('The job is to run again.').waitFor();
+      expect(new URL(page.url()).search).to.equal('');
+      expect(await axeViolations(page)).to.deep.equal([]);
+      await page.reload();
+      expect(await page.getByText('The job is to run again.').count()).to.equal(0);
+    } finally {
+      await own.close();
+    }
   });
 
   it('grows its charts and lists with the first job of a store', async () => {
