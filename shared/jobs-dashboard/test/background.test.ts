@@ -37,6 +37,12 @@ describe('reads in the background', () => {
     expect(rests).to.deep.equal([100, 600]);
   });
 
+  it('rest for a minute at most, though a clock may be put right', async () => {
+    await background.read(async () => (nowMs = 7_200_000));
+    await settled();
+    expect(rests).to.deep.equal([100, 60_000]);
+  });
+
   it('go on after one that fails, which fails for who waits for it', async () => {
     const failed = await background.read(() => Promise.reject(new Error('down'))).catch(String);
     expect([failed, await background.read(async () => 1)]).to.deep.equal(['Error: down', 1]);

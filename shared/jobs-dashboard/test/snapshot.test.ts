@@ -72,6 +72,20 @@ describe('a snapshot', () => {
       expect([await asked, loads]).to.deep.equal([7, 1]);
     });
 
+    it('does not forget the old before the new is there', async () => {
+      nowMs = 5_100;
+      let end: (value: number) => void = () => undefined;
+      await shared.shareStale('a', () => new Promise<number>((resolve) => (end = resolve)), keptMs);
+      await settled();
+      turn();
+      await settled();
+      nowMs = 10_100;
+      await shared.share('b', load);
+      const asked = shared.shareStale('a', load, keptMs);
+      end(7);
+      expect(await asked).to.equal(7);
+    });
+
     it('keeps the old when to load it again fails, and tells whoever comes too late', async () => {
       nowMs = 5_100;
       const fail = (): Promise<number> => Promise.reject(new Error('down'));

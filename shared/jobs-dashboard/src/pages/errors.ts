@@ -1,4 +1,4 @@
-import type { ErrorGroup, ErrorGroups } from '@longshore/jobs';
+import type { ErrorGroup } from '@longshore/jobs';
 import { formatCount } from '../format/count.js';
 import { excerpt } from '../format/excerpt.js';
 import { confirmPath, jobsPath } from '../search/filters.js';
@@ -16,6 +16,7 @@ const spans = [
 
 export async function errorsPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const { now } = context;
+  const { statistics } = context.reader;
   const span = spans.find(({ key }) => key === query.get('since')) ?? spans[1];
   const order = query.get('order') === 'last' ? 'last' : 'jobs';
   return {
@@ -31,7 +32,7 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
         view: 'error-groups',
         everyMs: 5_000,
         load: async () => {
-          const { groups, complete } = await listGroups(span, context);
+          const { groups, complete } = await statistics.listErrorGroups({ sinceMs: span.ms, limit: GROUPS });
           return {
             groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
               ...groupRow(group, span.key),
@@ -47,16 +48,6 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
       },
     ],
   };
-}
-
-/** As they were a moment ago while they are counted again; whoever comes after a while waits for it. */
-async function listGroups(
-  { key, ms }: (typeof spans)[number],
-  { reader, lastKnown }: PageContext,
-): Promise<ErrorGroups> {
-  const list = (): Promise<ErrorGroups> => reader.statistics.listErrorGroups({ sinceMs: ms, limit: GROUPS });
-  const known = await lastKnown.read(`errors ${key}`, list);
-  return known === undefined || known.asOf !== null ? list() : known.value;
 }
 
 function byLastSeen(a: ErrorGroup, b: ErrorGroup): number {

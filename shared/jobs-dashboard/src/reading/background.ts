@@ -5,6 +5,8 @@ export const LEAD_MS = 100;
 
 /** After each read there is a rest of so many times what it took. */
 const REST = 3;
+/** Longer than any read takes: a clock that was put right meanwhile does not make it rest for hours. */
+const MAX_REST_MS = 60_000;
 
 /**
  * Reads that nobody waits for: one after the other, with rests between. However many lists are looked at, they keep a
@@ -34,7 +36,7 @@ export class Background {
         beganAtMs = this.#now();
         return load();
       });
-    const rest = (): Promise<unknown> => this.#rest(REST * (this.#now() - beganAtMs));
+    const rest = (): Promise<unknown> => this.#rest(Math.min(REST * (this.#now() - beganAtMs), MAX_REST_MS));
     this.#free = reading.then(rest, rest);
     return reading;
   }

@@ -149,7 +149,8 @@ export class Snapshot {
     const nowMs = this.#now();
     if (nowMs - this.#sweptAtMs < this.lifetimeMs && this.#entries.size <= MAX_ENTRIES) return;
     this.#sweptAtMs = nowMs;
-    for (const [key, { staleUntilMs }] of this.#entries)
-      if (staleUntilMs <= nowMs || this.#entries.size > MAX_ENTRIES) this.#entries.delete(key);
+    for (const [key, { staleUntilMs, next }] of this.#entries)
+      if ((staleUntilMs <= nowMs && next === null) || this.#entries.size > MAX_ENTRIES)
+        this.#entries.delete(key);
   }
 }
