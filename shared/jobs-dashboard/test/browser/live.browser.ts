@@ -114,7 +114,8 @@ describe('a live page in a browser', () => {
     await storage.report([{ claim, progress: { percent: 43, message: null, at }, lines: [line] }]);
     await page.locator('.log', { hasText: 'Page 91 of 214' }).waitFor();
     await page.locator('#progress', { hasText: '43 %' }).waitFor();
-    expect(await page.locator('.log li').count()).to.equal(7);
+    expect(await page.locator('.log li time').count()).to.equal(7);
+    expect(await page.locator('.log li', { hasText: 'Attempt 2' }).count()).to.equal(1);
   });
 
   it('says how old it is when the server is gone, and recovers', async () => {

@@ -180,7 +180,7 @@ describe('in a browser', () => {
         await page.setViewportSize({ width: 320, height: 640 });
         await page.goto(`${named.url}/job-dashboard/`);
         const search = await page.locator('.deck .search').boundingBox();
-        expect(search?.width).to.equal(96);
+        expect(search?.width).to.equal(88);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.equal(320);
       });
     } finally {
