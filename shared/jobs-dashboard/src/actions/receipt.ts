@@ -8,7 +8,7 @@ const PARAMETER = 'done';
 const NOTHING_CHANGED = 'It was so already: nothing was changed.';
 
 /** Where to go on after a deed, with what that page says of it. */
-export function receiptFor(
+export function nextWithReceipt(
   { next, changed = true }: Deed,
   path: string,
   seal: (deed: string) => string,

@@ -6,7 +6,7 @@ import type { Gate } from '../access/gate.js';
 import { hasRole } from '../access/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { Once } from '../actions/once.js';
-import { receiptFor } from '../actions/receipt.js';
+import { nextWithReceipt } from '../actions/receipt.js';
 import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
 import { Problem } from './problem.js';
@@ -43,7 +43,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
         try {
           const done = await audited(control.audit, undertaking, () => perform(control, wish));
           onAction(done.record);
-          return receiptFor(done.deed, path, (deed) => gate.receipt(ctx, viewer, deed));
+          return nextWithReceipt(done.deed, path, (deed) => gate.receipt(ctx, viewer, deed));
         } finally {
           // Whoever does not know whether it was done looks at how things are now.
           forget();
