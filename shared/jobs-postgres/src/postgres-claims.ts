@@ -25,7 +25,8 @@ export class PostgresClaims {
   readonly #queues: QueueDirectory;
   readonly #wakeUps: WakeUps;
   readonly #limits: LimitedQueues;
-  readonly #cursors = new Map<number, LineCursor>();
+  /** Of each queue, by server: what one server has passed over, another may have a handler for. */
+  readonly #cursors = new Map<number, Map<string, LineCursor>>();
 
   constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps, limits: LimitedQueues) {
     this.#database = database;
@@ -36,8 +37,7 @@ export class PostgresClaims {
 
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
     const queueId = await this.#queues.idOf(request.queue);
-    let cursor = this.#cursors.get(queueId);
-    if (cursor === undefined) this.#cursors.set(queueId, (cursor = new LineCursor()));
+    const cursor = this.#cursorOf(queueId, request.serverId);
     const values: [number, ...unknown[]] = [queueId, request.serverId, request.limit, request.leaseMs];
     if (!cursor.headIsDue(performance.now())) {
       const { priorities, seqs } = cursor.positions();
@@ -99,6 +99,14 @@ export class PostgresClaims {
       if (row !== undefined && row.released > 0) await this.#cameBack(id);
     }
     return report;
+  }
+
+  #cursorOf(queueId: number, serverId: string): LineCursor {
+    let cursors = this.#cursors.get(queueId);
+    if (cursors === undefined) this.#cursors.set(queueId, (cursors = new Map<string, LineCursor>()));
+    let cursor = cursors.get(serverId);
+    if (cursor === undefined) cursors.set(serverId, (cursor = new LineCursor()));
+    return cursor;
   }
 
   /** Jobs stand in the line where they stood before they were claimed: behind the cursor. */

@@ -29,6 +29,10 @@ export type Look = 'fromHead' | 'behindCursor';
  *
  * The start is told by the clock: a job may be committed after this transaction began, and yet be seen by its snapshot, so
  * that by `now()` it would have started before it was created.
+ *
+ * Only jobs whose names the server has handlers for are claimed (all, if it did not say): the others stay in the queue for a
+ * server that knows them, which matters while two versions of an application run side by side. The names are those that the
+ * server registered, so what a server claims is what the list of servers shows. Measured on a drain: no difference.
  */
 function claim(
   before: string,
@@ -38,7 +42,8 @@ function claim(
   one = '(values (1)) as one',
 ): string {
   return `
-    with ${before} candidate as materialized (${candidates}),
+    with ${before} names as materialized (select job_names as handled from longshore.server where id = $2),
+    candidate as materialized (${candidates}),
     alive as materialized (
       select id from longshore.server where id = $2 and exists (select from candidate) for key share
     ),
@@ -62,10 +67,12 @@ function claim(
     from ${one} left join claimed on true`;
 }
 
+const isHandled = `coalesce(name = any ((select handled from names)::text[]), true)`;
+
 /** From the head of the line: sees every ready job, at the price of passing every running and every dead entry. */
 const fromHead = (open: string, limit: string): string => `
       select id from longshore.job
-      where queue_id = $1 and server_id is null and ${open}
+      where queue_id = $1 and server_id is null and ${isHandled} and ${open}
       order by priority, seq limit ${limit}
       for update skip locked`;
 
@@ -80,7 +87,7 @@ const behindCursor = (open: string, limit: string): string => `
       cross join lateral (
         select job.id from longshore.job
         where job.queue_id = $1 and job.priority = cursor.priority and job.seq > cursor.seq and job.server_id is null
-          and ${open}
+          and ${isHandled} and ${open}
         order by job.seq limit ${limit}
         for update skip locked
       ) as next

@@ -46,6 +46,37 @@ export function claiming(bench: Bench): void {
     expect(order).to.deep.equal([2, 1, 3, 0]);
   });
 
+  it('hands a server only jobs whose names it has handlers for', async () => {
+    const queue = bench.newQueue();
+    const { id: old } = await bench.register(queue, ['known', 'other']);
+    const names = ['new', 'known', 'new', 'new', 'known'];
+    for (const name of names) await bench.enqueue(queue, { name });
+    const claimed = await bench.claim(old, queue);
+    expect(claimed.map(({ name }) => name)).to.deep.equal(['known', 'known']);
+    expect(await bench.claim(old, queue)).to.deep.equal([]);
+  });
+
+  it('keeps jobs that a server does not know in their order for one that does, no attempt counted', async () => {
+    const queue = bench.newQueue();
+    const jobs = [];
+    for (const name of ['new', 'known', 'newer', 'new'])
+      jobs.push(await bench.enqueue(queue, { name, maxAttempts: 1 }));
+    const { id: old } = await bench.register(queue, ['known']);
+    await bench.claim(old, queue);
+    const { id: young } = await bench.register(queue, ['known', 'new', 'newer']);
+    const claimed = await bench.claim(young, queue);
+    expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([jobs[0]?.id, jobs[2]?.id, jobs[3]?.id]);
+    expect(claimed.map(({ claim }) => claim.attempt)).to.deep.equal([1, 1, 1]);
+  });
+
+  it('lets no job that a server does not know count against what a limited queue hands it', async () => {
+    const queue = bench.newQueue();
+    await bench.storage.limitQueue(queue, { concurrencyLimit: 2 });
+    for (const name of ['new', 'new', 'new', 'known', 'known', 'known']) await bench.enqueue(queue, { name });
+    const { id: old } = await bench.register(queue, ['known']);
+    expect(await bench.claim(old, queue)).to.have.length(2);
+  });
+
   it('finds an urgent job that comes after others have been claimed', async () => {
     const queue = bench.newQueue();
     await bench.storage.enqueueMany([newJob(queue), newJob(queue), newJob(queue)]);

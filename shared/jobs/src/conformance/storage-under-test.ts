@@ -56,13 +56,15 @@ export class Bench {
     return complete;
   }
 
-  async register(queue: string): Promise<ServerRegistration> {
+  /** @param jobNames the names that the server has handlers for; any, unless given */
+  async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
     const registration = await this.storage.registerServer({
       host: 'conformance',
       pid: process.pid,
       queues: [queue],
       concurrency: 5,
       timeoutMs: 60_000,
+      ...(jobNames !== undefined && { jobNames }),
     });
     this.#registrations.push(registration);
     return registration;

@@ -34,15 +34,6 @@ export class InvalidArgumentsError extends TypeError {
   }
 }
 
-/** A server took a job whose name it has no handler for. */
-export class UnknownJobError extends Error {
-  override readonly name = 'UnknownJobError';
-
-  constructor(jobName: string, known: readonly string[]) {
-    super(`No handler for the job "${jobName}" on this server; it has ${known.join(', ') || 'none'}`);
-  }
-}
-
 /** A job is to wait for something that is not there: neither a job nor a batch has this id. Nothing was enqueued. */
 export class UnknownParentError extends Error {
   override readonly name = 'UnknownParentError';

@@ -1,4 +1,4 @@
-import { JobCancelledError, JobTimeoutError, UnknownJobError } from '../job/errors.js';
+import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
@@ -193,7 +193,7 @@ export class Runner {
     handler: RunnableHandler | undefined,
   ): Promise<Outcome> {
     try {
-      if (handler === undefined) throw new UnknownJobError(job.name, [...this.#handlers.keys()]);
+      if (handler === undefined) throw new Error(`The storage handed over "${job.name}", which this server has no handler for`);
       const result = await handler.run(attempt);
       if (attempt.timeout !== null) throw attempt.timeout;
       return { kind: 'done', result: this.#attemptOptions.toResult(result) };

@@ -96,7 +96,8 @@ export interface PromotionReport {
 /** What servers do to jobs. Every write is fenced by its claim. */
 export interface ClaimStore extends JobReports {
   /**
-   * Hands over the next ready jobs of a queue, lowest priority number first, then oldest first.
+   * Hands over the next ready jobs of a queue, lowest priority number first, then oldest first; only jobs whose names the
+   * server registered handlers for. The others stay in the queue for a server that knows them.
    * Rejects with {@link ServerLostError} if this server has been declared dead, so no claim slips in after.
    */
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;
@@ -141,7 +142,7 @@ export interface ServerDescription {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
-  /** The names that it has handlers for; left out if it does not say. */
+  /** The names that it has handlers for: it is handed jobs of these names only. Left out, it is handed jobs of any name. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
   /** Silence of this many milliseconds and the server counts as dead; a heartbeat goes out each third of it. */

@@ -49,7 +49,7 @@ function admit({ inside, held }: KeyRecord): JobRecord[] {
     if (inside.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
     inside.add(next);
     next.held = false;
-    admitted.push(...held.take(1));
+    admitted.push(...held.take(1, null));
   }
   return admitted;
 }

@@ -29,6 +29,11 @@ export class MemoryServers {
     return this.#entries.has(id);
   }
 
+  /** The names that a server has handlers for; `null` if it did not say. */
+  jobNamesOf(id: string): readonly string[] | null {
+    return this.#entries.get(id)?.server.jobNames ?? null;
+  }
+
   /** Those that were declared dead within a day, the latest first. */
   lost(): LostServer[] {
     const since = this.#clock.now() - DAY_MS;

@@ -80,10 +80,12 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
     if (!this.servers.isAlive(serverId)) throw new ServerLostError(serverId);
-    const { line, pausedAt } = this.jobs.queue(queue);
+    const { line, pausedAt, bucket, rateLimit } = this.jobs.queue(queue);
     if (pausedAt !== null) return [];
     const now = this.clock.now();
-    return line.take(this.#room(queue, limit)).map((record) => {
+    const taken = line.take(this.#room(queue, limit), this.servers.jobNamesOf(serverId));
+    if (rateLimit !== null) bucket.take(taken.length);
+    return taken.map((record) => {
       record.serverId = serverId;
       record.attempt++;
       record.startedAt = new Date(now);
@@ -191,16 +193,14 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     });
   }
 
-  /** How many of the jobs asked for the queue's limits allow now; they are taken at once. */
+  /** How many of the jobs asked for the queue's limits allow now. */
   #room(name: string, asked: number): number {
     const { line, concurrencyLimit, rateLimit, running, bucket } = this.jobs.queue(name);
     const room = Math.min(asked, line.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
     if (rateLimit === null || room === 0) return room;
     const tokens = bucket.available(rateLimit, this.clock.now());
-    const allowed = Math.min(room, tokens);
-    bucket.take(allowed);
     if (tokens < room) this.#alarms.set(name, bucket.nextInMs(rateLimit));
-    return allowed;
+    return Math.min(room, tokens);
   }
 
   #record(record: JobRecord, outcome: Outcome): void {

@@ -43,14 +43,36 @@ export class ReadyLine {
     return low;
   }
 
-  take(limit: number): JobRecord[] {
+  /** Takes the first jobs out of the line, at most `limit`; with `names`, only jobs of these names. */
+  take(limit: number, names: readonly string[] | null): JobRecord[] {
+    if (names !== null) return this.#takeNamed(limit, new Set(names));
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
     this.#head += taken.length;
+    this.#trim();
+    return taken;
+  }
+
+  #takeNamed(limit: number, names: ReadonlySet<string>): JobRecord[] {
+    const taken: JobRecord[] = [];
+    const passed: JobRecord[] = [];
+    let next = this.#head;
+    for (; next < this.#jobs.length && taken.length < limit; next++) {
+      const job = this.#jobs[next];
+      if (job !== undefined) (names.has(job.name) ? taken : passed).push(job);
+    }
+    if (taken.length === 0) return taken;
+    // Jobs that were passed over close up behind the ones that left.
+    this.#head = next - passed.length;
+    for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
+    this.#trim();
+    return taken;
+  }
+
+  #trim(): void {
     if (this.#head > 1_000 && this.#head * 2 > this.#jobs.length) {
       this.#jobs = this.#jobs.slice(this.#head);
       this.#head = 0;
     }
-    return taken;
   }
 }
 
