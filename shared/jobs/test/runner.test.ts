@@ -63,6 +63,7 @@ describe('A server that loses claims', () => {
       serverId: () => id,
       held: () => 0,
       take: (jobs) => taken.push(...jobs),
+      giveBack: () => [],
       claims: () => [],
     });
     await fetcher.runOnce();

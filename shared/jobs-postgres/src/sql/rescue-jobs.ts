@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
 
 /**
@@ -17,10 +18,11 @@ export const buryServers: Statement = {
         order by id
         for update skip locked
       )
-      returning id, host, pid, processing, heartbeat_at
+      returning id, host, pid, processing, concurrency, heartbeat_at
     ),
     noted as (
-      insert into longshore.server_lost (id, host, pid, processing, heartbeat_at) select id, host, pid, processing, heartbeat_at from buried
+      insert into longshore.server_lost (id, host, pid, processing, concurrency, heartbeat_at)
+      select id, host, pid, processing, concurrency, heartbeat_at from buried
     ),
     forgotten as (
       delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
@@ -39,18 +41,33 @@ export const busyQueues: Statement = {
  * head of the line and their number is known, so the search ends with the last of them instead of reading a million
  * ready ones. Attempts that were lost are on record; a job whose last attempt was lost has failed, one that somebody
  * cancelled meanwhile is cancelled.
+ *
+ * A server starts jobs in the order in which it claimed them and runs `concurrency` of them at once, so only its first ones can
+ * have been running: the attempt of a job behind those was never started and does not count. Not so a last attempt: should it
+ * have started after all (an outcome that was not written yet makes room for one more), the job would run once too often.
  */
 export const rescueJobs: Statement = {
   name: 'longshore-rescue-jobs',
   text: `
     with running as materialized (
-      select id from longshore.job
+      select id, server_id, started_at, priority, seq from longshore.job
       where queue_id = $1 and server_id is not null
       order by priority, seq
       limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
     ),
+    placed as materialized (
+      select running.id, running.server_id,
+        row_number() over (partition by server_id order by running.started_at, priority, seq)
+          <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
+      from running
+      left join longshore.server as alive on alive.id = running.server_id
+      left join lateral (
+        select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+      ) as gone on true
+    ),
     lost as materialized (
-      select job.id,
+      select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
+        placed.started or job.attempt >= job.max_attempts as counts,
         exists (
           select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
         ) as cancelled,
@@ -58,22 +75,28 @@ export const rescueJobs: Statement = {
           'name', 'AttemptLost',
           'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
           'stack', null) as error
-      from running join longshore.job on job.queue_id = $1 and job.id = running.id
-      where job.server_id is not null
+      from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
+      where job.server_id = placed.server_id
         and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))
       order by job.id
       for update of job skip locked
     ),
     released as (
       update longshore.job
-      set server_id = null, started_at = null, lease_until = null, ready_at = now(),
-        past_attempts = coalesce(past_attempts, '[]') || jsonb_build_object(
-          'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', lost.error,
-          'runAt', run_at, 'readyAt', ready_at)
+      set server_id = null, started_at = null, lease_until = null,
+        attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
+        ready_at = case when lost.counts then now() else job.ready_at end,
+        past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
+          'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
       from lost
       where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
       returning job.id
     ),
+    unstarted as (
+      select lost.* from lost join released on released.id = lost.id where not lost.counts
+    ),
+    ${moveNoted('unstarted', 'released', { runAt: 'run_at', readyAt: 'ready_at', startedAt: 'started_at', serverId: 'server_id' })},
     removed as (
       delete from longshore.job using lost
       where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)

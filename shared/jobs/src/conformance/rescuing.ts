@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type Bench, until } from './storage-under-test.js';
+import { type Bench, newJob, until } from './storage-under-test.js';
 
 export function rescuing(bench: Bench): void {
   it('gives the jobs of a silent server back at once, with the lost attempt on record', async () => {
@@ -37,6 +37,20 @@ export function rescuing(bench: Bench): void {
     const job = await bench.storage.findJob(claim.jobId);
     expect(job?.state).to.equal('failed');
     expect(job?.error?.name).to.equal('AttemptLost');
+  });
+
+  it('counts no attempt of jobs that a dead server had claimed beyond what it runs at once', async () => {
+    const queue = bench.newQueue();
+    await bench.storage.enqueueMany(Array.from({ length: 8 }, () => newJob(queue)));
+    const { id } = await bench.register(queue); // with a concurrency of 5
+    const claimed = await bench.claim(id, queue, 8);
+    await bench.silence(id);
+    await bench.storage.rescue();
+    const attempts = [];
+    for (const { claim } of claimed) attempts.push((await bench.storage.listAttempts(claim.jobId)).length);
+    expect(attempts).to.deep.equal([1, 1, 1, 1, 1, 0, 0, 0]);
+    const counted = await bench.storage.findJob(claimed[7]?.claim.jobId ?? '');
+    expect(counted).to.include({ state: 'enqueued', attempt: 0 });
   });
 
   it('tells a server that it has been declared dead, or lets it find out by claiming', async () => {

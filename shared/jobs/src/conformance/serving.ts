@@ -117,6 +117,41 @@ export function serving(bench: Bench): void {
     expect(await bench.storage.findJob(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
   });
 
+  it('gives back what it fetched ahead by the pace of quick jobs when slow ones follow', async () => {
+    const queue = bench.newQueue();
+    const quick = defineJob({ name: 'quick', queue });
+    const slow = defineJob({ name: 'slow', queue });
+    const client = new JobClient(bench.storage);
+    const handlers = [
+      handleJob(quick, () => undefined),
+      handleJob(slow, async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      }),
+    ];
+    await client.enqueueMany(Array.from({ length: 3_000 }, () => ({ definition: quick, args: {} })));
+    await client.enqueueMany(Array.from({ length: 100 }, () => ({ definition: slow, args: {} })));
+    await withServer(queue, handlers, async () => {
+      await until(async () => {
+        const { count } = await bench.storage.countJobs({
+          queue: [queue],
+          name: ['slow'],
+          state: ['processing'],
+        });
+        const { count: left } = await bench.storage.countJobs({
+          queue: [queue],
+          name: ['quick'],
+          state: ['enqueued'],
+        });
+        return left === 0 && count === 4 ? true : undefined;
+      });
+      const given = await bench.storage.listJobs({
+        filter: { queue: [queue], state: ['enqueued'] },
+        limit: 100,
+      });
+      expect(given.map(({ attempt }) => attempt)).to.deep.equal(Array.from({ length: 96 }, () => 0));
+    });
+  });
+
   it('lets a running job finish when it stops', async () => {
     const queue = bench.newQueue();
     const slow = defineJob({ name: 'slow', queue });

@@ -8,6 +8,15 @@ const maxBatch = 1_000;
 /** As much work is fetched ahead as the handlers have lately done in this time. */
 const aheadMs = 50;
 
+/**
+ * Jobs fetched ahead are given back when they have not started after this: the jobs before them take longer than those by
+ * which the need was measured, and other servers may be idle.
+ */
+const maxAheadMs = 500;
+
+/** How often it is checked for such jobs. */
+const checkAheadMs = 250;
+
 /** The safety net for lost wake-ups when the server otherwise waits for them. */
 const safetyPollMs = 200;
 
@@ -22,6 +31,8 @@ export interface FetcherOptions {
   /** Jobs held now. */
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
+  /** Hands back the jobs that have waited at least so long for a free slot. */
+  readonly giveBack: (minWaitMs: number) => ClaimedJob[];
   /** Claims of jobs held now, and of those whose outcome is still to be written. */
   readonly claims: () => Iterable<Claim>;
 }
@@ -71,6 +82,21 @@ export class Fetcher {
     }
     if (this.#more && held() <= this.#capacity() / 2) return 0;
     return queuePollIntervalMs || safetyPollMs;
+  }
+
+  /** Gives back what was fetched ahead in vain. Resolves to the milliseconds until the next check. */
+  async trim(): Promise<number> {
+    const { giveBack, store } = this.#options;
+    const claims = giveBack(maxAheadMs).map(({ claim }) => claim);
+    if (claims.length === 0) return checkAheadMs;
+    this.#perMs = 0;
+    try {
+      await store.release(claims);
+    } catch (error) {
+      for (const { queue } of claims) this.#doubtful.add(queue);
+      throw error;
+    }
+    return checkAheadMs;
   }
 
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {

@@ -83,6 +83,7 @@ export class JobServer {
         this.#runner.take(jobs);
         this.#report();
       },
+      giveBack: (minWaitMs) => this.#runner.giveBackWaiting(minWaitMs),
       claims: () => this.#claims(),
     });
     const leases = new LeaseRenewer({
@@ -113,6 +114,7 @@ export class JobServer {
     ];
     this.#background = [
       ...this.#prompted,
+      new Loop({ task: 'giving waiting jobs back', logger, runOnce: () => this.#fetcher.trim() }),
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
       new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),

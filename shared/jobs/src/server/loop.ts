@@ -8,8 +8,11 @@ export interface LoopOptions {
   readonly logger: Logger;
 }
 
-/** After a failed round the next comes after 100 ms, doubling up to this. */
-const maxRetryMs = 5_000;
+/**
+ * After a failed round the next comes after 100 ms, doubling up to this: once a storage that was away is back, jobs start
+ * within a second.
+ */
+const maxRetryMs = 800;
 
 /**
  * Repeats one background task, never two rounds at a time. A round that fails is logged and tried again with

@@ -24,6 +24,12 @@ interface RunnableHandler extends JobHandler {
   readonly run: RunJob<unknown>;
 }
 
+/** A claimed job that no slot is free for yet. */
+interface WaitingJob {
+  readonly job: ClaimedJob;
+  readonly takenAt: number;
+}
+
 /** Holds claimed jobs and runs their handlers, `concurrency` of them at a time. */
 export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
@@ -31,7 +37,7 @@ export class Runner {
   readonly #options: RunnerOptions;
   readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
-  #waiting: ClaimedJob[] = [];
+  #waiting: WaitingJob[] = [];
   #idle: (() => void)[] = [];
 
   /** @throws {RangeError} if two handlers bear one name */
@@ -65,17 +71,20 @@ export class Runner {
   /** The claims of all jobs held. */
   *claims(): Iterable<Claim> {
     for (const { claim } of this.#running.values()) yield claim;
-    for (const { claim } of this.#waiting) yield claim;
+    for (const { job } of this.#waiting) yield job.claim;
   }
 
   take(jobs: readonly ClaimedJob[]): void {
-    for (const job of jobs) this.#waiting.push(job);
+    const takenAt = performance.now();
+    for (const job of jobs) this.#waiting.push({ job, takenAt });
     this.#startNext();
   }
 
-  /** Hands back the jobs that have not been started. */
-  giveBackWaiting(): ClaimedJob[] {
-    return this.#waiting.splice(0);
+  /** Hands back the jobs that have waited at least `minWaitMs` for a free slot; all that wait, unless given. */
+  giveBackWaiting(minWaitMs = 0): ClaimedJob[] {
+    const before = performance.now() - minWaitMs;
+    const next = this.#waiting.findIndex(({ takenAt }) => takenAt > before);
+    return this.#waiting.splice(0, next === -1 ? Infinity : next).map(({ job }) => job);
   }
 
   /** Forgets these claims and aborts their handlers: whatever they return will not be recorded. */
@@ -89,7 +98,7 @@ export class Runner {
       attempt.drop(reason);
       this.#running.delete(claim.jobId);
     }
-    this.#waiting = this.#waiting.filter(({ claim }) => !isSame(claim, lost.get(claim.jobId)));
+    this.#waiting = this.#waiting.filter(({ job }) => !isSame(job.claim, lost.get(job.claim.jobId)));
     this.#startNext();
   }
 
@@ -133,8 +142,8 @@ export class Runner {
   #startNext(): void {
     let started = 0;
     while (this.#running.size < this.#options.concurrency && started < this.#waiting.length) {
-      const job = this.#waiting[started++];
-      if (job !== undefined) void this.#run(job);
+      const next = this.#waiting[started++];
+      if (next !== undefined) void this.#run(next.job);
     }
     if (started > 0) this.#waiting.splice(0, started);
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -193,7 +202,8 @@ export class Runner {
     handler: RunnableHandler | undefined,
   ): Promise<Outcome> {
     try {
-      if (handler === undefined) throw new Error(`The storage handed over "${job.name}", which this server has no handler for`);
+      if (handler === undefined)
+        throw new Error(`The storage handed over "${job.name}", which this server has no handler for`);
       const result = await handler.run(attempt);
       if (attempt.timeout !== null) throw attempt.timeout;
       return { kind: 'done', result: this.#attemptOptions.toResult(result) };

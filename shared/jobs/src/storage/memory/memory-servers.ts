@@ -20,6 +20,8 @@ export class MemoryServers {
   readonly #clock: Clock;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
+  /** How many jobs each server runs at once; those of lost servers are kept as long as the servers are listed. */
+  readonly #concurrency = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,6 +29,11 @@ export class MemoryServers {
 
   isAlive(id: string): boolean {
     return this.#entries.has(id);
+  }
+
+  /** How many jobs a server runs, or ran, at once; `Infinity` if that is not known any more. */
+  concurrencyOf(id: string | null): number {
+    return this.#concurrency.get(id ?? '') ?? Infinity;
   }
 
   /** The names that a server has handlers for; `null` if it did not say. */
@@ -69,6 +76,7 @@ export class MemoryServers {
     const timer = setInterval(beat, description.timeoutMs / 3).unref();
     const lost = new AbortController();
     this.#entries.set(id, { server, lost, timer, onRequest });
+    this.#concurrency.set(id, description.concurrency);
     return {
       id,
       lost: lost.signal,
@@ -80,6 +88,7 @@ export class MemoryServers {
       },
       unregister: async () => {
         this.#remove(id);
+        this.#concurrency.delete(id);
         await afterwards();
       },
     };
@@ -109,7 +118,7 @@ export class MemoryServers {
       const { id, host, pid, processing, heartbeatAt } = server;
       this.#lost.unshift({ id, host, pid, processing, heartbeatAt, lostAt: new Date(now) });
     }
-    this.#lost.splice(MOST_LOST);
+    for (const { id } of this.#lost.splice(MOST_LOST)) this.#concurrency.delete(id);
     return silent.map(({ server }) => server.id);
   }
 

@@ -27,6 +27,7 @@ import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
 import { MemoryStatistics } from './memory-statistics.js';
+import { byPlaceInLine } from './ready-line.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
@@ -159,10 +160,16 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const now = this.clock.now();
     const deadServers = this.servers.bury();
     const report = { deadServers, released: 0, failed: 0 };
-    for (const record of this.jobs.all()) {
-      if (record.state !== 'processing' || record.serverId === null) continue;
-      if (record.leaseUntil >= now && this.servers.isAlive(record.serverId)) continue;
-      if (record.cancelRequested || record.attempt >= record.maxAttempts) {
+    const lost = [...this.jobs.all()].filter(
+      ({ state, serverId, leaseUntil }) =>
+        state === 'processing' && (leaseUntil < now || !this.servers.isAlive(serverId ?? '')),
+    );
+    for (const { record, started } of this.#inClaimOrder(lost)) {
+      if (!started && !record.cancelRequested && record.attempt < record.maxAttempts) {
+        letGo(record);
+        this.jobs.makeReady(record, 'released');
+        report.released++;
+      } else if (record.cancelRequested || record.attempt >= record.maxAttempts) {
         record.error = lostError(record);
         this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
         report.failed++;
@@ -173,6 +180,21 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       }
     }
     return report;
+  }
+
+  /** A server starts jobs in the order in which it claimed them, so only its first ones can have been running. */
+  #inClaimOrder(lost: readonly JobRecord[]): { record: JobRecord; started: boolean }[] {
+    const places = new Map<string | null, number>();
+    return lost
+      .toSorted(
+        (one, other) =>
+          (one.startedAt?.getTime() ?? 0) - (other.startedAt?.getTime() ?? 0) || byPlaceInLine(one, other),
+      )
+      .map((record) => {
+        const place = (places.get(record.serverId) ?? 0) + 1;
+        places.set(record.serverId, place);
+        return { record, started: place <= this.servers.concurrencyOf(record.serverId) };
+      });
   }
 
   async maintain(): Promise<void> {

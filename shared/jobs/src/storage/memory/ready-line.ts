@@ -76,6 +76,11 @@ export class ReadyLine {
   }
 }
 
+/** Negative if the left job runs first: by priority, then by age. */
+export function byPlaceInLine(left: JobRecord, right: JobRecord): number {
+  return left.priority - right.priority || left.seq - right.seq;
+}
+
 function runsBefore(left: JobRecord, right: JobRecord): boolean {
-  return left.priority === right.priority ? left.seq < right.seq : left.priority < right.priority;
+  return byPlaceInLine(left, right) < 0;
 }
