@@ -7,6 +7,7 @@ import { drainPinned } from './drain-pinned.js';
 import { http } from './http.js';
 import { latency } from './latency.js';
 import { listeners } from './listeners.js';
+import { pinnedPromises } from './pinned-promises.js';
 import { singleEnqueue } from './single-enqueue.js';
 
 export const scenarios: readonly Scenario[] = [
@@ -14,6 +15,7 @@ export const scenarios: readonly Scenario[] = [
   drain,
   drainFullStore,
   drainPinned,
+  pinnedPromises,
   latency,
   singleEnqueue,
   http,

@@ -1,5 +1,7 @@
 import { newId, type RetentionDays, throughputKept } from '@longshore/jobs';
+import { BloatControl } from './bloat-control.js';
 import type { Database } from './database.js';
+import { GapCleaner } from './gap-cleaner.js';
 import { KeySweeper } from './key-sweeper.js';
 import { deleteOldAudit } from './sql/audit.js';
 import { deleteOldBatches } from './sql/batches.js';
@@ -34,6 +36,8 @@ export class Housekeeping {
   readonly #database: Database;
   readonly #retention: Retention;
   readonly #keys: KeySweeper;
+  readonly #bloat: BloatControl;
+  readonly #gaps: GapCleaner;
   #partitionsMadeAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
@@ -41,12 +45,16 @@ export class Housekeeping {
   constructor(database: Database, retentionDays: RetentionDays) {
     this.#database = database;
     this.#keys = new KeySweeper(database);
+    this.#bloat = new BloatControl(database);
+    this.#gaps = new GapCleaner(database);
     this.#retention = new Retention(database, retentionDays);
   }
 
   async runOnce(): Promise<void> {
     const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
+    await this.#bloat.runOnce();
+    await this.#gaps.runOnce();
     await this.#cancelIdle();
     await this.#keys.runOnce();
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {

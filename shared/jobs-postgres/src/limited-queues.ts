@@ -7,7 +7,7 @@ import {
 } from '@longshore/jobs';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { type LimitedClaimedRow, limitedClaims, lockBucket, type Look } from './sql/claim-jobs.js';
+import { claimWithinLimits, type LimitedClaimedRow, lockBucket } from './sql/claim-jobs.js';
 import { limitQueue } from './sql/limit-queue.js';
 import { transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
@@ -63,7 +63,6 @@ export class LimitedQueues {
   /** Claims as many of the jobs asked for as the limits allow. */
   async claim(
     { queue, serverId }: ClaimRequest,
-    look: Look,
     values: readonly [queueId: number, ...rest: unknown[]],
   ): Promise<LimitedClaimedRow[]> {
     const rows = await this.#database.transaction(
@@ -71,7 +70,7 @@ export class LimitedQueues {
         await this.#database.lockQueues(client, [values[0]]);
         await client.query({ ...lockBucket, values: [values[0]] });
         const claimed = await client.query<LimitedClaimedRow>({
-          ...limitedClaims[look],
+          ...claimWithinLimits,
           values: [...values],
         });
         return claimed.rows;

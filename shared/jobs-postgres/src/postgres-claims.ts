@@ -6,13 +6,15 @@ import {
   type RescueReport,
   ServerLostError,
 } from '@longshore/jobs';
+import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database, Statement } from './database.js';
 import type { LimitedQueues } from './limited-queues.js';
-import { LineCursor } from './line-cursor.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { type ClaimedRow, claims as claimStatements, type Look } from './sql/claim-jobs.js';
+import { type ReadyScan, ReadyScans } from './ready-scans.js';
+import type { ScanStart } from './scan-cursor.js';
+import { type ClaimedRow, claimReady, type LimitedClaimedRow } from './sql/claim-jobs.js';
 import { releaseClaims, renewClaims, selectClaims } from './sql/hold-jobs.js';
 import { nextDue, promoteDue } from './sql/promote-jobs.js';
 import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
@@ -25,31 +27,29 @@ export class PostgresClaims {
   readonly #queues: QueueDirectory;
   readonly #wakeUps: WakeUps;
   readonly #limits: LimitedQueues;
-  /** Of each queue, by server: what one server has passed over, another may have a handler for. */
-  readonly #cursors = new Map<number, Map<string, LineCursor>>();
+  readonly #scans: ReadyScans;
 
   constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps, limits: LimitedQueues) {
     this.#database = database;
     this.#queues = queues;
     this.#wakeUps = wakeUps;
     this.#limits = limits;
+    this.#scans = new ReadyScans(database, (queueId) => {
+      queues.nameOf(queueId).then(
+        (queue) => wakeUps.tellHere(queue),
+        () => undefined, // a hint only
+      );
+    });
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
     const queueId = await this.#queues.idOf(request.queue);
-    const cursor = this.#cursorOf(queueId, request.serverId);
-    const values: [number, ...unknown[]] = [queueId, request.serverId, request.limit, request.leaseMs];
-    if (!cursor.headIsDue(performance.now())) {
-      const { priorities, seqs } = cursor.positions();
-      const jobs = await this.#claim('behindCursor', [...values, priorities, seqs], request, cursor);
-      if (jobs === null) return this.claim(request);
-      if (jobs.length > 0 || this.#limits.isFull(request.queue)) return jobs;
-      if (!cursor.headIsCheap(performance.now())) return jobs;
-    }
-    const startedMs = performance.now();
-    const jobs = await this.#claim('fromHead', values, request, cursor);
-    cursor.lookedFromHead(startedMs, performance.now());
-    return jobs ?? this.claim(request);
+    const scan = await this.#scans.of(request.serverId, queueId);
+    const start = this.#scans.startOf(scan);
+    const jobs = await this.#claimFrom(start, scan, request);
+    if (jobs.length > 0 || start === 'floor') return jobs;
+    if (this.#limits.isFull(request.queue) || !this.#scans.floorIsCheap(scan)) return jobs;
+    return this.#claimFrom('floor', scan, request);
   }
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
@@ -101,51 +101,43 @@ export class PostgresClaims {
     return report;
   }
 
-  #cursorOf(queueId: number, serverId: string): LineCursor {
-    let cursors = this.#cursors.get(queueId);
-    if (cursors === undefined) this.#cursors.set(queueId, (cursors = new Map<string, LineCursor>()));
-    let cursor = cursors.get(serverId);
-    if (cursor === undefined) cursors.set(serverId, (cursor = new LineCursor()));
-    return cursor;
-  }
-
-  /** Jobs stand in the line where they stood before they were claimed: behind the cursor. */
+  /** Jobs stand where they stood before they were claimed: in gaps that the servers have passed. */
   async #cameBack(queueId: number): Promise<void> {
-    this.#cursors.delete(queueId);
+    await this.#scans.look();
     this.#wakeUps.announce(await this.#queues.nameOf(queueId));
   }
 
-  /** Resolves to `null` if the queue turns out to have limits, unknown until now. */
-  async #claim(
-    look: Look,
-    values: [queueId: number, ...rest: unknown[]],
-    request: ClaimRequest,
-    cursor: LineCursor,
-  ): Promise<ClaimedJob[] | null> {
-    const { queue, serverId } = request;
+  async #claimFrom(start: ScanStart, scan: ReadyScan, request: ClaimRequest): Promise<ClaimedJob[]> {
+    const { cursor, queueId } = scan;
+    const { queue, serverId, limit, leaseMs } = request;
+    const { visible } = this.#scans; // as it was before the statement took its snapshot
+    const ranges = cursor.ranges(start);
+    const startedMs = performance.now();
     const limited = this.#limits.has(queue);
-    const rows = limited
-      ? await this.#limits.claim(request, look, values)
-      : await this.#database.write<ClaimedRow>(claimStatements[look], values);
+    const values: [number, ...unknown[]] = [
+      queueId,
+      serverId,
+      limit,
+      leaseMs,
+      arrayOf(ranges.map(({ priority }) => priority)),
+      arrayOf(ranges.map(({ after }) => after.toString())),
+      arrayOf(ranges.map(({ upTo }) => upTo.toString())),
+    ];
+    const rows: readonly (ClaimedRow & Partial<LimitedClaimedRow>)[] = limited
+      ? await this.#limits.claim(request, values)
+      : await this.#database.write<ClaimedRow>(claimReady, values);
+    const endedAtMs = performance.now();
+    if (start === 'floor') scan.floor = { endedAtMs, tookMs: endedAtMs - startedMs };
     const [first] = rows;
     if (first?.alive !== true) throw new ServerLostError(serverId);
     if (first.limited !== limited) this.#limits.note(queue, first.limited);
-    if (first.limited && !limited) return null;
-    if (first.id === null) return []; // the one row that only says that the server lives
-    const jobs: ClaimedJob[] = [];
-    for (const row of rows.toSorted(byPlaceInLine)) {
-      cursor.advance(row.priority, BigInt(row.seq));
-      jobs.push({
-        claim: { jobId: row.id, queue, serverId, attempt: row.attempt },
-        name: row.name,
-        priority: row.priority,
-        args: row.args,
-        maxAttempts: row.max_attempts,
-        createdAt: row.created_at,
-        meta: row.meta,
-      });
-    }
-    return jobs;
+    if (first.limited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
+    // The one row without a job only says that the server lives.
+    const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
+    const allowed = Math.min(limit, first.room ?? limit);
+    const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
+    cursor.advance(start, { claimed: places, exhausted: claimed.length < allowed && !first.paused }, visible);
+    return claimed.map((row) => toClaimedJob(row, queue, serverId));
   }
 
   /** Runs a statement on claims, queue by queue; returns those that it found not to hold. */
@@ -166,6 +158,18 @@ export class PostgresClaims {
     }
     return stale;
   }
+}
+
+function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): ClaimedJob {
+  return {
+    claim: { jobId: row.id, queue, serverId, attempt: row.attempt },
+    name: row.name,
+    priority: row.priority,
+    args: row.args,
+    maxAttempts: row.max_attempts,
+    createdAt: row.created_at,
+    meta: row.meta,
+  };
 }
 
 /** Rows come in this order as it is, but nothing in SQL says that they must. */

@@ -101,7 +101,12 @@ export class PostgresEditing implements JobEditing {
     edits: ReadonlyMap<string, JobContent>,
   ): Promise<unknown[]> {
     const contents = ids.flatMap((id) => edits.get(id) ?? []);
-    const queueIds = await Promise.all(contents.map(({ queue }) => this.#queues.idOf(queue)));
+    const queueIds: number[] = [];
+    for (const content of contents) {
+      const id = await this.#queues.idOf(content.queue);
+      await this.#queues.notePriorities(id, [content]);
+      queueIds.push(id);
+    }
     return [
       queueId,
       arrayOf(ids),

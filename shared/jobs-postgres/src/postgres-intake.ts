@@ -10,6 +10,7 @@ import {
   type TransactionClient,
 } from '@longshore/jobs';
 import type pg from 'pg';
+import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
@@ -32,6 +33,7 @@ import {
   readyInsert,
   waitingInsert,
 } from './sql/enqueue-jobs.js';
+import { noteGaps, selectLastPlace, type Visibility } from './sql/scan-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
@@ -90,9 +92,11 @@ export class PostgresIntake implements JobIntake {
     const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
     if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
     if (transaction !== undefined) {
-      return insertEach(await this.#inserts(jobs, batch), run); // whether it commits, and when, is the caller's affair
+      return insertEach(await this.#inserts(jobs, batch, 'late'), run); // whether it commits, and when, is the caller's affair
     }
-    const createdAt = await repeatedly(async () => this.#insert(await this.#inserts(jobs, batch), jobs));
+    const createdAt = await repeatedly(async () =>
+      this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
+    );
     this.#announce(jobs);
     return createdAt;
   }
@@ -104,13 +108,16 @@ export class PostgresIntake implements JobIntake {
     transaction: TransactionClient | undefined,
     settings: Settings = {},
   ): Promise<Receipt> {
-    for (const queue of byQueue(jobs).keys()) await this.#queues.idOf(queue); // known before a connection is held
+    // Known before a connection is held.
+    for (const [queue, group] of byQueue(jobs))
+      await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
     const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & Receipt> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
       if (resolution.created.some(waitsForParents)) await checkParents(resolution.created, created, run);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
-      const createdAt = await insertEach(await this.#inserts(resolution.created, created), run);
+      const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
+      const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
       return { ...resolution, createdAt };
     };
     if (transaction !== undefined) return atOnce(transaction, write);
@@ -146,16 +153,23 @@ export class PostgresIntake implements JobIntake {
   }
 
   /** One chunk of one queue each, built when it is asked for. */
-  async #inserts(jobs: readonly NewJob[], batch: NewBatch | null): Promise<Generator<Insert, void>> {
+  async #inserts(
+    jobs: readonly NewJob[],
+    batch: NewBatch | null,
+    visibility: Visibility,
+  ): Promise<Generator<Insert, void>> {
     const groups: [queueId: number, jobs: NewJob[]][] = [];
-    for (const [queue, group] of byQueue(withFollowed(jobs)))
-      groups.push([await this.#queues.idOf(queue), group]);
+    for (const [queue, group] of byQueue(withFollowed(jobs))) {
+      const queueId = await this.#queues.idOf(queue);
+      await this.#queues.notePriorities(queueId, group);
+      groups.push([queueId, group]);
+    }
     return (function* build() {
       if (batch !== null) yield batchInsert(batch);
       for (const [queueId, group] of groups) {
         const atOnce = group.filter((job) => !waitsForParents(job));
         for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
-          yield readyInsert(queueId, chunk);
+          yield readyInsert(queueId, chunk, visibility);
         for (const chunk of chunks(atOnce.filter(({ due }) => due !== null)))
           yield waitingInsert(queueId, chunk);
         if (atOnce.length === group.length) continue;
@@ -176,6 +190,8 @@ export class PostgresIntake implements JobIntake {
       return createdAtOf(await this.#database.query(first.value.statement, first.value.values));
     return this.#database.transactionOnce(async (client) => {
       await this.#lockQueues(client, jobs);
+      const isLong = jobs.length > maxChunk;
+      const seq = isLong ? await lastPlace(client) : null;
       let writing = write(client, first.value);
       let createdAt: Date | null = null;
       for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
@@ -183,8 +199,18 @@ export class PostgresIntake implements JobIntake {
         writing = write(client, next.value);
         await handedOver(); // then the next chunk is built while Postgres works on this one
       }
-      return (await writing) ?? createdAt;
+      createdAt = (await writing) ?? createdAt;
+      if (seq !== null) await this.#noteGaps(client, jobs, seq);
+      return createdAt;
     });
+  }
+
+  /** The first jobs of a long bulk become visible with its last: until then others' jobs pass them. */
+  async #noteGaps(client: pg.ClientBase, jobs: readonly NewJob[], seq: string): Promise<void> {
+    for (const [queue, group] of byQueue(jobs)) {
+      const priorities = arrayOf([...new Set(group.map(({ priority }) => priority))]);
+      await client.query({ ...noteGaps, values: [await this.#queues.idOf(queue), priorities, seq] });
+    }
   }
 }
 
@@ -202,6 +228,11 @@ async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | n
 /** Each insert of jobs tells the time of its transaction, once. */
 function createdAtOf(rows: readonly unknown[]): Date | null {
   return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+}
+
+async function lastPlace(client: pg.ClientBase): Promise<string | null> {
+  const { rows } = await client.query<{ seq: string }>(selectLastPlace);
+  return rows[0]?.seq ?? null;
 }
 
 function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {

@@ -102,7 +102,9 @@ export class PostgresKeys {
     const wanted = [...replacements].map(([id, job]) => ({ queue: job.queue, id, job }));
     for (const [queue, group] of byQueue(wanted)) {
       const contents = new Map(group.map(({ id, job }) => [id, job]));
-      const { statement, values } = replacement(await this.#queues.idOf(queue), contents);
+      const queueId = await this.#queues.idOf(queue);
+      await this.#queues.notePriorities(queueId, contents.values());
+      const { statement, values } = replacement(queueId, contents);
       if ((await run(statement, values)).length < contents.size) return false;
     }
     return true;

@@ -1,5 +1,7 @@
 import type { RateLimit } from '@longshore/jobs';
+import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
+import { addPriorities } from './sql/scan-jobs.js';
 
 const insertQueue: Statement = {
   name: 'longshore-insert-queue',
@@ -34,6 +36,8 @@ export class QueueDirectory {
   readonly #database: Database;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
+  /** Priorities that the queues are known to have, by queue. */
+  readonly #priorities = new Map<number, Set<number>>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -49,6 +53,16 @@ export class QueueDirectory {
     if (id === undefined) throw new Error(`The queue "${name}" could not be made`);
     this.#remember(id, name);
     return id;
+  }
+
+  /** Notes which priorities jobs of a queue have, before they are inserted: the scans for ready jobs have to know them. */
+  async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
+    const known = this.#priorities.get(queueId) ?? new Set([0]);
+    const others = new Set<number>();
+    for (const { priority } of jobs) if (!known.has(priority)) others.add(priority);
+    if (others.size === 0) return;
+    await this.#database.query(addPriorities, [queueId, arrayOf([...others])]);
+    this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
   /** Numbers of those among the queues that exist. */

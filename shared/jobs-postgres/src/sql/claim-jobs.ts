@@ -13,15 +13,15 @@ export interface ClaimedRow {
   args: JsonValue;
   created_at: Date;
   meta: JobMeta | null;
-  /** Whether the queue has limits, of which only {@link limitedClaims} know. Told when nothing was claimed, at the latest. */
+  /** Whether the queue has limits, which only {@link claimWithinLimits} heeds; reliable when nothing was claimed. */
   limited: boolean;
+  /** Whether the queue is paused; reliable when nothing was claimed. */
+  paused: boolean;
 }
 
-/** Where to look for ready jobs. */
-export type Look = 'fromHead' | 'behindCursor';
-
 /**
- * $1 queue, $2 server, $3 limit, $4 lease in ms.
+ * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their jobs run:
+ * $5 priorities, $6 the places after which, $7 those up to which.
  *
  * The server's row is locked against the rescuer, which deletes it: a claim is committed before its server is declared
  * dead, and then released with the others, or it finds no row and claims nothing. KEY SHARE does not hinder heartbeats.
@@ -69,25 +69,17 @@ function claim(
 
 const isHandled = `coalesce(name = any ((select handled from names)::text[]), true)`;
 
-/** From the head of the line: sees every ready job, at the price of passing every running and every dead entry. */
-const fromHead = (open: string, limit: string): string => `
-      select id from longshore.job
-      where queue_id = $1 and server_id is null and ${isHandled} and ${open}
-      order by priority, seq limit ${limit}
-      for update skip locked`;
-
 /**
- * From behind the last claimed job of each priority ($5, $6: parallel arrays in ascending order of priority), so that the
- * cost does not grow with the entries of finished jobs that a long transaction elsewhere keeps from being vacuumed:
- * measured 77 → 26k jobs/s over five rounds without, flat with (docs/adr/001).
+ * Ranges begin behind the last claimed job, so that the cost does not grow with the entries of finished jobs that a long
+ * transaction elsewhere keeps from being vacuumed: measured 77 → 26k jobs/s over five rounds without, flat with (docs/adr/001).
  */
-const behindCursor = (open: string, limit: string): string => `
+const inRanges = (open: string, limit: string): string => `
       select next.id
-      from unnest($5::smallint[], $6::bigint[]) as cursor (priority, seq)
+      from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
       cross join lateral (
         select job.id from longshore.job
-        where job.queue_id = $1 and job.priority = cursor.priority and job.seq > cursor.seq and job.server_id is null
-          and ${isHandled} and ${open}
+        where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
+          and job.server_id is null and ${isHandled} and ${open}
         order by job.seq limit ${limit}
         for update skip locked
       ) as next
@@ -97,16 +89,19 @@ const unlimited = `not exists (
         select from longshore.queue
         where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))`;
 
-const isLimited = `claimed.id is null and exists (
-        select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)) as limited`;
+const setting = (condition: string): string =>
+  `claimed.id is null and exists (select from longshore.queue where id = $1 and (${condition}))`;
 
-/** For queues without limits; from others they take nothing. */
-export const claims: Readonly<Record<Look, Statement>> = {
-  fromHead: { name: 'longshore-claim-from-head', text: claim('', fromHead(unlimited, '$3'), '', isLimited) },
-  behindCursor: {
-    name: 'longshore-claim-behind-cursor',
-    text: claim('', behindCursor(unlimited, '$3'), '', isLimited),
-  },
+/** For queues without limits; from others it takes nothing. */
+export const claimReady: Statement = {
+  name: 'longshore-claim-ready',
+  text: claim(
+    '',
+    inRanges(unlimited, '$3'),
+    '',
+    `${setting('concurrency_limit is not null or rate_limit is not null')} as limited,
+      ${setting('paused_at is not null')} as paused`,
+  ),
 };
 
 export interface LimitedClaimedRow extends ClaimedRow {
@@ -150,20 +145,14 @@ const spent = `,
       where bucket.queue_id = $1 and setting.tokens is not null and total.jobs > 0
     )`;
 
-const told = `concurrency_limit is not null or rate_limit is not null as limited,
+const told = `concurrency_limit is not null or rate_limit is not null as limited, not open as paused,
       coalesce((select jobs from room), 0)::integer as room,
       greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in`;
 
 const allowed = 'coalesce((select jobs from room), 0)';
 
 /** For queues with limits, or those that had some. In a transaction that holds {@link lockBucket}. */
-export const limitedClaims: Readonly<Record<Look, Statement>> = {
-  fromHead: {
-    name: 'longshore-claim-limited-from-head',
-    text: claim(room, fromHead('true', allowed), spent, told, 'setting'),
-  },
-  behindCursor: {
-    name: 'longshore-claim-limited-behind-cursor',
-    text: claim(room, behindCursor('true', allowed), spent, told, 'setting'),
-  },
+export const claimWithinLimits: Statement = {
+  name: 'longshore-claim-within-limits',
+  text: claim(room, inRanges('true', allowed), spent, told, 'setting'),
 };

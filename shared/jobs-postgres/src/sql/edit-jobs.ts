@@ -1,6 +1,7 @@
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
 import { noted } from './outbox.js';
+import { gapNoted } from './scan-jobs.js';
 
 /** The tables of jobs that do not run. */
 export type EditableTable = 'job' | 'job_held' | 'job_waiting' | 'job_awaiting';
@@ -32,9 +33,13 @@ export function editInLine(table: 'job' | 'job_held'): Statement {
   return {
     name: `longshore-edit-${table}`,
     text: `
-    with ${edit}
-    update longshore.${table} as job set args = edit.args, priority = edit.priority
-    from edit where job.queue_id = $1 and job.id = edit.id`,
+    with ${edit},
+    edited as (
+      update longshore.${table} as job set args = edit.args, priority = edit.priority
+      from edit where job.queue_id = $1 and job.id = edit.id
+      returning job.queue_id, job.priority, job.seq
+    )${table === 'job' ? `, ${gapNoted('edited')}` : ''}
+    select from edited`,
   };
 }
 

@@ -2,6 +2,7 @@ import type { NewJob } from '@longshore/jobs';
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
+import { gapNoted, type Visibility } from './scan-jobs.js';
 
 /** What each of these statements answers: when the jobs were created, for all of them. */
 export interface CreatedRow {
@@ -13,34 +14,49 @@ export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string =>
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
     returning now() as created_at`;
 
+type Inserters = Readonly<Record<Visibility, Statement>>;
+
+function inserters(name: string, text: (visibility: Visibility) => string): Inserters {
+  return { soon: { name, text: text('soon') }, late: { name: `${name}-late`, text: text('late') } };
+}
+
+const inserted = (insert: string, visibility: Visibility): string =>
+  visibility === 'soon'
+    ? `with inserted as (${insert})`
+    : `with inserted as (${insert} returning queue_id, priority, seq), ${gapNoted('inserted')}`;
+
 /** Ready at once, and alike in name, priority and attempts, as the jobs of a bulk mostly are. One round trip, one queue. */
-const insertAlike: Statement = {
-  name: 'longshore-insert-alike',
-  text: `
-    with inserted as (
+const insertAlike = inserters(
+  'longshore-insert-alike',
+  (visibility) =>
+    `${inserted(
+      `
       insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
       select $1, id, $4::text, $5::smallint, $6::smallint, args
-      from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args)
-    )${counted('enqueued')}`,
-};
+      from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args)`,
+      visibility,
+    )}${counted('enqueued')}`,
+);
 
-const insertReady: Statement = {
-  name: 'longshore-insert-ready',
-  text: `
-    with inserted as (
+const insertReady = inserters(
+  'longshore-insert-ready',
+  (visibility) =>
+    `${inserted(
+      `
       insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
       select $1, id, name, priority, max_attempts, args, meta
       from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
         unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
-      ) as new (id, args, name, priority, max_attempts, meta)
-    )${counted('enqueued')}`,
-};
+      ) as new (id, args, name, priority, max_attempts, meta)`,
+      visibility,
+    )}${counted('enqueued')}`,
+);
 
 /** The same for jobs some of which have a concurrency key. */
-const insertHeld: Statement = {
-  name: 'longshore-insert-held',
-  text: `
+const insertHeld = inserters(
+  'longshore-insert-held',
+  (visibility) => `
     with new as materialized (
       select $1::integer as queue_id, *
       from rows from (
@@ -48,9 +64,9 @@ const insertHeld: Statement = {
         unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
       ) with ordinality as new (id, args, name, priority, max_attempts, meta, place)
     ),
-    ${becomeReady('new', 'place', 'queue_id, id, name, priority, max_attempts, args, meta')}
+    ${becomeReady('new', 'place', 'queue_id, id, name, priority, max_attempts, args, meta', visibility)}
     ${counted('enqueued')}`,
-};
+);
 
 /** Waits for a time, or for a number of milliseconds by the database's clock. */
 const insertWaiting: Statement = {
@@ -74,14 +90,14 @@ export interface Insert {
 }
 
 /** Inserts jobs of one queue that are ready. */
-export function readyInsert(queueId: number, jobs: readonly NewJob[]): Insert {
+export function readyInsert(queueId: number, jobs: readonly NewJob[], visibility: Visibility): Insert {
   const [first] = jobs;
   if (first !== undefined && jobs.every((job) => isAlike(job, first))) {
     const values = [...idsAndArgs(queueId, jobs), first.name, first.priority, first.maxAttempts];
-    return { statement: insertAlike, values };
+    return { statement: insertAlike[visibility], values };
   }
-  const statement = jobs.some(hasConcurrencyKey) ? insertHeld : insertReady;
-  return { statement, values: allColumns(queueId, jobs) };
+  const insert = jobs.some(hasConcurrencyKey) ? insertHeld : insertReady;
+  return { statement: insert[visibility], values: allColumns(queueId, jobs) };
 }
 
 /** Inserts jobs of one queue that wait for their time. */

@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { gapNoted, type Visibility } from './scan-jobs.js';
 
 /** What a job keeps while it is held back. */
 const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
@@ -11,12 +12,21 @@ const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
  *
  * @param source the part that gives the jobs, with at least the columns in `columns`
  * @param order in which they join the line
+ * @param visibility `late`: scans may have passed their places before the transaction commits
  */
-export function becomeReady(source: string, order: string, columns = kept): string {
+export function becomeReady(
+  source: string,
+  order: string,
+  columns = kept,
+  visibility: Visibility = 'soon',
+): string {
   return `
     ready as (
-      insert into longshore.job (${columns}) select ${columns} from ${source} where not ${hasKey} order by ${order}
-    ),
+      insert into longshore.job (${columns}) select ${columns} from ${source} where not ${hasKey} order by ${order}${
+        visibility === 'late'
+          ? `\n      returning queue_id, priority, seq\n    ),${gapNoted('ready')},`
+          : '\n    ),'
+      }
     held as (
       insert into longshore.job_held (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
     ),

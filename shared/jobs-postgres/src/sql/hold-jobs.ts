@@ -1,5 +1,6 @@
 import type { Statement } from '../database.js';
 import { moveNoted } from './job-moves.js';
+import { gapNoted } from './scan-jobs.js';
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that somebody has locked are not renewed, for waiting for
@@ -47,7 +48,7 @@ export const releaseClaims: Statement = {
   name: 'longshore-release-claims',
   text: `
     with held as materialized (
-      select job.queue_id, job.id, job.server_id, job.attempt, job.run_at, job.ready_at, job.started_at
+      select job.queue_id, job.id, job.server_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.priority, job.seq
       from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
       join longshore.job on job.queue_id = $1 and job.id = claim.id
         and job.server_id = claim.server_id and job.attempt = claim.attempt
@@ -66,6 +67,7 @@ export const releaseClaims: Statement = {
       startedAt: 'started_at',
       serverId: 'server_id',
     })},
+    ${gapNoted('released')},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs

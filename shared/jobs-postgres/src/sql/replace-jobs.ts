@@ -54,7 +54,7 @@ const replaceJobs: Statement = {
       union all select ${kept}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
     ),
     arriving as (select * from removed where run_at is null),
-    ${becomeReady('arriving', 'seq', `${kept}, seq`)},
+    ${becomeReady('arriving', 'seq', `${kept}, seq`, 'late')},
     waiting as (
       insert into longshore.job_waiting (${kept}, retried_at)
       select ${kept}, retried_at from removed where run_at is not null

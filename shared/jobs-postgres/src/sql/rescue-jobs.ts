@@ -1,6 +1,7 @@
 import type { Statement } from '../database.js';
 import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
+import { gapNoted } from './scan-jobs.js';
 
 /**
  * Declares silent servers dead. Nobody could send a heartbeat while Postgres was down, so silence is counted from its
@@ -91,8 +92,9 @@ export const rescueJobs: Statement = {
           'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
       from lost
       where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
-      returning job.id
+      returning job.id, job.queue_id, job.priority, job.seq
     ),
+    ${gapNoted('released')},
     unstarted as (
       select lost.* from lost join released on released.id = lost.id where not lost.counts
     ),

@@ -1,0 +1,138 @@
+import { newId, type NewJob } from '@longshore/jobs';
+import type { TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const sizeOf = (table: string): string => `select pg_relation_size('longshore.${table}')::integer as bytes`;
+
+describe('While somebody else leaves a transaction open', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let serverId: string;
+  let pinning: pg.Client;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    const registration = await storage.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    serverId = registration.id;
+    pinning = new pg.Client(database.url);
+    await pinning.connect();
+    await pinning.query('begin isolation level repeatable read');
+    await pinning.query('select 1 from pg_class limit 1');
+  });
+
+  afterEach(async () => {
+    await pinning.end();
+    await storage.close();
+    await database.drop();
+  });
+
+  const newJobs = (count: number): NewJob[] =>
+    Array.from({ length: count }, () => ({
+      id: newId(),
+      name: 'pinned',
+      queue: 'default',
+      priority: 0,
+      args: '{}',
+      maxAttempts: 1,
+      due: null,
+    }));
+
+  const claim = (limit = 500) => storage.claim({ serverId, queue: 'default', limit, leaseMs: 60_000 });
+
+  async function run(count: number): Promise<void> {
+    await storage.enqueueMany(newJobs(count));
+    for (let left = count; left > 0;) {
+      const jobs = await claim();
+      await storage.complete(
+        jobs.map((job) => ({ claim: job.claim, outcome: { kind: 'done', result: 'null' } })),
+      );
+      left -= jobs.length;
+    }
+  }
+
+  it('finds a job whose transaction committed late, although others passed its place', async () => {
+    const late = new pg.Client(database.url);
+    await late.connect();
+    await late.query('begin');
+    await run(10); // the queue is known
+    const [job] = newJobs(1);
+    if (job === undefined) throw new Error('no job');
+    await storage.enqueueMany([job], late);
+    await run(3_000);
+    await late.query('commit');
+    await late.end();
+    let found: string | undefined;
+    while (found === undefined) found = (await claim(1))[0]?.claim.jobId;
+    expect(found).to.equal(job.id);
+  });
+
+  for (const entrance of ['enqueueMany', 'longshore.enqueue()']) {
+    it(`notes the place of a job from ${entrance} in the caller's transaction as a gap`, async () => {
+      const caller = new pg.Client(database.url);
+      await caller.connect();
+      await caller.query('begin');
+      if (entrance === 'enqueueMany') await storage.enqueueMany(newJobs(3), caller);
+      else await caller.query(`select longshore.enqueue('pinned') from generate_series(1, 3)`);
+      await caller.query('commit');
+      await caller.end();
+      const [gap] = await database.query<{ places: number }>(
+        'select sum(last_seq - first_seq + 1)::integer as places from longshore.job_gap',
+      );
+      expect(gap?.places).to.equal(3);
+    });
+  }
+
+  it('notes no gap for jobs whose statement commits at once', async () => {
+    await storage.enqueueMany(newJobs(100));
+    expect(await database.query('select from longshore.job_gap')).to.have.length(0);
+  });
+
+  it('keeps the counters short and right', async () => {
+    await database.query(
+      `insert into longshore.job_count (queue_id, state, jobs)
+       select id, state::longshore.job_state, 1 from longshore.queue, (values ('done'), ('failed')) as ended (state), generate_series(1, 15000)
+       where name = 'default'`,
+    );
+    const before = await storage.stateCounts();
+    await storage.maintain();
+    const [size] = await database.query<{ bytes: number }>(sizeOf('job_count'));
+    expect(size?.bytes).to.be.below(20_000);
+    expect(await storage.stateCounts()).to.deep.equal(before);
+    const [ended] = await database.query<{ done: number; failed: number }>(
+      'select sum(done)::integer as done, sum(failed)::integer as failed from longshore.throughput where queue_id = 0',
+    );
+    expect(ended).to.deep.equal({ done: 15_000, failed: 15_000 });
+  });
+
+  it('keeps the outbox short, and what is in it', async () => {
+    const insert = `insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select 1, gen_random_uuid(), 'processing', 'done', jsonb_build_object('n', n) from generate_series(1, 20000) as n`;
+    await database.query(insert);
+    await database.query(`delete from longshore.outbox where meta ->> 'n' <> '7'`);
+    await storage.maintain();
+    const [size] = await database.query<{ bytes: number }>(sizeOf('outbox'));
+    expect(size?.bytes).to.equal(8_192);
+    expect(await database.query(`select meta from longshore.outbox`)).to.deep.equal([{ meta: { n: 7 } }]);
+  });
+
+  it('waits for no lock to keep them short: a backup goes on, and so do jobs', async () => {
+    await pinning.query('lock table longshore.job_count in access share mode');
+    await database.query(
+      `insert into longshore.job_count (queue_id, state, jobs) select 1, 'done', 1 from generate_series(1, 30000)`,
+    );
+    const before = await storage.stateCounts();
+    await storage.maintain();
+    expect(await storage.stateCounts()).to.deep.equal(before);
+  });
+});

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { CommitHorizon } from '../src/commit-horizon.js';
+import { ScanCursor } from '../src/scan-cursor.js';
+
+const lastSeq = 2n ** 63n - 1n;
+const from = (priority: number, after: bigint) => ({ priority, after, upTo: lastSeq });
+
+describe('A scan cursor', () => {
+  it('begins behind the last job claimed', () => {
+    const cursor = new ScanCursor([0]);
+    cursor.advance('hint', { claimed: [{ priority: 0, seq: 7n }], exhausted: false }, 0n);
+    expect(cursor.ranges('hint')).to.deep.equal([from(0, 7n)]);
+  });
+
+  it('comes back from the floor to places that were not visible yet', () => {
+    const cursor = new ScanCursor([0]);
+    cursor.advance('floor', { claimed: [{ priority: 0, seq: 9n }], exhausted: true }, 4n);
+    expect(cursor.ranges('floor')).to.deep.equal([from(0, 4n)]);
+  });
+
+  it('leaves behind places where there was nothing for it, once all of them were visible', () => {
+    const cursor = new ScanCursor([0, 5]);
+    cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
+    expect(cursor.ranges('hint')).to.deep.equal([from(0, 1_000n), from(5, 1_000n)]);
+  });
+
+  it('does not leave behind less urgent jobs that a full claim did not come to', () => {
+    const cursor = new ScanCursor([-1, 0, 5]);
+    cursor.advance('floor', { claimed: [{ priority: 0, seq: 8n }], exhausted: false }, 1_000n);
+    expect(cursor.ranges('floor')).to.deep.equal([from(-1, 1_000n), from(0, 8n), from(5, 0n)]);
+  });
+
+  it('learns nothing from a scan of a paused queue', () => {
+    const cursor = new ScanCursor([0]);
+    cursor.advance('floor', { claimed: [], exhausted: false }, 1_000n);
+    expect(cursor.ranges('floor')).to.deep.equal([from(0, 0n)]);
+  });
+
+  it('scans a gap that it has passed, until it has been scanned to its end', () => {
+    const cursor = new ScanCursor([0]);
+    cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
+    cursor.addGap({ priority: 0, after: 10n, upTo: 20n });
+    expect(cursor.ranges('hint')).to.deep.equal([{ priority: 0, after: 10n, upTo: 20n }, from(0, 1_000n)]);
+    cursor.advance('hint', { claimed: [{ priority: 0, seq: 15n }], exhausted: false }, 1_000n);
+    expect(cursor.ranges('hint')).to.have.length(2);
+    cursor.advance('hint', { claimed: [{ priority: 0, seq: 20n }], exhausted: false }, 1_000n);
+    expect(cursor.ranges('hint')).to.deep.equal([from(0, 1_000n)]);
+  });
+
+  it('scans a priority that it hears of later from the beginning', () => {
+    const cursor = new ScanCursor([0]);
+    cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
+    cursor.learn([0, -3]);
+    expect(cursor.ranges('hint')).to.deep.equal([from(-3, 0n), from(0, 1_000n)]);
+  });
+});
+
+describe('The commit horizon', () => {
+  it('comes to a place once every transaction that could have taken one before it has ended', () => {
+    const horizon = new CommitHorizon();
+    horizon.observe('100:103:100,102', 50n, 0);
+    horizon.observe('102:110:102,109', 60n, 100);
+    expect(horizon.place).to.equal(0n);
+    horizon.observe('109:120:109', 70n, 200);
+    expect(horizon.place).to.equal(50n);
+    horizon.observe('121:121:', 80n, 300);
+    expect(horizon.place).to.equal(70n);
+  });
+
+  it('does not wait for a transaction that takes long, whose places are noted as gaps', () => {
+    const horizon = new CommitHorizon();
+    horizon.observe('100:101:100', 50n, 0);
+    horizon.observe('100:200:100', 60n, 4_000);
+    expect(horizon.place).to.equal(0n);
+    horizon.observe('100:300:100', 70n, 6_000);
+    expect(horizon.place).to.equal(60n);
+  });
+});
