@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-gateway test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -47,6 +47,9 @@ test-faults: build ## Kill, freeze and cut everything under load; five minutes (
 
 test-gateway: build ## Try the api behind nginx, under a path of the gateway's (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
+
+test-rollout: build ## Roll this version out over the previous one under load, in both orders
+	@npm run --silent --workspaces --if-present test:rollout
 
 test-containers: $(installed) ## Build the containers and try them (needs Docker)
 	@npm run --silent --workspaces --if-present test:containers

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import path from 'node:path';
+import { house } from '../house/house.js';
 import { eventually } from './eventually.js';
 import { run, type Running } from './process.js';
 
@@ -9,15 +11,20 @@ export interface Service extends Running {
   readonly url: string;
 }
 
-/** Starts a service on a free port and does not wait for it. */
+/**
+ * Starts a service on a free port and does not wait for it.
+ *
+ * @param root the checkout whose build it is; this one, unless given
+ */
 export async function launchService(
   name: ServiceName,
   env: Readonly<Record<string, string>>,
+  root = house,
 ): Promise<Service> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const own = { HOST: '127.0.0.1', PORT: String(port), BASE_URL: url, LOG_LEVEL: 'info' };
-  return { url, ...run(`services/${name}/dist/main.js`, [], { ...own, ...env }) };
+  return { url, ...run(path.join(root, `services/${name}/dist/main.js`), [], { ...own, ...env }) };
 }
 
 /** Waits until the service says that it is ready. Throws with its output if it ends or takes too long. */

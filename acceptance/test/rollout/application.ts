@@ -1,0 +1,27 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** An application of the team that deploys: the newer version has one more job. Each attempt takes 30 ms. */
+const source = (jobs: readonly string[]): string => `
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineJob, handleJob } from '@longshore/jobs';
+
+export const application = {
+  name: 'rollout',
+  handlers: ${JSON.stringify(jobs)}.map((name) =>
+    handleJob(defineJob({ name, maxAttempts: 1 }), async ({ job }) => {
+      await sleep(30);
+      return job.attempt;
+    }),
+  ),
+};
+`;
+
+/** Writes the application into a checkout, whose packages it then finds. Returns its file. */
+export async function writeApplication(root: string, jobs: readonly string[]): Promise<string> {
+  const directory = path.join(root, '.data', 'rollout-application');
+  await mkdir(directory, { recursive: true });
+  const file = path.join(directory, 'application.mjs');
+  await writeFile(file, source(jobs));
+  return file;
+}

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { house } from '../house/house.js';
+import { eventually } from '../system/eventually.js';
+import { type Postgres, startPostgres } from '../system/postgres.js';
+import { launchService, type Service, type ServiceName, untilReady } from '../system/service.js';
+import { writeApplication } from './application.js';
+import { Load } from './load.js';
+import { buildPreviousRelease } from './previous-release.js';
+
+type Version = 'old' | 'new';
+type Step = readonly [name: ServiceName, from: Version, to: Version];
+
+const forward = (name: ServiceName): Step => [name, 'old', 'new'];
+const backward = (name: ServiceName): Step => [name, 'new', 'old'];
+
+const orders: Readonly<Record<string, readonly Step[]>> = {
+  'workers first': [forward('worker'), forward('api'), forward('dashboard')],
+  'the api first': [forward('api'), forward('dashboard'), forward('worker')],
+  'the api first, then back again': [forward('api'), forward('worker'), backward('api'), backward('worker')],
+};
+
+/** Jobs that both versions run together before one of them goes. */
+const jobsTogether = 60;
+
+describe('rolling out this version over the previous one, under load', function () {
+  this.timeout(240_000);
+  const roots: Record<Version, string> = { old: '', new: house };
+  const applications: Record<Version, string> = { old: '', new: '' };
+
+  before(async () => {
+    roots.old = await buildPreviousRelease();
+    applications.old = await writeApplication(roots.old, ['known']);
+    applications.new = await writeApplication(house, ['known', 'brand-new']);
+  });
+
+  for (const [order, steps] of Object.entries(orders)) {
+    describe(order, () => {
+      const load = new Load();
+      let postgres: Postgres;
+      let database: pg.Client;
+      const services = new Map<string, Service>();
+
+      async function start(name: ServiceName, version: Version): Promise<Service> {
+        const service = await launchService(
+          name,
+          {
+            STORAGE: 'postgres',
+            DATABASE_URL: postgres.url,
+            LONGSHORE_APP: applications[version],
+            STOP_TIMEOUT_MS: '5000',
+          },
+          roots[version],
+        );
+        services.set(`${version} ${name}`, service);
+        await untilReady(service, 60_000);
+        if (name === 'api') load.use(service.url);
+        return service;
+      }
+
+      const count = async (condition: string): Promise<number> => {
+        const { rows } = await database.query<{ jobs: number }>(
+          `select count(*)::integer as jobs from longshore.job_done where ${condition}`,
+        );
+        return rows[0]?.jobs ?? 0;
+      };
+
+      async function runTogether(): Promise<void> {
+        const before = await count('true');
+        await eventually(async () => (await count('true')) >= before + jobsTogether, 60_000);
+      }
+
+      before(async () => {
+        postgres = await startPostgres();
+        for (const name of ['api', 'worker', 'dashboard'] as const) await start(name, 'old');
+        database = new pg.Client(postgres.url);
+        await database.connect();
+        load.start();
+        await runTogether();
+        for (const [name, from, to] of steps) {
+          await start(name, to);
+          await runTogether();
+          await services.get(`${from} ${name}`)?.end('SIGTERM');
+          await runTogether();
+        }
+        await load.stop();
+      });
+
+      after(async () => {
+        await load.stop();
+        await database.end();
+        await Promise.all([...services.values()].map((service) => service.end('SIGKILL')));
+        await postgres.remove();
+      });
+
+      it('refuses no job', () => {
+        expect(load.refused).to.deep.equal([]);
+      });
+
+      it('runs every job that was accepted, in its first and only attempt', async () => {
+        const jobs = await eventually(async () => {
+          const { rows } = await database.query<{ state: string; attempt: number }>(
+            'select state, attempt from longshore.job_done where id = any ($1)',
+            [load.accepted],
+          );
+          return rows.length === load.accepted.length ? rows : null;
+        }, 60_000);
+        expect(jobs?.filter(({ state, attempt }) => state !== 'done' || attempt !== 1)).to.deep.equal([]);
+      });
+
+      it('ends every process without an error', () => {
+        const errors = [...services].flatMap(([name, service]) =>
+          service.lines.filter((line) => line.includes('"level":50')).map((line) => `${name}: ${line}`),
+        );
+        expect(errors).to.deep.equal([]);
+      });
+    });
+  }
+
+  it('keeps jobs that only the new version knows for its workers, though an old one serves the queue', async () => {
+    const postgres = await startPostgres();
+    const environment = (version: Version): Record<string, string> => ({
+      STORAGE: 'postgres',
+      DATABASE_URL: postgres.url,
+      LONGSHORE_APP: applications[version],
+    });
+    const database = new pg.Client(postgres.url);
+    const workers: Service[] = [];
+    try {
+      for (const version of ['new', 'old'] as const)
+        workers.push(
+          await untilReady(await launchService('worker', environment(version), roots[version]), 60_000),
+        );
+      await database.connect();
+      await database.query(
+        `select longshore.enqueue('brand-new', max_attempts => 1) from generate_series(1, 40)`,
+      );
+      await eventually(async () => {
+        const { rows } = await database.query<{ state: string }>(
+          'select state::text from longshore.job_done',
+        );
+        return rows.length === 40 && rows.every(({ state }) => state === 'done');
+      });
+    } finally {
+      await database.end();
+      await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+      await postgres.remove();
+    }
+  });
+});
