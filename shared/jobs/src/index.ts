@@ -12,6 +12,16 @@ export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
 export type { HeardEvent } from './events/job-listener.js';
 export { toJsonText } from './job/arguments.js';
+export {
+  type Bounds,
+  bounds,
+  checkNewJob,
+  checkTime,
+  isTime,
+  mostCountedAttempts,
+  nearest,
+  timeBounds,
+} from './job/bounds.js';
 export type { Concurrency } from './job/concurrency.js';
 export {
   checkMaxAttempts,

@@ -1,11 +1,11 @@
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
 
-/** For each queue with waiting jobs: milliseconds until the first is due, negative if it is overdue. */
+/** For each queue with waiting jobs: milliseconds until the first is due, negative if it is overdue; a day at most, which no time can exceed. */
 export const nextDue: Statement = {
   name: 'longshore-next-due',
   text: `
-    select queue.id, extract(epoch from next.run_at - now())::float8 * 1000 as due_in
+    select queue.id, extract(epoch from least(greatest(next.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in
     from longshore.queue
     cross join lateral (
       select run_at from longshore.job_waiting where queue_id = queue.id order by run_at limit 1

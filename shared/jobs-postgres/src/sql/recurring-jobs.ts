@@ -140,7 +140,7 @@ export const nextDueRecurring: Statement = {
   name: 'longshore-next-due-recurring',
   text: `
     select exists (select from longshore.recurring_job where next_due_at <= now()) as due,
-      (select extract(epoch from min(next_due_at) - now())::float8 * 1000
+      (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 };
 

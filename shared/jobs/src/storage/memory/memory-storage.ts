@@ -1,3 +1,4 @@
+import { nearestDelay } from '../../job/bounds.js';
 import { ServerLostError } from '../../job/errors.js';
 import type { NewBatch } from '../../job/batch.js';
 import type { Claim, ClaimedJob, Completion, NewJob, Outcome } from '../../job/job.js';
@@ -218,11 +219,11 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
         break;
       case 'retry':
         endAttempt(record, 'failed', outcome.error, now);
-        this.jobs.schedule(record, new Date(now + outcome.delayMs), 'failed');
+        this.jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'failed');
         break;
       case 'snooze':
         letGo(record);
-        this.jobs.schedule(record, new Date(now + outcome.delayMs), 'snoozed');
+        this.jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'snoozed');
         break;
     }
   }
