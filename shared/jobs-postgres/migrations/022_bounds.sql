@@ -6,8 +6,9 @@
 -- Whoever has to wait for a lock gives up after two seconds and tries again (`migrate.ts`), for others wait behind it.
 set local lock_timeout = '2s';
 
+-- No more than what could stop a claim, which counts attempts in a smallint: each enqueue and each claim pays for it.
 alter table job add constraint job_bounds check (
-  priority between -100 and 100 and attempt between 0 and 10000 and max_attempts between 1 and 10000 or queue_id < 0
+  priority between -100 and 100 and attempt <= 10000 or queue_id < 0
 ) not valid;
 
 alter table job_held add constraint job_held_bounds check (

@@ -35,7 +35,7 @@ describe('The bounds of what the tables hold', () => {
   const refused: [string, string][] = [
     ['a priority above 100', `insert into longshore.job (${row}, priority) ${job}, 101`],
     ['a priority below -100', `insert into longshore.job_held (${row}, priority, meta) ${job}, -101, ${keyed}, 1)`],
-    ['an attempt below 0', `insert into longshore.job (${row}, attempt) ${job}, -1`],
+    ['an attempt below 0', `insert into longshore.job_held (${row}, attempt, meta) ${job}, -1, ${keyed}, 1)`],
     ['an attempt above 10 000', `insert into longshore.job (${row}, attempt) ${job}, 10001`],
     ['a time that never comes', waiting('infinity')],
     ['a time that was never', waiting('-infinity')],
