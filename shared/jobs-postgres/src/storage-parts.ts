@@ -24,6 +24,7 @@ import { PostgresReader } from './postgres-reader.js';
 import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresReports } from './postgres-reports.js';
+import { PostgresSetAside } from './postgres-set-aside.js';
 import { PostgresStatistics } from './postgres-statistics.js';
 import { QueueDirectory } from './queue-directory.js';
 import { indexPlans, searchPlans } from './settings.js';
@@ -39,6 +40,7 @@ export function assembleStorage(options: PostgresOptions) {
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
   const queues = new QueueDirectory(database);
+  const setAside = new PostgresSetAside(database);
   const intake = new PostgresIntake(database, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
   const claims = new PostgresClaims(database, queues, wakeUps, limits);
@@ -72,7 +74,8 @@ export function assembleStorage(options: PostgresOptions) {
     completions: new PostgresCompletions(database, queues, wakeUps, limits),
     control: new PostgresControl(database, queues, reader, wakeUps, limits),
     editing: new PostgresEditing(database, queues, wakeUps),
-    outbox: new PostgresOutbox(database, new PostgresLinkMarker(database), consequences, announce),
+    outbox: new PostgresOutbox(database, new PostgresLinkMarker(database, setAside), consequences, setAside, announce),
+    setAside,
     reports: new PostgresReports(database, queues, reader, longestOf(retentionDays)),
     historyIndexes,
     housekeeping: new Housekeeping(database, retentionDays),

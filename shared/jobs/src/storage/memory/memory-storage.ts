@@ -15,6 +15,7 @@ import type {
 import type { Receipt } from '../receipt.js';
 import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
+import type { SetAsideRole } from '../set-aside.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
 import { dueAt, endAttempt, holds, type JobRecord, letGo, lostError, toClaimedJob } from './job-record.js';
@@ -27,6 +28,7 @@ import type { MemoryRetention } from './memory-history.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
+import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
 
 export interface MemoryStorageOptions {
@@ -44,15 +46,16 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly audit = new MemoryAuditLog(this.clock);
   readonly statistics = new MemoryStatistics(this.jobs, this.clock);
+  readonly setAside = new MemorySetAside(this.clock);
   readonly #retention: MemoryRetention;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   /** @throws {RangeError} if a number of days is out of its bounds */
   constructor({ clock = systemClock, maxFinished = 10_000, retentionDays }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
-    this.recurring = new MemoryRecurringJobs(this.jobs, clock);
+    this.recurring = new MemoryRecurringJobs(this.jobs, clock, this.setAside);
     this.feed = new MemoryFeed(this.jobs, clock);
-    this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
+    this.bulk = new MemoryBulkOperations(this.jobs, this, clock, this.setAside);
     this.#retention = { maxFinished, days: retentionOf(retentionDays) };
   }
 
@@ -122,7 +125,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const stale: Claim[] = [];
     for (const { claim, outcome } of completions) {
       const record = this.jobs.find(claim.jobId);
-      if (holds(record, claim)) this.#record(record, outcome);
+      if (holds(record, claim))
+        this.setAside.attempt(of('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
     return stale;
@@ -143,11 +147,17 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const now = this.clock.now();
     const waiting = [...this.jobs.all()]
       .filter((record) => record.state === 'scheduled')
+      .filter((record) => !this.setAside.isLeftAlone(of('scheduler', record)))
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
-    for (const record of due) this.jobs.makeReady(record, 'due');
+    const promoted = due.filter((record) =>
+      this.setAside.attempt(of('scheduler', record), () => {
+        this.jobs.makeReady(record, 'due');
+        return true;
+      }),
+    );
     const next = waiting[due.length];
-    return { promoted: due.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
+    return { promoted: promoted.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
   }
 
   async settle(): Promise<number> {
@@ -161,21 +171,25 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     for (const record of this.jobs.all()) {
       if (record.state !== 'processing' || record.serverId === null) continue;
       if (record.leaseUntil >= now && this.servers.isAlive(record.serverId)) continue;
-      if (record.cancelRequested || record.attempt >= record.maxAttempts) {
-        record.error = lostError(record);
-        this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
-        report.failed++;
-      } else {
-        endAttempt(record, 'lost', lostError(record), now);
-        this.jobs.makeReady(record, 'lost');
-        report.released++;
-      }
+      const end = this.setAside.attempt(of('rescuer', record), () => this.#takeBack(record, now));
+      if (end !== undefined) report[end]++;
     }
     return report;
   }
 
+  #takeBack(record: JobRecord, now: number): 'released' | 'failed' {
+    if (record.cancelRequested || record.attempt >= record.maxAttempts) {
+      record.error = lostError(record);
+      this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
+      return 'failed';
+    }
+    endAttempt(record, 'lost', lostError(record), now);
+    this.jobs.makeReady(record, 'lost');
+    return 'released';
+  }
+
   async maintain(): Promise<void> {
-    this.jobs.trim(this.#retention);
+    this.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => this.jobs.trim(this.#retention));
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {
@@ -237,4 +251,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       return false;
     });
   }
+}
+
+function of(role: SetAsideRole, { id, queue }: JobRecord): { role: SetAsideRole; key: string; queue: string; jobId: string } {
+  return { role, key: id, queue, jobId: id };
 }
