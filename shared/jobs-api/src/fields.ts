@@ -21,7 +21,11 @@ export function integer({ least, most }: Bounds, description?: string): Type.TIn
 
 /** A text of as many characters. */
 export function text({ least, most }: Bounds, description?: string): Type.TString {
-  return Type.String({ minLength: least, maxLength: most, ...(description !== undefined && { description }) });
+  return Type.String({
+    minLength: least,
+    maxLength: most,
+    ...(description !== undefined && { description }),
+  });
 }
 
 /** A field that is always there and may hold nothing. */

@@ -1,4 +1,11 @@
-import { type Attempt, bounds, continuationConditions, type Job, jobStates, mostCountedAttempts } from '@longshore/jobs';
+import {
+  type Attempt,
+  bounds,
+  continuationConditions,
+  type Job,
+  jobStates,
+  mostCountedAttempts,
+} from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
 import { Id, integer, MaxAttempts, Name, nullable, Priority, text, Time, toTime } from './fields.js';
 
@@ -63,10 +70,7 @@ export const NewJobItem = Type.Object(
       Type.String({ format: 'date-time', description: 'Not before this time, from 1970 to 9999' }),
     ),
     delayMs: Type.Optional(
-      integer(
-        bounds.delayMs,
-        'Not before so many milliseconds have passed, up to ten years; excludes runAt',
-      ),
+      integer(bounds.delayMs, 'Not before so many milliseconds have passed, up to ten years; excludes runAt'),
     ),
     tags: Type.Optional(
       Type.Array(text(bounds.tagLength), {

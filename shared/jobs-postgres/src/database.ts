@@ -193,8 +193,11 @@ export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Re
     try {
       return await run();
     } catch (error) {
-      if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
-      throw translate(error);
+      if (!repeatable.test(codeOf(error))) throw translate(error);
+      if (repeat === maxRepeats)
+        throw new StorageUnavailableError('Postgres gave the statement up, again and again', {
+          cause: error,
+        });
     }
   }
 }

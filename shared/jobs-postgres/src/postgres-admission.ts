@@ -23,7 +23,8 @@ export class PostgresAdmission implements Consequence {
       const admitted = await isolate(
         [...keys],
         (some) => admit(client, queueId, some),
-        (key, error) => setAside({ key: `key ${queueId} ${key}`, queueId, item: [lookAt(queueId, key)] }, error),
+        (key, error) =>
+          setAside({ key: `key ${queueId} ${key}`, queueId, item: [lookAt(queueId, key)] }, error),
       );
       if (admitted.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
     }

@@ -49,7 +49,9 @@ export class PostgresOutbox {
   }
 
   async settle(limit: number): Promise<number> {
-    const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(lookForWork);
+    const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(
+      lookForWork,
+    );
     if (work === undefined) return 0;
     if (work.aside) await this.#drawAside();
     const marked = work.links ? await this.#markLinks() : 0;
@@ -69,7 +71,9 @@ export class PostgresOutbox {
   /** All in one go, as ever; only if that fails for a reason of its data, one is separated from the other. */
   async #drawMoves(limit: number): Promise<number> {
     try {
-      return await this.#announcing((client, announced) => this.#drawFrom(client, limit, together, announced));
+      return await this.#announcing((client, announced) =>
+        this.#drawFrom(client, limit, together, announced),
+      );
     } catch (error) {
       if (!isOfData(error)) throw error;
       return this.#announcing((client, announced) => this.#drawFrom(client, limit, apart(client), announced));

@@ -36,7 +36,10 @@ export class PostgresSetAside implements SetAside {
    * @throws what it failed with, if too much of its role is set aside already
    */
   async put(client: pg.ClientBase, aside: Aside, error: unknown): Promise<void> {
-    const { rows } = await client.query<{ fresh: boolean }>({ ...sql.putAside, values: valuesOf(aside, error) });
+    const { rows } = await client.query<{ fresh: boolean }>({
+      ...sql.putAside,
+      values: valuesOf(aside, error),
+    });
     this.#tell(aside, error, rows[0]);
   }
 
@@ -101,7 +104,8 @@ export class PostgresSetAside implements SetAside {
   #tell({ role, key, jobId }: Aside, error: unknown, row: { fresh: boolean } | undefined): void {
     if (row === undefined) throw error;
     if (!row.fresh) return;
-    for (const listener of this.#listeners) listener({ role, key, jobId: jobId ?? null, error: toJobError(error) });
+    for (const listener of this.#listeners)
+      listener({ role, key, jobId: jobId ?? null, error: toJobError(error) });
   }
 }
 

@@ -34,7 +34,10 @@ describe('The bounds of what the tables hold', () => {
 
   const refused: [string, string][] = [
     ['a priority above 100', `insert into longshore.job (${row}, priority) ${job}, 101`],
-    ['a priority below -100', `insert into longshore.job_held (${row}, priority, meta) ${job}, -101, ${keyed}, 1)`],
+    [
+      'a priority below -100',
+      `insert into longshore.job_held (${row}, priority, meta) ${job}, -101, ${keyed}, 1)`,
+    ],
     ['an attempt below 0', `insert into longshore.job_held (${row}, attempt, meta) ${job}, -1, ${keyed}, 1)`],
     ['an attempt above 10 000', `insert into longshore.job (${row}, attempt) ${job}, 10001`],
     ['a time that never comes', waiting('infinity')],
@@ -45,7 +48,10 @@ describe('The bounds of what the tables hold', () => {
     ['a delay without end', awaiting('infinity')],
     ['a delay that is no number', awaiting('nan')],
     ['a delay below 0', awaiting('-1')],
-    ['a concurrency limit that is a text', `insert into longshore.job_held (${row}, meta) ${job}, ${keyed}, 'x')`],
+    [
+      'a concurrency limit that is a text',
+      `insert into longshore.job_held (${row}, meta) ${job}, ${keyed}, 'x')`,
+    ],
     ['a held job without a key', `insert into longshore.job_held (${row}) ${job}`],
     ['a rate limit without a period', `update longshore.queue set rate_limit = '{"jobs": 1}'`],
   ];
@@ -107,7 +113,12 @@ describe('The migration that brings the bounds', () => {
       insert into longshore.job_waiting (${columns}, run_at) values (${values(2, 0)}, 'infinity'), (${values(3, 7)}, '2030-01-01Z');
       insert into longshore.job_awaiting (${columns}, delay_ms) values (${values(4, 0)}, 1e300), (${values(5, 0)}, null)`);
     await migrate();
-    const { rows } = await connection.query<{ id: string; priority: number; at: string | null; ms: number | null }>(`
+    const { rows } = await connection.query<{
+      id: string;
+      priority: number;
+      at: string | null;
+      ms: number | null;
+    }>(`
       select id, priority, null as at, null::float8 as ms from longshore.job where queue_id = 1
       union all select id, priority, to_json(run_at at time zone 'UTC') #>> '{}', null from longshore.job_waiting where queue_id = 1
       union all select id, priority, run_at::text, delay_ms from longshore.job_awaiting where queue_id = 1

@@ -64,7 +64,9 @@ type Making = () => unknown;
 
 const member: fc.Arbitrary<Making> = fc.oneof(
   hostile,
-  fc.anything({ withBigInt: true, withNullPrototype: true, withObjectString: true }).map((value) => () => value),
+  fc
+    .anything({ withBigInt: true, withNullPrototype: true, withObjectString: true })
+    .map((value) => () => value),
   fc.string({ unit: 'binary' }).map((value) => () => value),
 );
 
@@ -72,7 +74,10 @@ const member: fc.Arbitrary<Making> = fc.oneof(
 const oddError: fc.Arbitrary<Making> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),
-    fc.oneof(member.map((make) => ({ make })), fc.constant({ throws: true })),
+    fc.oneof(
+      member.map((make) => ({ make })),
+      fc.constant({ throws: true }),
+    ),
   )
   .chain((members) =>
     fc.constantFrom(new Error('odd'), new SnoozeJob(5)).map((template) => () => {
@@ -98,7 +103,12 @@ const thrown = fc.oneof(member, oddError);
 
 function failureOf(value: unknown, options: Partial<Parameters<typeof defineJob>[0]> = {}): Outcome {
   const definition = defineJob({ name: 'work', ...options });
-  return failure(claimed, value, handleJob(definition, () => null), { cancelled: false, timeout: null });
+  return failure(
+    claimed,
+    value,
+    handleJob(definition, () => null),
+    { cancelled: false, timeout: null },
+  );
 }
 
 /** What Postgres keeps, and what another process can read. */

@@ -34,21 +34,49 @@ export const busyQueues: Statement = {
   text: `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
 };
 
+const running = `
+    running as materialized (
+      select id from longshore.job
+      where queue_id = $1 and server_id is not null
+      order by priority, seq
+      limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+    )`;
+
+const isLost = `job.server_id is not null
+        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))`;
+
 /**
  * $1 queue. Takes back every claim whose lease has run out or whose server is not registered. Running jobs stand near the
  * head of the line and their number is known, so the search ends with the last of them instead of reading a million
  * ready ones. Attempts that were lost are on record; a job whose last attempt was lost has failed, one that somebody
  * cancelled meanwhile is cancelled.
  */
-export const rescueJobs: Statement = {
-  name: 'longshore-rescue-jobs',
+export const rescueJobs: Statement = { name: 'longshore-rescue-jobs', text: rescue('') };
+
+/** $1 queue, $2 ids. The same for some of them. */
+export const rescueSome: Statement = {
+  name: 'longshore-rescue-some',
+  text: rescue('and job.id = any($2::uuid[])'),
+};
+
+/** $1 queue, $2 ids to leave alone, $3 limit. */
+export const selectLost: Statement = {
+  name: 'longshore-select-lost',
   text: `
-    with running as materialized (
-      select id from longshore.job
-      where queue_id = $1 and server_id is not null
-      order by priority, seq
-      limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
-    ),
+    with ${running}
+    select job.id from running join longshore.job on job.queue_id = $1 and job.id = running.id
+    where ${isLost} and job.id <> all($2::uuid[])
+    order by job.id limit $3`,
+};
+
+export interface RescuedRow {
+  released: number;
+  failed: number;
+}
+
+function rescue(which: string): string {
+  return `
+    with ${running},
     lost as materialized (
       select job.id,
         exists (
@@ -59,8 +87,7 @@ export const rescueJobs: Statement = {
           'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
           'stack', null) as error
       from running join longshore.job on job.queue_id = $1 and job.id = running.id
-      where job.server_id is not null
-        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))
+      where ${isLost} ${which}
       order by job.id
       for update of job skip locked
     ),
@@ -103,5 +130,5 @@ export const rescueJobs: Statement = {
       ) as change (state, jobs)
       where change.jobs <> 0
     )
-    select released::integer, failed::integer from total`,
-};
+    select released::integer, failed::integer from total`;
+}

@@ -61,7 +61,7 @@ export const deleteAside: Statement = {
 /** $1 role, $2 keys. What has been dealt with after all. */
 export const settleAside: Statement = {
   name: 'longshore-settle-aside',
-  text: `delete from longshore.set_aside where role = $1 and key = any($2::text[]) and retry_at <= now() and discarded_at is null`,
+  text: `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
 };
 
 /**

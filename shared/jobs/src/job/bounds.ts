@@ -108,7 +108,10 @@ function isKept(text: string): boolean {
 }
 
 function shown(value: unknown): string {
-  if (value instanceof Date)
-    return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString();
-  return typeof value === 'string' ? `"${value.slice(0, 100)}"` : typeof value === 'number' ? String(value) : typeof value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString();
+  return typeof value === 'string'
+    ? `"${value.slice(0, 100)}"`
+    : typeof value === 'number'
+      ? String(value)
+      : typeof value;
 }

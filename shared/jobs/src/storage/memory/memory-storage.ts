@@ -157,7 +157,10 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       }),
     );
     const next = waiting[due.length];
-    return { promoted: promoted.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
+    return {
+      promoted: promoted.length,
+      nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now),
+    };
   }
 
   async settle(): Promise<number> {
@@ -253,6 +256,9 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   }
 }
 
-function of(role: SetAsideRole, { id, queue }: JobRecord): { role: SetAsideRole; key: string; queue: string; jobId: string } {
+function of(
+  role: SetAsideRole,
+  { id, queue }: JobRecord,
+): { role: SetAsideRole; key: string; queue: string; jobId: string } {
   return { role, key: id, queue, jobId: id };
 }
