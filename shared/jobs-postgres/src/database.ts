@@ -49,6 +49,12 @@ const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 /** Serialization failure and deadlock: the same statement again is expected to succeed. */
 const repeatable = /^40(001|P01)$/;
 
+/**
+ * Classes of SQLSTATEs that a value leads to: it is out of range, no JSON, refused by a constraint or by a trigger, too large,
+ * or its page cannot be read. The same statement without it may succeed.
+ */
+const ofData = /^(21|22|23|38|39|54|P0|XX)/;
+
 const maxRepeats = 5;
 
 /** What a connection has prepared stays in its memory, and some texts are those of a day. */
@@ -187,8 +193,11 @@ export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Re
     try {
       return await run();
     } catch (error) {
-      if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
-      throw translate(error);
+      if (!repeatable.test(codeOf(error))) throw translate(error);
+      if (repeat === maxRepeats)
+        throw new StorageUnavailableError('Postgres gave the statement up, again and again', {
+          cause: error,
+        });
     }
   }
 }
@@ -229,6 +238,16 @@ export function translate(error: unknown): unknown {
       ? 'Postgres was still at it when the time for the statement was up'
       : 'Postgres cannot be reached or gave up for now';
   return new StorageUnavailableError(reason, { cause: error });
+}
+
+/**
+ * Whether an error comes from what was to be written or read, not from the state of the database or of the connection: one of
+ * the data by its SQLSTATE, or one of this process's own code.
+ */
+export function isOfData(error: unknown): boolean {
+  if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
 }
 
 /** Whether a lock was not to be had in the time that a transaction wanted to wait for it (`lock_timeout`). */

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
-import { connectionConfig, type DatabaseOptions, translate } from './database.js';
+import { codeOf, connectionConfig, type DatabaseOptions, translate } from './database.js';
 
 /** A schema and the files that bring it up to date. */
 export interface Migrations {
@@ -16,6 +17,12 @@ export const jobStore: Migrations = {
   schema: 'longshore',
 };
 
+/** Lock timeout, deadlock. */
+const lost = /^(55P03|40P01)$/;
+
+const maxAttempts = 60;
+const betweenAttemptsMs = 1_000;
+
 /**
  * Brings a schema up to date. Any number of processes may call it at the same moment: node-pg-migrate's advisory lock
  * makes them wait for one another, and the later ones find nothing to do. All files are applied, or none.
@@ -23,8 +30,8 @@ export const jobStore: Migrations = {
  * @throws {StorageUnavailableError} if the database cannot be reached
  */
 export async function migrate(options: DatabaseOptions, { directory, schema }: Migrations): Promise<void> {
-  try {
-    await runner({
+  await patiently(() =>
+    runner({
       // Waiting for the lock may take as long as the migrations of the process that holds it.
       databaseUrl: connectionConfig({
         ...options,
@@ -40,8 +47,19 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: M
       singleTransaction: true,
       advisoryLockMode: 'wait',
       log: () => undefined,
-    });
-  } catch (error) {
-    throw translate(error);
+    }),
+  );
+}
+
+/** Locks of tables in use may be hard to get. A migration gives up soon, for everybody waits behind it, and comes again. */
+async function patiently(run: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run();
+      return;
+    } catch (error) {
+      if (attempt === maxAttempts || !lost.test(codeOf(error))) throw translate(error);
+      await delay(betweenAttemptsMs);
+    }
   }
 }

@@ -1,4 +1,12 @@
-import type { BatchControl, Claim, ControlResult, JobControl, JobState, QueueLimits } from '@longshore/jobs';
+import {
+  type BatchControl,
+  checkTime,
+  type Claim,
+  type ControlResult,
+  type JobControl,
+  type JobState,
+  type QueueLimits,
+} from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { toJob } from './job-row.js';
 import type { LimitedQueues } from './limited-queues.js';
@@ -68,7 +76,8 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
   }
 
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
-    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, [runAt.toISOString()]);
+    const time = checkTime('runAt', runAt).toISOString();
+    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, [time]);
     this.#wakeUps.announce(null);
     return result;
   }

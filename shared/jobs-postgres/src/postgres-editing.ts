@@ -1,4 +1,4 @@
-import { checkEdits, checkName, type Job, type JobContent, type JobEditing, isId } from '@longshore/jobs';
+import { checkEdits, type Job, type JobContent, type JobEditing, isId } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
 import { type JobRow, toJob } from './job-row.js';
@@ -73,7 +73,6 @@ export class PostgresEditing implements JobEditing {
     for (const row of rows) current.set(row.id, await this.#toJob(row));
     const edits = decide(current);
     checkEdits(current, edits);
-    for (const { queue } of edits.values()) checkName('queue', queue);
     for (const [statement, place, group] of grouped(edits, current, places))
       await run(statement, await this.#values(place, group, edits));
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);

@@ -1,5 +1,6 @@
 import {
   bringsKeys,
+  checkNewJob,
   createdOf,
   type JobIntake,
   type KeyResolution,
@@ -61,7 +62,8 @@ export class PostgresIntake implements JobIntake {
     this.#wakeUps = wakeUps;
   }
 
-  enqueue(job: NewJob): Promise<Receipt> {
+  async enqueue(job: NewJob): Promise<Receipt> {
+    checkNewJob(job);
     const keyed = bringsKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
     let buffer = buffers.get(job.queue);
@@ -74,12 +76,14 @@ export class PostgresIntake implements JobIntake {
   }
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
+    for (const job of jobs) checkNewJob(job);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
     return receiptOf(await this.#enqueue(jobs, null, transaction));
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
     const jobs = jobsOf(batch);
+    for (const job of jobs) checkNewJob(job);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
     return receiptOf(await this.#enqueue(jobs, batch, transaction));
   }

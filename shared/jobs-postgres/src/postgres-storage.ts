@@ -22,6 +22,7 @@ import type {
   RescueReport,
   ServerControlResult,
   ServerRegistration,
+  SetAside,
   TransactionClient,
 } from '@longshore/jobs';
 import { jobStore, migrate } from './migrate.js';
@@ -36,6 +37,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
   readonly bulk: BulkOperations;
   readonly audit: AuditLog;
   readonly statistics: JobStatistics;
+  readonly setAside: SetAside;
 
   constructor(options: PostgresOptions) {
     super(assembleStorage(options));
@@ -44,6 +46,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     this.bulk = this.parts.bulk;
     this.audit = this.parts.audit;
     this.statistics = this.parts.statistics;
+    this.setAside = this.parts.setAside;
   }
 
   async open(): Promise<void> {

@@ -63,7 +63,14 @@ describe('A job client', () => {
   const refused: [string, object, string][] = [
     ['a delay and a time', { delayMs: 1, runAt: new Date() }, 'not both'],
     ['a negative delay', { delayMs: -1 }, 'delayMs'],
-    ['a time that is none', { runAt: new Date(Number.NaN) }, 'not a valid date'],
+    ['a delay beyond ten years', { delayMs: 315_360_000_001 }, 'from 0 to 315360000000 (ten years)'],
+    ['a delay without end', { delayMs: Infinity }, 'delayMs'],
+    ['a time that is none', { runAt: new Date(Number.NaN) }, 'an invalid Date'],
+    ['a time before 1970', { runAt: new Date(-1) }, '1970-01-01T00:00:00Z to 9999'],
+    ['a time after 9999', { runAt: new Date(253_402_300_800_000) }, '1970-01-01T00:00:00Z to 9999'],
+    ['a priority below -100', { priority: -101 }, 'from -100 to 100'],
+    ['a tag with a NUL', { tags: ['a\0b'] }, 'without NUL'],
+    ['a key with half of a surrogate pair', { idempotencyKey: '\ud83d' }, 'without NUL'],
     ['a queue with a space', { queue: 'a b' }, 'cannot name a queue'],
   ];
   for (const [what, options, message] of refused) {

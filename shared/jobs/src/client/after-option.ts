@@ -1,3 +1,4 @@
+import { bounds } from '../job/bounds.js';
 import { type After, type ContinuationCondition, continuationConditions } from '../job/continuation.js';
 import { isId } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
@@ -12,7 +13,7 @@ export interface AfterOption {
 
 /** @throws {RangeError} if the parents or the condition are out of bounds */
 export function checkAfter({ parents, when = 'onDone' }: AfterOption): After {
-  if (parents.length === 0 || parents.length > 1_000) {
+  if (parents.length < bounds.parents.least || parents.length > bounds.parents.most) {
     throw new RangeError(`A job waits for 1 to 1 000 parents, not ${parents.length}`);
   }
   const stranger = parents.find((parent) => !isId(parent));

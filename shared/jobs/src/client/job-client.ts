@@ -1,4 +1,5 @@
 import { excessBytes } from '../job/arguments.js';
+import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
 import { newId } from '../job/id.js';
@@ -26,7 +27,7 @@ export interface JobClientOptions {
   /** Around every call, the first outermost; none by default. */
   middleware?: readonly EnqueueMiddleware[];
 
-  /** How many bytes the arguments of a job may take as JSON; 1 048 576 by default. */
+  /** How many bytes the arguments of a job may take as JSON, 1 to 67 108 864; 1 048 576 by default. */
   maxArgsBytes?: number;
 
   /** How many milliseconds an idempotency key stands for its job, 1 to 31 536 000 000; 86 400 000 by default: 24 hours. */
@@ -47,7 +48,7 @@ export class JobClient {
   ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#intake = storage;
-    this.#maxArgsBytes = maxArgsBytes;
+    this.#maxArgsBytes = checkInteger('maxArgsBytes', maxArgsBytes, bounds.documentBytes);
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
     this.#middleware = middleware;
   }
@@ -136,8 +137,7 @@ export class JobClient {
 
   async #enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
     const { name = null, followUp: last, followUpWhen: when = 'onDone' } = order;
-    if (name !== null && (name.length === 0 || name.length > 200))
-      throw new RangeError('The name of a batch has 1 to 200 characters');
+    if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
     const id = newId();
     const jobs = order.jobs.map(({ definition, args, options = {} }) => {

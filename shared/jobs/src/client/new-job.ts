@@ -1,3 +1,4 @@
+import { checkDelay, checkTime } from '../job/bounds.js';
 import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import type { After } from '../job/continuation.js';
 import {
@@ -107,10 +108,7 @@ function metaOf(
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {
   if (delayMs !== undefined && runAt !== undefined) throw new RangeError('Give delayMs or runAt, not both');
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
-    throw new RangeError(`delayMs is a number of milliseconds, 0 or more, not ${delayMs}`);
-  }
-  if (runAt !== undefined && Number.isNaN(runAt.getTime())) throw new RangeError('runAt is not a valid date');
-  if (runAt !== undefined) return { at: runAt };
+  if (delayMs !== undefined) checkDelay('delayMs', delayMs);
+  if (runAt !== undefined) return { at: checkTime('runAt', runAt) };
   return delayMs === undefined || delayMs === 0 ? null : { inMs: delayMs };
 }

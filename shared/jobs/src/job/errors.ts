@@ -1,3 +1,5 @@
+import { checkDelay } from './bounds.js';
+
 /** The storage could not be reached or gave up under load; trying again later may succeed. */
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
@@ -124,12 +126,9 @@ export class SnoozeJob extends Error {
   override readonly name = 'SnoozeJob';
   readonly delayMs: number;
 
-  /** @throws {RangeError} if `delayMs`, in milliseconds, is not 0 or more */
+  /** @throws {RangeError} if `delayMs` is not a number of milliseconds from 0 to 315 360 000 000: ten years */
   constructor(delayMs: number) {
     super(`The job asks to be run again in ${delayMs} ms`);
-    if (!(Number.isFinite(delayMs) && delayMs >= 0)) {
-      throw new RangeError(`A job snoozes for a number of milliseconds, 0 or more, not ${delayMs}`);
-    }
-    this.delayMs = delayMs;
+    this.delayMs = checkDelay('The time for which a job snoozes', delayMs);
   }
 }

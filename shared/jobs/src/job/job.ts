@@ -28,7 +28,7 @@ export interface Job {
   name: string;
   queue: string;
   state: JobState;
-  /** Lower runs first; −32768 to 32767, 0 by default. */
+  /** Lower runs first; −100 to 100, 0 by default. */
   priority: number;
   args: JsonValue;
   /** What the handler returned; `null` until the job is done. */

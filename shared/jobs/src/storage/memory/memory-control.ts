@@ -1,4 +1,4 @@
-import { checkName } from '../../job/definition.js';
+import { checkTime, mostCountedAttempts } from '../../job/bounds.js';
 import type { Claim, Job } from '../../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
@@ -54,6 +54,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
           error: record.error,
         });
       }
+      record.attempt = Math.min(record.attempt, mostCountedAttempts - 1);
       record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
       record.finishedAt = null;
       record.serverId = null;
@@ -75,6 +76,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
     return this.#control(id, (record) => {
       if (record.state !== 'scheduled') return 'illegal';
+      checkTime('runAt', runAt);
       this.jobs.schedule(record, runAt, 'rescheduled');
       return 'changed';
     });
@@ -113,7 +115,6 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
     const edits = decide(current);
     checkEdits(current, edits);
-    for (const { queue } of edits.values()) checkName('queue', queue);
     return records.flatMap((record) => {
       const content = edits.get(record.id);
       if (content === undefined) return [];

@@ -1,3 +1,4 @@
+import { checkNewJob } from '../../job/bounds.js';
 import { endOf, type NewBatch } from '../../job/batch.js';
 import type { ParentEnd } from '../../job/continuation.js';
 import type { JobError, NewJob } from '../../job/job.js';
@@ -48,6 +49,7 @@ export class MemoryJobs {
 
   /** All of them or none. `batch`: the one they belong to, which is new. */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): Receipt {
+    for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
     if (!jobs.some(bringsKeys)) {
       this.#add(jobs, batch, now);
