@@ -88,7 +88,7 @@ export async function startApi(
 
 /** Routes outside of `/api`, with and without the prefix, as gateways take it away or not. */
 function useOpenRoutes(app: Koa, routers: readonly Router[], prefix: string): void {
-  const all = new Router();
+  const all = new Router({ sensitive: true, strict: true });
   for (const router of routers) {
     all.use(router.routes());
     if (prefix !== '') all.use(prefix, router.routes());
