@@ -33,7 +33,8 @@ FROM ${NODE_IMAGE} AS service
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 RESULTS_DIR=/var/lib/longshore/results
 WORKDIR /longshore
 RUN install -d -o node -g node /var/lib/longshore/results
-USER node
+# By its number, as Kubernetes wants it to see that it is not root.
+USER 1000:1000
 # Alive is not enough: traffic and dependent containers wait until the storage is reachable and migrated.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
