@@ -50,7 +50,9 @@ export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet
 export function checkAccess(config: AccessConfig): void {
   const kinds = acceptedKinds(config);
   if (config.API_ADMIN_KEY !== undefined && !kinds.has('keys'))
-    throw new ConfigError('API_ADMIN_KEY is set, but API keys are not accepted: set API_AUTH=keys');
+    throw new ConfigError(
+      'API_ADMIN_KEY is set, but API keys are not accepted: set API_AUTH=keys, or leave API_ADMIN_KEY empty',
+    );
   if (config.API_ADMIN_KEY?.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(config.API_ADMIN_KEY))
     throw new ConfigError('API_ADMIN_KEY: after sha256: there must be 64 hexadecimal digits');
   const names = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'] as const;
