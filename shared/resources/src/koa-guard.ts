@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import { toApiRequest } from './koa-request.js';
 import { type Admission, admit } from './request/admission.js';
 import { requireReach } from './request/confinement.js';
+import { requireMediaType } from './request/media-type.js';
 import { requireScope } from './request/scope.js';
 
 /**
@@ -15,6 +16,7 @@ export function requireCaller(admission: Admission, scope: string, value?: strin
     const principal = await admit(admission, request, ({ headers }) => ctx.set(headers));
     requireScope(principal, scope);
     requireReach(principal, value);
+    if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
     await next();
   };
 }
