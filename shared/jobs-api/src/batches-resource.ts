@@ -34,7 +34,10 @@ const NewBatchItem = Type.Object(
     followUp: Type.Optional(NewJobItem),
     followUpWhen: Type.Optional(Type.Enum([...continuationConditions])),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    'x-unknown-fields': { id: 'the platform makes the id of a batch, and the answer names it' },
+  },
 );
 
 /** `/batches`: jobs that are counted together. */

@@ -31,8 +31,6 @@ export interface EnqueueOptions {
    * arguments an {@link IdempotencyConflictError}. 1 to 200 characters, each caller's own: a UUID, the id of a request.
    */
   idempotencyKey?: string;
-  /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
-  id?: string;
   /** Only after other jobs or batches have ended. */
   after?: AfterOption;
   /**
