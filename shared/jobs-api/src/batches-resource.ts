@@ -81,8 +81,8 @@ export function batchesResource(
         const batch = await storage.findBatch(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
-      create: async (body) => {
-        const { id } = await enqueuer.batch(body);
+      create: async (body, { within }) => {
+        const { id } = await enqueuer.batch(body, within);
         const batch = await storage.findBatch(id);
         if (batch === null) throw new Error(`The batch ${id} was enqueued and cannot be found`);
         return toBatchItem(batch);

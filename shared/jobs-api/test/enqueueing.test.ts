@@ -73,6 +73,29 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect((await api.post('/jobs', { ...body, args: { a: 2, b: 2 } })).codes).to.deep.equal([40901]);
   });
 
+  it('enqueues nothing of an array with the idempotency key of a job that was deleted', async () => {
+    const queue = api.newName();
+    const keyed = { ...job, queue, idempotencyKey: 'gone' };
+    const { item } = await api.post('/jobs', keyed);
+    await api.call('PUT', `/jobs/${item.id}/cancel`);
+    await api.call('DELETE', `/jobs/${item.id}`);
+    const plain = { ...job, queue };
+    expect((await api.post('/jobs', [plain, keyed, plain])).codes).to.deep.equal([40901]);
+    expect((await api.post('/jobs', keyed)).codes).to.deep.equal([40901]);
+    expect((await api.get(`/queues/${queue}/jobs`)).items).to.deep.equal([]);
+  });
+
+  it('answers an array with jobs that are there already as they are', async () => {
+    const queue = api.newName();
+    const keyed = { ...job, queue, idempotencyKey: 'known' };
+    const { item } = await api.post('/jobs', keyed);
+    await api.call('PUT', `/jobs/${item.id}/cancel`);
+    const fresh = { ...keyed, idempotencyKey: 'fresh' };
+    const { items } = await api.post('/jobs', [keyed, fresh, fresh]);
+    expect(items[0]).to.deep.equal((await api.get(`/jobs/${item.id}`)).item);
+    expect(items[1]).to.deep.equal(items[2]);
+  });
+
   it('answers a repeated request with the same Idempotency-Key as the first', async () => {
     const queue = api.newName();
     const headers = { 'idempotency-key': queue };

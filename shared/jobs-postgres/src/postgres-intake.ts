@@ -1,11 +1,16 @@
 import {
   bringsKeys,
   checkNewJob,
+  checkShown,
   createdOf,
+  type Holders,
+  holdersToShow,
+  type Job,
   type JobIntake,
   type KeyResolution,
   type NewBatch,
   type NewJob,
+  noneShown,
   type Receipt,
   receiptOf,
   type TransactionClient,
@@ -20,10 +25,12 @@ import {
   batchInsert,
   checkParents,
   linksInsert,
+  parentScopes,
   waitsForParents,
   withFollowed,
 } from './linked-inserts.js';
 import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
+import { type JobRow, toJob } from './job-row.js';
 import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
 import type { Settings } from './settings.js';
@@ -34,6 +41,7 @@ import {
   readyInsert,
   waitingInsert,
 } from './sql/enqueue-jobs.js';
+import { findJobs } from './sql/find-jobs.js';
 import { noteGaps, selectLastPlace, type Visibility } from './sql/scan-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
@@ -94,7 +102,8 @@ export class PostgresIntake implements JobIntake {
     transaction: TransactionClient | undefined,
   ): Promise<Date | null> {
     const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
-    if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
+    if (jobs.some(waitsForParents))
+      await checkParents(jobs, batch, run, await parentScopes(jobs, this.#queues));
     if (transaction !== undefined) {
       return insertEach(await this.#inserts(jobs, batch, 'late'), run); // whether it commits, and when, is the caller's affair
     }
@@ -115,14 +124,16 @@ export class PostgresIntake implements JobIntake {
     // Known before a connection is held.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
+    const scopes = await parentScopes(jobs, this.#queues);
     const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & Receipt> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
-      if (resolution.created.some(waitsForParents)) await checkParents(resolution.created, created, run);
+      if (resolution.created.some(waitsForParents))
+        await checkParents(resolution.created, created, run, scopes);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
       const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
-      return { ...resolution, createdAt };
+      return { ...resolution, shown: await this.#show(jobs, resolution.holders, run), createdAt };
     };
     if (transaction !== undefined) return atOnce(transaction, write);
     const { created, replacements, ...receipt } = await this.#database.transaction(
@@ -131,6 +142,17 @@ export class PostgresIntake implements JobIntake {
     );
     this.#announce([...created, ...replacements.values()]);
     return receipt;
+  }
+
+  /** Reads the holders that the receipt must show, in the transaction that leaves them their keys. */
+  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<Receipt['shown']> {
+    const ids = holdersToShow(jobs, holders);
+    if (ids.length === 0) return noneShown;
+    const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
+    const shown = new Map<string, Job>();
+    for (const row of rows) shown.set(row.id, toJob(row, await this.#queues.nameOf(row.queue_id)));
+    checkShown(jobs, holders, (id) => shown.get(id));
+    return shown;
   }
 
   /** Gives up if it has to wait for one of the keys. */

@@ -61,6 +61,8 @@ export function toNewJob<Args>(
     ),
     after,
     keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
+    ...(options.scope !== undefined && { scope: options.scope }),
+    ...(options.showHolder === true && { showsHolder: true }),
   };
 }
 

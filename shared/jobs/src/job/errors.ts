@@ -77,6 +77,21 @@ export class IdempotencyConflictError extends Error {
   }
 }
 
+/** The job that holds a key cannot be shown to the caller: it was deleted, or is in a queue that the caller cannot see. Nothing was enqueued. */
+export class KeyHolderHiddenError extends Error {
+  override readonly name = 'KeyHolderHiddenError';
+
+  /** @param keys what the refused job brought, one of which is held */
+  constructor(keys: readonly string[], deleted: boolean) {
+    const named = keys.map((key) => `"${key}"`).join(' or ');
+    super(
+      deleted
+        ? `The job that the key ${named} stands for has been deleted; nothing was enqueued`
+        : `A job in another queue holds the key ${named}; nothing was enqueued`,
+    );
+  }
+}
+
 /** The claim on a job no longer holds: another server may be running it. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
