@@ -1,10 +1,12 @@
 import { checkEdits, type Job, type JobContent, type JobEditing, isId } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
+import { byQueue } from './by-queue.js';
 import type { Database, Statement } from './database.js';
 import { type JobRow, toJob } from './job-row.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type EditableTable, editInLine, editWaiting, lockEditable, moveReady } from './sql/edit-jobs.js';
 import { findJobs } from './sql/find-jobs.js';
+import { moveReports } from './sql/job-reports.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
@@ -75,6 +77,7 @@ export class PostgresEditing implements JobEditing {
     checkEdits(current, edits);
     for (const [statement, place, group] of grouped(edits, current, places))
       await run(statement, await this.#values(place, group, edits));
+    await this.#moveReports(edits, current, places, run);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
     return Promise.all(edited.map((row) => this.#toJob(row)));
   }
@@ -114,6 +117,31 @@ export class PostgresEditing implements JobEditing {
       contents.map(({ runAt }) => runAt?.toISOString() ?? null),
       arrayOf(queueIds),
     ];
+  }
+
+  async #moveReports(
+    edits: ReadonlyMap<string, JobContent>,
+    current: ReadonlyMap<string, Job>,
+    places: ReadonlyMap<string, Place>,
+    run: Run,
+  ): Promise<void> {
+    const moved = [...edits].flatMap(([id, { queue }]) => {
+      const [job, place] = [current.get(id), places.get(id)];
+      if (job === undefined || place === undefined || job.queue === queue) return [];
+      return [{ id, to: queue, queue: job.queue, queueId: place.queueId, createdAt: job.createdAt }];
+    });
+    for (const group of byQueue(moved).values()) {
+      const [first] = group;
+      if (first === undefined) continue;
+      const times = group.map(({ createdAt }) => createdAt.getTime());
+      const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
+      await run(moveReports, [
+        first.queueId,
+        arrayOf(group.map(({ id }) => id)),
+        arrayOf(queueIds),
+        new Date(Math.min(...times)).toISOString(),
+      ]);
+    }
   }
 
   async #toJob(row: JobRow): Promise<Job> {

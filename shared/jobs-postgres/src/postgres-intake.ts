@@ -20,36 +20,17 @@ import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
-import {
-  awaitingInsert,
-  batchInsert,
-  checkParents,
-  linksInsert,
-  parentScopes,
-  waitsForParents,
-  withFollowed,
-} from './linked-inserts.js';
+import { insertsOf, knownParents, maxChunk } from './inserts.js';
+import { checkParents, parentScopes, waitsForParents, withFollowed } from './linked-inserts.js';
 import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
 import { type JobRow, toJob } from './job-row.js';
 import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
 import type { Settings } from './settings.js';
-import {
-  type CreatedRow,
-  hasConcurrencyKey,
-  type Insert,
-  readyInsert,
-  waitingInsert,
-} from './sql/enqueue-jobs.js';
+import { type CreatedRow, hasConcurrencyKey, type Insert } from './sql/enqueue-jobs.js';
 import { findJobs } from './sql/find-jobs.js';
 import { noteGaps, selectLastPlace, type Visibility } from './sql/scan-jobs.js';
 import type { WakeUps } from './wake-ups.js';
-
-/** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
-const maxChunk = 2_000;
-
-/** Characters of arguments. */
-const maxChunkSize = 4_000_000;
 
 /** Milliseconds that jobs of several callers, written together, wait for a key that another transaction holds. */
 const sharedWaitMs = '250';
@@ -190,22 +171,7 @@ export class PostgresIntake implements JobIntake {
       await this.#queues.notePriorities(queueId, group);
       groups.push([queueId, group]);
     }
-    return (function* build() {
-      if (batch !== null) yield batchInsert(batch);
-      for (const [queueId, group] of groups) {
-        const atOnce = group.filter((job) => !waitsForParents(job));
-        for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
-          yield readyInsert(queueId, chunk, visibility);
-        for (const chunk of chunks(atOnce.filter(({ due }) => due !== null)))
-          yield waitingInsert(queueId, chunk);
-        if (atOnce.length === group.length) continue;
-        const known = knownParents(jobs, batch);
-        for (const chunk of chunks(group.filter(waitsForParents))) {
-          yield awaitingInsert(queueId, chunk);
-          yield linksInsert(queueId, chunk, known);
-        }
-      }
-    })();
+    return insertsOf(groups, { batch, known: knownParents(jobs, batch), visibility });
   }
 
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
@@ -272,27 +238,6 @@ function handedOver(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
-  let chunk: NewJob[] = [];
-  let size = 0;
-  for (const job of jobs) {
-    chunk.push(job);
-    size += job.args.length;
-    if (chunk.length < maxChunk && size < maxChunkSize) continue;
-    yield chunk;
-    chunk = [];
-    size = 0;
-  }
-  if (chunk.length > 0) yield chunk;
-}
-
-/** Parents that need not be told: those that come with their children, and a batch unless it has ended before it began. */
-function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
-  const known = new Set(jobs.map(({ id }) => id));
-  if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
-  return known;
 }
 
 /** The wake-ups that these jobs call for. */

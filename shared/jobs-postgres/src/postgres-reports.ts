@@ -8,9 +8,11 @@ import type {
   TransactionClient,
   Transition,
 } from '@longshore/jobs';
+import type pg from 'pg';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
-import type { Database } from './database.js';
+import type { Database, Statement } from './database.js';
+import type { JobRow } from './job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
@@ -69,26 +71,47 @@ export class PostgresReports implements JobReports, JobLogReader {
     jobId: string,
     { attempt, after, limit = 100, offset = 0 }: LogQuery = {},
   ): Promise<LogLine[]> {
-    const job = await this.#reader.findRow(jobId);
-    if (job === undefined) return [];
     const [start = '0', line = '0'] = (after ?? '').split('.').filter((part) => /^\d{1,16}$/.test(part));
-    const values = [job.queue_id, job.id, job.created_at, attempt ?? null, start, line, limit, offset];
-    return this.#database.query<LogRow>(selectLines, values);
+    const { rows } = await this.#reportsOf<LogRow>(jobId, selectLines, [
+      attempt ?? null,
+      start,
+      line,
+      limit,
+      offset,
+    ]);
+    return rows;
   }
 
   async listTransitions(jobId: string): Promise<Transition[]> {
-    const job = await this.#reader.findRow(jobId);
-    if (job === undefined) return [];
-    const values = [job.queue_id, job.id, job.created_at];
-    return transitionsOf(job, await this.#database.query<MoveRow>(selectMoves, values));
+    const { job, rows } = await this.#reportsOf<MoveRow>(jobId, selectMoves, []);
+    return job === undefined ? [] : transitionsOf(job, rows);
   }
 
   async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
-    const job = await this.#reader.findRow(jobId);
-    if (job === undefined) return 0;
-    const values = [job.queue_id, job.id, job.created_at, attempt ?? null];
-    const [row] = await this.#database.query<{ lines: number }>(countLines, values);
-    return row?.lines ?? 0;
+    const { rows } = await this.#reportsOf<{ lines: number }>(jobId, countLines, [attempt ?? null]);
+    return rows[0]?.lines ?? 0;
+  }
+
+  /**
+   * A job and what was reported of it. Reports go with a job that is moved to another queue, so if none are found where the
+   * job was, it is looked up again.
+   *
+   * @param statement takes $1 the queue, $2 the job and $3 when it was made, before the values
+   */
+  async #reportsOf<Row extends pg.QueryResultRow>(
+    jobId: string,
+    statement: Statement,
+    values: readonly unknown[],
+  ): Promise<{ job: JobRow | undefined; rows: Row[] }> {
+    let job = await this.#reader.findRow(jobId);
+    while (job !== undefined) {
+      const { queue_id: queueId, id, created_at: createdAt } = job;
+      const rows = await this.#database.query<Row>(statement, [queueId, id, createdAt, ...values]);
+      if (rows.length > 0) return { job, rows };
+      job = await this.#reader.findRow(jobId);
+      if (job?.queue_id === queueId) return { job, rows };
+    }
+    return { job, rows: [] };
   }
 }
 

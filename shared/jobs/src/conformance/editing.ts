@@ -4,7 +4,7 @@ import { newId } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
 import type { JobContent } from '../storage/job-editing.js';
 import { childOf } from './linked-job.js';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Bench, moveJob, newJob } from './storage-under-test.js';
 
 const later = new Date('2100-01-01T00:00:00Z');
 
@@ -53,6 +53,27 @@ export function editing(bench: Bench): void {
       expect((await bench.jobsOf(to)).map((job) => job.id)).to.deep.equal([id]);
     });
   }
+
+  it('keeps what was said of a job that was moved, and how it came there', async () => {
+    const { queue, claim } = await bench.claimOne();
+    const line = { line: 1, at: new Date(), level: 'info', message: 'tried', fields: null } as const;
+    const progress = { percent: 50, message: 'half', at: new Date() };
+    await bench.storage.report([{ claim, progress, lines: [line] }]);
+    const error = { name: 'Error', message: 'no', stack: null };
+    await bench.storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 3_600_000 } }]);
+    await bench.storage.rescheduleJob(claim.jobId, later);
+    const said = async (): Promise<unknown> => [
+      await bench.storage.listLogs(claim.jobId),
+      await bench.storage.countLogs(claim.jobId),
+      await bench.storage.listTransitions(claim.jobId),
+      (await bench.storage.feed.saidBy(claim.jobId, new Date(0))).map(({ kind }) => kind),
+    ];
+    const before = await said();
+    await moveJob(bench.storage, claim.jobId, bench.newQueue());
+    expect(await said()).to.deep.equal(before);
+    await moveJob(bench.storage, claim.jobId, queue);
+    expect(await said()).to.deep.equal(before);
+  });
 
   it('gives a job that was moved to the servers of its new queue', async () => {
     const [from, to] = [bench.newQueue(), bench.newQueue()];

@@ -63,12 +63,9 @@ export class MemoryJobs {
     this.#add(created, batch === null ? null : createdOf(batch, created), now);
     this.#keys.claim(claims, now);
     for (const [id, job] of replacements) this.#replace(id, job);
-    const shown = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
-    return {
-      holders,
-      shown: new Map(shown.map((record) => [record.id, toJob(record)])),
-      createdAt: created.length === 0 ? null : new Date(now),
-    };
+    const records = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
+    const shown = new Map(records.map((record) => [record.id, toJob(record)]));
+    return { holders, shown, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
   #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {
