@@ -22,6 +22,7 @@ export {
   nearest,
   timeBounds,
 } from './job/bounds.js';
+export { keepStoredDigits } from './job/stored-digits.js';
 export type { Concurrency } from './job/concurrency.js';
 export {
   checkMaxAttempts,
