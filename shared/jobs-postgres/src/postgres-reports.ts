@@ -8,10 +8,9 @@ import type {
   TransactionClient,
   Transition,
 } from '@longshore/jobs';
-import type pg from 'pg';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
-import type { Database, Statement } from './database.js';
+import type { Database } from './database.js';
 import type { JobRow } from './job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresReader } from './postgres-reader.js';
@@ -72,23 +71,23 @@ export class PostgresReports implements JobReports, JobLogReader {
     { attempt, after, limit = 100, offset = 0 }: LogQuery = {},
   ): Promise<LogLine[]> {
     const [start = '0', line = '0'] = (after ?? '').split('.').filter((part) => /^\d{1,16}$/.test(part));
-    const { rows } = await this.#reportsOf<LogRow>(jobId, selectLines, [
-      attempt ?? null,
-      start,
-      line,
-      limit,
-      offset,
-    ]);
+    const { rows } = await this.#reportsOf(jobId, (of) =>
+      this.#database.query<LogRow>(selectLines, [...of, attempt ?? null, start, line, limit, offset]),
+    );
     return rows;
   }
 
   async listTransitions(jobId: string): Promise<Transition[]> {
-    const { job, rows } = await this.#reportsOf<MoveRow>(jobId, selectMoves, []);
+    const { job, rows } = await this.#reportsOf(jobId, (of) =>
+      this.#database.query<MoveRow>(selectMoves, of),
+    );
     return job === undefined ? [] : transitionsOf(job, rows);
   }
 
   async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
-    const { rows } = await this.#reportsOf<{ lines: number }>(jobId, countLines, [attempt ?? null]);
+    const { rows } = await this.#reportsOf(jobId, (of) =>
+      this.#database.query<{ lines: number }>(countLines, [...of, attempt ?? null]),
+    );
     return rows[0]?.lines ?? 0;
   }
 
@@ -96,17 +95,16 @@ export class PostgresReports implements JobReports, JobLogReader {
    * A job and what was reported of it. Reports go with a job that is moved to another queue, so if none are found where the
    * job was, it is looked up again.
    *
-   * @param statement takes $1 the queue, $2 the job and $3 when it was made, before the values
+   * @param read gets the number of the queue, the id, and when the job was made
    */
-  async #reportsOf<Row extends pg.QueryResultRow>(
+  async #reportsOf<Row>(
     jobId: string,
-    statement: Statement,
-    values: readonly unknown[],
+    read: (of: unknown[]) => Promise<Row[]>,
   ): Promise<{ job: JobRow | undefined; rows: Row[] }> {
     let job = await this.#reader.findRow(jobId);
     while (job !== undefined) {
       const { queue_id: queueId, id, created_at: createdAt } = job;
-      const rows = await this.#database.query<Row>(statement, [queueId, id, createdAt, ...values]);
+      const rows = await read([queueId, id, createdAt]);
       if (rows.length > 0) return { job, rows };
       job = await this.#reader.findRow(jobId);
       if (job?.queue_id === queueId) return { job, rows };

@@ -67,9 +67,9 @@ function readElements(rest: Iterator<RegExpMatchArray>): Document {
 
 /** @throws {SyntaxError} if the text ends too early: it is no JSON */
 function nextToken(rest: Iterator<RegExpMatchArray>): string {
-  const { value, done } = rest.next();
-  if (done === true) throw new SyntaxError('The text is no JSON document');
-  return value[0];
+  const match = rest.next();
+  if (match.done === true) throw new SyntaxError('The text is no JSON document');
+  return match.value[0];
 }
 
 function textOf(document: Document): JsonText {
