@@ -81,13 +81,16 @@ export class IdempotencyConflictError extends Error {
 export class KeyHolderHiddenError extends Error {
   override readonly name = 'KeyHolderHiddenError';
 
-  /** @param keys what the refused job brought, one of which is held */
-  constructor(keys: readonly string[], deleted: boolean) {
+  /**
+   * @param keys what the refused job brought, one of which is held
+   * @param deletedId of the holder, if it was deleted and the caller may know
+   */
+  constructor(keys: readonly string[], deletedId: string | null) {
     const named = keys.map((key) => `"${key}"`).join(' or ');
     super(
-      deleted
-        ? `The job that the key ${named} stands for has been deleted; nothing was enqueued`
-        : `A job in another queue holds the key ${named}; nothing was enqueued`,
+      deletedId === null
+        ? `The job that holds the key ${named} is out of reach; nothing was enqueued`
+        : `The job ${deletedId}, which holds the key ${named}, has been deleted; nothing was enqueued`,
     );
   }
 }

@@ -42,10 +42,11 @@ export function checkShown(
     if (!showsHolder || holderId === undefined || coming.has(holderId)) continue;
     const holder = find(holderId);
     const isVisible = holder !== undefined && (scope === null || scope.includes(holder.queue));
+    const deletedId = holder === undefined && scope === null ? holderId : null;
     if (!isVisible)
       throw new KeyHolderHiddenError(
         (keys ?? []).map(({ key }) => key),
-        holder === undefined,
+        deletedId,
       );
   }
 }
