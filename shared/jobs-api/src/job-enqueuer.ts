@@ -4,6 +4,7 @@ import {
   type EnqueuedJob,
   HandedOver,
   type JobClient,
+  type JobOrder,
   type JobReader,
 } from '@longshore/jobs';
 import { apiError, Existing } from '@longshore/resources';
@@ -14,6 +15,9 @@ import { asked, askedAll, type JobOrders } from './job-orders.js';
 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
+
+/** The queues that a caller can see. */
+type Scope = readonly string[];
 
 /** More jobs than this do not go in one request. */
 const most = 10_000;
@@ -45,29 +49,32 @@ export class JobEnqueuer {
   /**
    * The job, or the one that holds its key.
    *
+   * @param scope the queues that the caller can see; all of them unless given
    * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
    */
-  async one(body: NewJobBody): Promise<Item | Existing<Item>> {
+  async one(body: NewJobBody, scope?: Scope): Promise<Item | Existing<Item>> {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
-    const { definition, args, options } = order;
+    const { definition, args, options } = shown(order, scope);
     const enqueued = await asked(() => this.#client.enqueue(definition, args, options));
     const item = await this.#itemOf(enqueued);
     return enqueued.created ? item : new Existing(item);
   }
 
-  /** All or none; throws as {@link one} does, but if the job with a key was deleted the others are enqueued. */
-  async many(bodies: readonly NewJobBody[]): Promise<Item[]> {
+  /** All or none; throws as {@link one} does. */
+  async many(bodies: readonly NewJobBody[], scope?: Scope): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
-      return this.#client.enqueueMany(orders);
+      return this.#client.enqueueMany(orders.map((order) => shown(order, scope)));
     });
-    return Promise.all(enqueued.map((job, index) => this.#itemOf(job, `[${index}]: `)));
+    // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
+    const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
+    return Promise.all(enqueued.map((job) => this.#itemOf(created.get(job.id) ?? job)));
   }
 
   /** All or nothing; throws as {@link one} does. */
-  async batch({ jobs, followUp, ...rest }: NewBatchBody): Promise<EnqueuedBatch> {
+  async batch({ jobs, followUp, ...rest }: NewBatchBody, scope?: Scope): Promise<EnqueuedBatch> {
     const bodies = followUp === undefined ? jobs : [...jobs, followUp];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
     return askedAll(
@@ -75,21 +82,30 @@ export class JobEnqueuer {
       this.#orders,
       async (orders) => {
         await this.#backlog.admit(orders);
-        const [last] = orders.slice(jobs.length);
-        const batch = { ...rest, jobs: orders.slice(0, jobs.length), ...(last && { followUp: last }) };
+        const scoped = orders.map((order) => within(order, scope));
+        const [last] = scoped.slice(jobs.length);
+        const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { followUp: last }) };
         return this.#client.enqueueBatch(batch);
       },
       at,
     );
   }
 
-  async #itemOf(enqueued: EnqueuedJob, at = ''): Promise<Item> {
+  async #itemOf(enqueued: EnqueuedJob): Promise<Item> {
     const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
     const job = stored ?? (await this.#storage.findJob(enqueued.id));
     if (job !== null) return toJobItem(job);
-    throw apiError(
-      40901,
-      `${at}The job ${enqueued.id} came with the same key before, and has been deleted since`,
-    );
+    throw apiError(40901, `The job ${enqueued.id} came with the same key, and has been deleted since`);
   }
+}
+
+/** The order on behalf of a caller with this scope. */
+function within({ options, ...order }: JobOrder, scope: Scope | undefined): JobOrder {
+  return { ...order, options: { ...options, ...(scope !== undefined && { scope }) } };
+}
+
+/** The same; a job that is not created is answered with the holder of its key. */
+function shown(order: JobOrder, scope: Scope | undefined): JobOrder {
+  const { options, ...rest } = within(order, scope);
+  return { ...rest, options: { ...options, showHolder: true } };
 }

@@ -55,6 +55,9 @@ export const JobItem = Type.Object({
   idempotencyKey: nullable(Type.String()),
 });
 
+const noChosenId =
+  'the platform makes the id of a job. Send an idempotencyKey to enqueue it once however often the request is repeated, and after.parents with places in the array to let jobs of one request wait for one another';
+
 /** What a client sends to have a job done. */
 export const NewJobItem = Type.Object(
   {
@@ -78,19 +81,20 @@ export const NewJobItem = Type.Object(
         description: 'Words to find it by',
       }),
     ),
-    id: Type.Optional(
-      Type.String({
-        format: 'uuid',
-        description: 'A UUIDv7, for other jobs of the same request to wait for',
-      }),
-    ),
     after: Type.Optional(
       Type.Object(
         {
-          parents: Type.Array(Type.String({ format: 'uuid' }), {
-            minItems: bounds.parents.least,
-            maxItems: bounds.parents.most,
-          }),
+          parents: Type.Array(
+            Type.Union([
+              Type.String({ format: 'uuid', description: 'The id of a job or batch' }),
+              Type.Integer({
+                minimum: 0,
+                maximum: 9_999,
+                description: 'The place, from 0, of an earlier job in the array of this request',
+              }),
+            ]),
+            { minItems: bounds.parents.least, maxItems: bounds.parents.most },
+          ),
           when: Type.Optional(Type.Enum([...continuationConditions])),
         },
         { additionalProperties: false, description: 'Only after other jobs or batches have ended' },
@@ -127,7 +131,7 @@ export const NewJobItem = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-unknown-fields': { id: noChosenId } },
 );
 
 export const AttemptItem = Type.Object({

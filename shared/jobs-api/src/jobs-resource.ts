@@ -74,8 +74,8 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
         const job = await events.waitForEnd(id, timeoutMs, signal);
         return job === null ? undefined : toJobItem(job);
       },
-      create: (body) => enqueuer.one(body),
-      createMany: (bodies) => enqueuer.many(bodies),
+      create: (body, { within }) => enqueuer.one(body, within),
+      createMany: (bodies, { within }) => enqueuer.many(bodies, within),
       deleteMany: async (selection, { principal }) => {
         const selected = toJobFilter(selection);
         if (selected === null) return 0;

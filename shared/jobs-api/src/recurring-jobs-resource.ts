@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   defineRecurringJob,
   type NewRecurringJob,
+  type RecurringJob,
   RecurringJobOwnedError,
   type RecurringJobs,
 } from '@longshore/jobs';
@@ -45,13 +47,19 @@ export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrder
     const job = await recurring.find(id);
     return job === null ? undefined : toRecurringJobItem(job);
   };
-  const changed = (fields: Fields): NewRecurringJob =>
-    defineRecurringJob(toRecurringJobOptions(orders, fields));
+  /** What a body cannot say stays as it is; the concurrency key goes with the arguments that it is made of. */
+  const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
+    const options = toRecurringJobOptions(orders, fields);
+    if (current === undefined) return defineRecurringJob(options);
+    const { tags, concurrency } = current;
+    const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
+    return defineRecurringJob({ ...options, tags, ...(isSame && { concurrency }) });
+  };
   const update = async (id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> => {
     const [updated] = await owned(() =>
       asked(() =>
         recurring.updateAll([id], (current) =>
-          [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id })),
+          [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
         ),
       ),
     );
@@ -64,7 +72,11 @@ export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrder
         recurring.updateAll(ids, (current) => {
           const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
           const fields = applyAll({ singular: 'recurring-job' }, changes, items);
-          return eachAsked(fields, (index) => `[${index}]`, changed);
+          return eachAsked(
+            fields,
+            (index) => `[${index}]`,
+            (each) => changed(each, current.get(each.id)),
+          );
         }),
       ),
     );

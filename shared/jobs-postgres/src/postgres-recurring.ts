@@ -3,6 +3,7 @@ import {
   type FiredRecurringJob,
   type FiringReport,
   jobOf,
+  keepStoredDigits,
   type NewJob,
   type NewRecurringJob,
   planFiring,
@@ -80,7 +81,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
         if (row === undefined)
           throw new Error(`The recurring job "${job.id}" is not among those to be changed`);
         if (row.application !== null) throw new RecurringJobOwnedError(job.id, row.application);
-        const values = sql.upsertValues(job, null, nextDueAt(job, row.now));
+        const kept = { ...job, args: keepStoredDigits(row.args_text, job.args) };
+        const values = sql.upsertValues(kept, null, nextDueAt(job, row.now));
         results.push((await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row);
       }
       return results;

@@ -8,7 +8,7 @@ export type { BatchOrder, EnqueuedBatch } from './client/batch-order.js';
 export type * from './job/batch.js';
 export { endOf, progressOf } from './job/batch.js';
 export * from './job/continuation.js';
-export type { EventFilter } from './events/event-filter.js';
+export { admits, type EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
 export type { HeardEvent } from './events/job-listener.js';
 export { toJsonText } from './job/arguments.js';
@@ -22,6 +22,7 @@ export {
   nearest,
   timeBounds,
 } from './job/bounds.js';
+export { keepStoredDigits } from './job/stored-digits.js';
 export type { Concurrency } from './job/concurrency.js';
 export {
   checkMaxAttempts,
@@ -114,7 +115,7 @@ export type * from './storage/job-reports.js';
 export type * from './storage/failed-jobs.js';
 export type * from './storage/lease.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
-export { type Receipt, receiptOf } from './storage/receipt.js';
+export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './storage/receipt.js';
 export { type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';
 export * from './storage/set-aside.js';

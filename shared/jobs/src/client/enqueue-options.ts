@@ -31,10 +31,18 @@ export interface EnqueueOptions {
    * arguments an {@link IdempotencyConflictError}. 1 to 200 characters, each caller's own: a UUID, the id of a request.
    */
   idempotencyKey?: string;
-  /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
-  id?: string;
   /** Only after other jobs or batches have ended. */
   after?: AfterOption;
+  /**
+   * The queues that the caller can see on whose behalf this job is enqueued; all of them unless given. Parents elsewhere
+   * count as unknown, and so do batches that exist already.
+   */
+  scope?: readonly string[];
+  /**
+   * The answer must show the job that holds its key: if that one has been deleted, or is out of `scope`, nothing is enqueued.
+   * `false` by default.
+   */
+  showHolder?: boolean;
   /**
    * Not before this many milliseconds have passed, which count from the end of its last parent, if it has one: 0 to
    * 315 360 000 000, ten years. Excludes `runAt`.

@@ -8,7 +8,7 @@ import {
   checkTimeout,
   type JobDefinition,
 } from '../job/definition.js';
-import { isId, newId } from '../job/id.js';
+import { newId } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
@@ -22,6 +22,7 @@ import type { EnqueueOptions } from './enqueue-options.js';
  * The job as it goes into the storage.
  *
  * @param idempotencyMs how long its idempotency key is held, if it has one
+ * @param earlier the jobs that come before it in the same call
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
  * @throws {RangeError} if an option is out of its bounds
  */
@@ -30,6 +31,7 @@ export function toNewJob<Args>(
   args: Args,
   options: EnqueueOptions,
   idempotencyMs: number,
+  earlier: readonly NewJob[],
 ): NewJob {
   const {
     queue = definition.queue,
@@ -39,15 +41,13 @@ export function toNewJob<Args>(
   if (options.queue !== undefined) checkName('queue', queue);
   if (options.priority !== undefined) checkPriority(priority);
   if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
-  if (options.id !== undefined && !(isId(options.id) && options.id[14] === '7'))
-    throw new RangeError(`"${options.id}" is not a UUID of version 7, as newId() makes them`);
-  const after = options.after === undefined ? null : checkAfter(options.after);
+  const after = options.after === undefined ? null : checkAfter(options.after, earlier);
   const json = definition.serialize(args);
   const unique = options.unique === undefined ? definition.uniquenessOf(args) : options.unique;
   if (after !== null && unique?.onConflict === 'replace')
     throw new RangeError('A job that waits for others cannot take the place of another (onConflict)');
   return {
-    id: options.id?.toLowerCase() ?? newId(),
+    id: newId(),
     name: definition.name,
     queue,
     priority,
@@ -61,6 +61,8 @@ export function toNewJob<Args>(
     ),
     after,
     keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
+    ...(options.scope !== undefined && { scope: options.scope }),
+    ...(options.showHolder === true && { showsHolder: true }),
   };
 }
 

@@ -77,6 +77,24 @@ export class IdempotencyConflictError extends Error {
   }
 }
 
+/** The job that holds a key cannot be shown to the caller: it was deleted, or is in a queue that the caller cannot see. Nothing was enqueued. */
+export class KeyHolderHiddenError extends Error {
+  override readonly name = 'KeyHolderHiddenError';
+
+  /**
+   * @param keys what the refused job brought, one of which is held
+   * @param deletedId of the holder, if it was deleted and the caller may know
+   */
+  constructor(keys: readonly string[], deletedId: string | null) {
+    const named = keys.map((key) => `"${key}"`).join(' or ');
+    super(
+      deletedId === null
+        ? `The job that holds the key ${named} is out of reach; nothing was enqueued`
+        : `The job ${deletedId}, which holds the key ${named}, has been deleted; nothing was enqueued`,
+    );
+  }
+}
+
 /** The claim on a job no longer holds: another server may be running it. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';

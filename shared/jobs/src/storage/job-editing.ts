@@ -7,6 +7,7 @@ import type { JobState } from '../job/state.js';
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
+  /** Numbers in it that JavaScript reads as it reads those that are stored stay as they are stored, to the last digit. */
   readonly args: JsonText;
   /** The time that it waits for. Another one makes a ready job wait; `null` only where it was so. */
   readonly runAt: Date | null;

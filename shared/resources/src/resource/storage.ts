@@ -14,6 +14,11 @@ export interface CallContext {
    * Already part of a query's filters; checked by the toolkit on items that `get` returns.
    */
   readonly scope: Readonly<Record<string, unknown>>;
+  /**
+   * The values of the field named in `confinement` that exist for the caller; undefined for all. The toolkit sees to the
+   * items of this resource; storages see to others that a body refers to.
+   */
+  readonly within?: readonly string[] | undefined;
 }
 
 /** One page of a collection. */

@@ -2,6 +2,7 @@ import { checkTime, mostCountedAttempts } from '../../job/bounds.js';
 import type { Claim, Job } from '../../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
+import { keepStoredDigits } from '../../job/stored-digits.js';
 import type { BatchControlResult } from '../batch-store.js';
 import type { ControlResult, JobControl } from '../job-control.js';
 import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
@@ -131,7 +132,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
       this.jobs.takeOut(record);
       this.jobs.schedule(record, runAt ?? new Date(this.clock.now()), null);
     }
-    Object.assign(record, { queue, priority, args, runAt });
+    Object.assign(record, { queue, priority, args: keepStoredDigits(record.args, args), runAt });
     if (ready) {
       this.jobs.makeReady(record, null);
       if (queue === from) record.readyAt = readyAt;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonText, JsonValue } from '../../job/job.js';
 import { isFinished } from '../../job/state.js';
+import { keepStoredDigits } from '../../job/stored-digits.js';
 import { jobOf, planFiring } from '../../recurring/firing.js';
 import {
   type NewRecurringJob,
@@ -64,7 +65,10 @@ export class MemoryRecurringJobs implements RecurringJobs {
       const application = this.#records.get(id)?.application ?? null;
       if (application !== null) throw new RecurringJobOwnedError(id, application);
     }
-    return jobs.map((job) => toRecurringJob(this.#put(job, null)));
+    return jobs.map((job) => {
+      const stored = this.#records.get(job.id)?.args ?? job.args;
+      return toRecurringJob(this.#put({ ...job, args: keepStoredDigits(stored, job.args) }, null));
+    });
   }
 
   async remove(id: string): Promise<boolean> {
