@@ -15,10 +15,9 @@ import type {
 import type { Receipt } from '../receipt.js';
 import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
-import type { SetAsideRole } from '../set-aside.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
-import { dueAt, endAttempt, holds, type JobRecord, letGo, lostError, toClaimedJob } from './job-record.js';
+import { dueAt, endAttempt, holds, type JobRecord, letGo, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { keepReport } from './job-log.js';
 import { MemoryAuditLog } from './memory-audit.js';
@@ -28,7 +27,8 @@ import type { MemoryRetention } from './memory-history.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
-import { MemorySetAside } from './memory-set-aside.js';
+import { aboutJob, MemorySetAside } from './memory-set-aside.js';
+import { rescueJobs } from './memory-rescue.js';
 import { MemoryStatistics } from './memory-statistics.js';
 
 export interface MemoryStorageOptions {
@@ -126,7 +126,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     for (const { claim, outcome } of completions) {
       const record = this.jobs.find(claim.jobId);
       if (holds(record, claim))
-        this.setAside.attempt(of('completer', record), () => this.#record(record, outcome));
+        this.setAside.attempt(aboutJob('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
     return stale;
@@ -147,11 +147,11 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const now = this.clock.now();
     const waiting = [...this.jobs.all()]
       .filter((record) => record.state === 'scheduled')
-      .filter((record) => !this.setAside.isLeftAlone(of('scheduler', record)))
+      .filter((record) => !this.setAside.isLeftAlone(aboutJob('scheduler', record)))
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
     const promoted = due.filter((record) =>
-      this.setAside.attempt(of('scheduler', record), () => {
+      this.setAside.attempt(aboutJob('scheduler', record), () => {
         this.jobs.makeReady(record, 'due');
         return true;
       }),
@@ -168,27 +168,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   }
 
   async rescue(): Promise<RescueReport> {
-    const now = this.clock.now();
-    const deadServers = this.servers.bury();
-    const report = { deadServers, released: 0, failed: 0 };
-    for (const record of this.jobs.all()) {
-      if (record.state !== 'processing' || record.serverId === null) continue;
-      if (record.leaseUntil >= now && this.servers.isAlive(record.serverId)) continue;
-      const end = this.setAside.attempt(of('rescuer', record), () => this.#takeBack(record, now));
-      if (end !== undefined) report[end]++;
-    }
-    return report;
-  }
-
-  #takeBack(record: JobRecord, now: number): 'released' | 'failed' {
-    if (record.cancelRequested || record.attempt >= record.maxAttempts) {
-      record.error = lostError(record);
-      this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
-      return 'failed';
-    }
-    endAttempt(record, 'lost', lostError(record), now);
-    this.jobs.makeReady(record, 'lost');
-    return 'released';
+    return rescueJobs(this.jobs, this.servers, this.setAside, this.clock.now());
   }
 
   async maintain(): Promise<void> {
@@ -254,11 +234,4 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       return false;
     });
   }
-}
-
-function of(
-  role: SetAsideRole,
-  { id, queue }: JobRecord,
-): { role: SetAsideRole; key: string; queue: string; jobId: string } {
-  return { role, key: id, queue, jobId: id };
 }
