@@ -10,6 +10,7 @@ import {
   transactionTimeout,
 } from './settings.js';
 import { lockQueues } from './sql/lock-queues.js';
+import { storedTypes } from './stored-value.js';
 import { UnnamedClient } from './unnamed-client.js';
 
 /**
@@ -101,7 +102,7 @@ export class Database {
     if (this.options.disableGlobalLocks) return this.query<Row>(statement, values);
     return this.transaction(async (client) => {
       await this.lockQueues(client, [values[0]]);
-      return (await client.query<Row>({ ...statement, values })).rows;
+      return (await client.query<Row>({ ...statement, values, types: storedTypes })).rows;
     });
   }
 
@@ -181,8 +182,8 @@ export class Database {
   async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
     const { rows } =
       this.options.pooler === 'none'
-        ? await this.#pool.query<Row>(query)
-        : await this.transactionOnce((client) => client.query<Row>(query)); // for its settings
+        ? await this.#pool.query<Row>({ ...query, types: storedTypes })
+        : await this.transactionOnce((client) => client.query<Row>({ ...query, types: storedTypes })); // for its settings
     return rows;
   }
 }

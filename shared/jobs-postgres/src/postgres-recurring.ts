@@ -18,6 +18,7 @@ import { apart } from './isolation.js';
 import type { PostgresIntake } from './postgres-intake.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 import * as sql from './sql/recurring-jobs.js';
+import { storedTypes } from './stored-value.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Row = sql.RecurringJobRow;
@@ -230,7 +231,7 @@ async function query<Result extends pg.QueryResultRow>(
   statement: { readonly name?: string; readonly text: string },
   values: unknown[] = [],
 ): Promise<Result[]> {
-  return (await client.query<Result>({ ...statement, values })).rows;
+  return (await client.query<Result>({ ...statement, values, types: storedTypes })).rows;
 }
 
 function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: Date): Date | null {
