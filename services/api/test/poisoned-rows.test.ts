@@ -10,7 +10,8 @@ const times = `'infinity'::timestamptz, '-infinity', '294000-01-01Z', '0044-03-1
 async function poison(database: TestDatabase): Promise<void> {
   for (const table of ['job', 'job_held', 'job_waiting', 'job_awaiting', 'recurring_job', 'queue'])
     await database.query(`alter table longshore.${table} drop constraint ${table}_bounds`);
-  const columns = 'queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts, meta';
+  const columns =
+    'queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts, meta';
   const row = `1, longshore.new_id(), at, at, 32767, 32767, 32767, 'odd', '{"n": 1e400}',
     '[{"attempt": "x", "outcome": 7, "startedAt": "infinity", "finishedAt": 5, "error": "text"}, 5]', '{"tags": 5, "parentIds": {}, "batchId": [], "timeoutMs": "x", "concurrencyLimit": "x"}'`;
   const odd = `from unnest(array[${times}]) as at`;
@@ -31,10 +32,14 @@ async function poison(database: TestDatabase): Promise<void> {
     (1, 'enqueued', 8), (1, 'processing', 4), (1, 'scheduled', 4), (1, 'awaiting', 4), (1, 'done', 4), (1, 'failed', 4), (1, 'cancelled', 4)`);
   await database.query(`
     update longshore.recurring_job set cron = 'never', time_zone = 'Nowhere/None', next_due_at = 'infinity', last_due_at = '-infinity'`);
-  await database.query(`update longshore.queue set rate_limit = '"fast"', paused_at = 'infinity' where id = 1`);
+  await database.query(
+    `update longshore.queue set rate_limit = '"fast"', paused_at = 'infinity' where id = 1`,
+  );
   await database.query(`
     insert into longshore.bulk_operation (id, action, filter, state) values (longshore.new_id(), 'delete', '["all"]', 'running')`);
-  await database.query(`insert into longshore.batch (id, name, total, created_at, finished_at) values (longshore.new_id(), 'odd', 0, 'infinity', '-infinity')`);
+  await database.query(
+    `insert into longshore.batch (id, name, total, created_at, finished_at) values (longshore.new_id(), 'odd', 0, 'infinity', '-infinity')`,
+  );
 }
 
 describe('Rows that cannot be interpreted', () => {
@@ -120,7 +125,9 @@ describe('Rows that cannot be interpreted', () => {
     for (const path of [
       '/',
       '/jobs',
-      ...['scheduled', 'awaiting', 'enqueued', 'processing', 'done', 'failed', 'cancelled'].map((state) => `/jobs?state=${state}`),
+      ...['scheduled', 'awaiting', 'enqueued', 'processing', 'done', 'failed', 'cancelled'].map(
+        (state) => `/jobs?state=${state}`,
+      ),
       ...states.map((state) => `/jobs/${ids[state]}`),
       '/queues',
       '/queues/odd',

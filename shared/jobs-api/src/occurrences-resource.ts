@@ -1,4 +1,9 @@
-import { InvalidScheduleError, nextOccurrences, type RecurringJob, type RecurringJobs } from '@longshore/jobs';
+import {
+  InvalidScheduleError,
+  nextOccurrences,
+  type RecurringJob,
+  type RecurringJobs,
+} from '@longshore/jobs';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 import { Time } from './fields.js';

@@ -2,7 +2,19 @@ import type { RecurringJob } from '@longshore/jobs';
 import { expect } from 'chai';
 import { lateAmong, withoutReason } from '../src/diagnosis/late-recurring.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, counts, job, lease, lostServer, nowMs, queue, read, recurring, server, setAside } from './situation.js';
+import {
+  ago,
+  counts,
+  job,
+  lease,
+  lostServer,
+  nowMs,
+  queue,
+  read,
+  recurring,
+  server,
+  setAside,
+} from './situation.js';
 
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({

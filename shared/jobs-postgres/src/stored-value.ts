@@ -36,14 +36,19 @@ export function readError(value: unknown): JobError | null {
 export function isReadableError(value: unknown): value is JobError {
   if (!isObject(value)) return false;
   const { name, message, stack } = value;
-  return typeof name === 'string' && typeof message === 'string' && (stack === null || typeof stack === 'string');
+  return (
+    typeof name === 'string' && typeof message === 'string' && (stack === null || typeof stack === 'string')
+  );
 }
 
 /** `null` for what is none. */
 export function readProgress(value: unknown): Progress | null {
   if (!isObject(value) || typeof value['percent'] !== 'number') return null;
   const { percent, message } = value;
-  return { percent: nearest(percent, { least: 0, most: 100 }), message: typeof message === 'string' ? message : null };
+  return {
+    percent: nearest(percent, { least: 0, most: 100 }),
+    message: typeof message === 'string' ? message : null,
+  };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -27,7 +27,8 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
   return [...byRole].flatMap(([role, [first, ...others]]) => {
     if (first === undefined) return [];
     const reason = first.error.message.slice(0, longestReason);
-    const more = others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
+    const more =
+      others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
     return [
       {
         text: told`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,

@@ -32,7 +32,19 @@ export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>
   const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
   const nowMs = now() - clockAheadMs;
   const late = await lateOf(recurring, nowMs, reader);
-  return { queues, servers, longestRunning, orphans, stalled, lost, late, recent, setAside, clockAheadMs, nowMs };
+  return {
+    queues,
+    servers,
+    longestRunning,
+    orphans,
+    stalled,
+    lost,
+    late,
+    recent,
+    setAside,
+    clockAheadMs,
+    nowMs,
+  };
 }
 
 /** Asks for the last jobs of those only that may wait for them. */

@@ -108,7 +108,7 @@ export function settingAside(bench: Bench): void {
       for (; place < thrown.length; place++) {
         const { id } = await client.enqueue(odd, {});
         const { error } = await jobInState(bench, id, 'failed');
-        expect(error?.name).to.be.a('string').that.is.not.empty;
+        expect(error?.name).to.match(/./);
       }
     });
   });
@@ -121,10 +121,12 @@ export function settingAside(bench: Bench): void {
     };
     const options = {
       logger: { debug: broken, info: broken, warn: broken, error: broken },
-      middleware: [async (context: { args: unknown }, next: () => Promise<unknown>) => {
-        if ((context.args as { refuse?: true }).refuse === true) broken();
-        return next();
-      }],
+      middleware: [
+        async (context: { args: unknown }, next: () => Promise<unknown>) => {
+          if ((context.args as { refuse?: true }).refuse === true) broken();
+          return next();
+        },
+      ],
     };
     await whileServing(
       bench,
@@ -132,13 +134,10 @@ export function settingAside(bench: Bench): void {
       [handleJob(plain, () => 'ran')],
       async (server) => {
         server.on('started', broken);
-        server.on('done', async () => {
-          await Promise.resolve();
-          broken();
-        });
+        server.on('done', (() => Promise.reject(new Error('broken, later'))) as () => void);
         const client = new JobClient(bench.storage);
         const [bad, good] = [
-          await client.enqueue(plain as never, { refuse: true } as never),
+          await client.enqueue(plain, { refuse: true } as object),
           await client.enqueue(plain, {}),
         ];
         expect((await jobInState(bench, good.id, 'done')).result).to.equal('ran');
