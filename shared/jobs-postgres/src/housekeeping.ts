@@ -1,5 +1,6 @@
-import { newId, type RetentionDays, throughputKept } from '@longshore/jobs';
+import { type RetentionDays, throughputKept } from '@longshore/jobs';
 import type { Database } from './database.js';
+import { HistoryDays } from './history-days.js';
 import { KeySweeper } from './key-sweeper.js';
 import { deleteOldAudit } from './sql/audit.js';
 import { deleteOldBatches } from './sql/batches.js';
@@ -12,17 +13,11 @@ import {
 } from './sql/control-jobs.js';
 import { noteRoom } from './sql/hold-back.js';
 import { Retention } from './retention.js';
-import { countRows, foldCounts, makePartitions } from './sql/counts.js';
+import { countRows, foldCounts } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
 import { deleteOldThroughput } from './sql/statistics.js';
 
-/** Today's partitions are there long before they are needed: a week without any server leaves enough. */
-const daysAhead = 8;
-
 const hourMs = 3_600_000;
-
-/** As long as the longest history. */
-const linksKeptMs = 30 * 24 * hourMs;
 
 const roomNotedEveryMs = 60_000;
 
@@ -31,15 +26,17 @@ const foldAt = 100;
 
 /** What keeps reads cheap and retention possible. */
 export class Housekeeping {
+  readonly days: HistoryDays;
   readonly #database: Database;
   readonly #retention: Retention;
   readonly #keys: KeySweeper;
-  #partitionsMadeAt = -Infinity;
+  #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
   constructor(database: Database, retentionDays: RetentionDays) {
     this.#database = database;
+    this.days = new HistoryDays(database);
     this.#keys = new KeySweeper(database);
     this.#retention = new Retention(database, retentionDays);
   }
@@ -49,28 +46,24 @@ export class Housekeeping {
     if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
     await this.#cancelIdle();
     await this.#keys.runOnce();
+    await this.days.runOnce();
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
       await this.#retention.dropOldDays();
       this.#oldDaysDroppedAt = performance.now();
     }
     if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs) await this.noteRoom();
-    if (performance.now() - this.#partitionsMadeAt < hourMs) return;
-    await this.makePartitions();
+    if (performance.now() - this.#cleanedAt < hourMs) return;
     await this.#database.query(deleteOldBatches);
     await this.#database.query(deleteOldBulks);
     await this.#database.query(deleteOldAudit);
     await this.#database.query(deleteOldThroughput, [throughputKept.all.forMs, throughputKept.queue.forMs]);
-    await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
+    await this.#database.query(deleteOldLinks);
+    this.#cleanedAt = performance.now();
   }
 
   async noteRoom(): Promise<void> {
     this.#roomNotedAt = performance.now();
     await this.#database.query(noteRoom);
-  }
-
-  async makePartitions(): Promise<void> {
-    await this.#database.query(makePartitions, [daysAhead]);
-    this.#partitionsMadeAt = performance.now();
   }
 
   /** Whoever cancelled a running job was told that it will not run again, however its attempt ended. */
