@@ -32,7 +32,7 @@ export async function startApi(
   const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
 
-  const access = createAccess(config, database, logger);
+  const access = createAccess(config, database, logger, storage.clock);
 
   const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   app.use(traceRequests);

@@ -5,9 +5,10 @@ import {
   type BulkOperations,
   type BulkOrder,
   checkBulkOrder,
+  type Clock,
   isId,
   type JobCount,
-  newId,
+  IdSource,
   type StateCounts,
   statesOfOrder,
   StorageUnavailableError,
@@ -40,15 +41,18 @@ export class PostgresBulkOperations implements BulkOperations {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
+  readonly #ids: IdSource;
   readonly #announce: (queue: string | null) => void;
 
   constructor(
     database: Database,
     queues: QueueDirectory,
     reader: PostgresReader,
+    clock: Clock,
     announce: (queue: string | null) => void,
   ) {
     this.#database = database;
+    this.#ids = new IdSource(clock);
     this.#queues = queues;
     this.#reader = reader;
     this.#announce = announce;
@@ -59,7 +63,7 @@ export class PostgresBulkOperations implements BulkOperations {
     const matched = await this.#count(order);
     const { action, filter, requestedBy = null } = order;
     const [row] = await this.#database.query<sql.BulkRow>(sql.insertBulk, [
-      newId(),
+      this.#ids.newId(),
       action,
       JSON.stringify(filter),
       requestedBy,

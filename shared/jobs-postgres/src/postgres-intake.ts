@@ -12,6 +12,7 @@ import {
 import type pg from 'pg';
 import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import {
   awaitingInsert,
@@ -46,14 +47,16 @@ const sharedWaitMs = '250';
 /** Where clients drop jobs. */
 export class PostgresIntake implements JobIntake {
   readonly #database: Database;
+  readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;
   readonly #keys: PostgresKeys;
   readonly #wakeUps: WakeUps;
   readonly #buffers = new Map<string, EnqueueBuffer>();
   readonly #keyedBuffers = new Map<string, EnqueueBuffer>();
 
-  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+  constructor(database: Database, clock: DatabaseClock, queues: QueueDirectory, wakeUps: WakeUps) {
     this.#database = database;
+    this.#clock = clock;
     this.#queues = queues;
     this.#keys = new PostgresKeys(queues);
     this.#wakeUps = wakeUps;
@@ -93,6 +96,7 @@ export class PostgresIntake implements JobIntake {
       return insertEach(await this.#inserts(jobs, batch), run); // whether it commits, and when, is the caller's affair
     }
     const createdAt = await repeatedly(async () => this.#insert(await this.#inserts(jobs, batch), jobs));
+    if (createdAt !== null) this.#clock.noticed(createdAt);
     this.#announce(jobs);
     return createdAt;
   }

@@ -1,7 +1,7 @@
 import { excessBytes } from '../job/arguments.js';
 import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
-import { newId } from '../job/id.js';
+import { IdSource } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
@@ -37,16 +37,18 @@ export interface JobClientOptions {
 export class JobClient {
   readonly recurring: RecurringClient;
   readonly #intake: JobIntake;
+  readonly #ids: IdSource;
   readonly #maxArgsBytes: number;
   readonly #idempotencyPeriodMs: number;
   readonly #middleware: readonly EnqueueMiddleware[];
 
   constructor(
-    storage: JobIntake & Pick<JobStorage, 'recurring'>,
+    storage: JobIntake & Pick<JobStorage, 'recurring' | 'clock'>,
     { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 }: JobClientOptions = {},
   ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#intake = storage;
+    this.#ids = new IdSource(storage.clock);
     this.#maxArgsBytes = maxArgsBytes;
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
     this.#middleware = middleware;
@@ -139,7 +141,7 @@ export class JobClient {
     if (name !== null && (name.length === 0 || name.length > 200))
       throw new RangeError('The name of a batch has 1 to 200 characters');
     checkCondition(when);
-    const id = newId();
+    const id = this.#ids.newId();
     const jobs = order.jobs.map(({ definition, args, options = {} }) => {
       const job = this.#toNewJob(definition, args, options);
       return { ...job, meta: { ...job.meta, batchId: id } };
@@ -158,7 +160,7 @@ export class JobClient {
   }
 
   #toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: EnqueueOptions): NewJob {
-    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs);
+    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, this.#ids);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);
     if (bytes === null) return job;
     const message = `take ${bytes} bytes as JSON; this client allows ${this.#maxArgsBytes} (maxArgsBytes)`;

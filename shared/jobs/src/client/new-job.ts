@@ -7,7 +7,7 @@ import {
   checkTimeout,
   type JobDefinition,
 } from '../job/definition.js';
-import { isId, newId } from '../job/id.js';
+import { type IdSource, isId } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
@@ -21,6 +21,7 @@ import type { EnqueueOptions } from './enqueue-options.js';
  * The job as it goes into the storage.
  *
  * @param idempotencyMs how long its idempotency key is held, if it has one
+ * @param ids where the id comes from, unless an option gives it
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
  * @throws {RangeError} if an option is out of its bounds
  */
@@ -29,6 +30,7 @@ export function toNewJob<Args>(
   args: Args,
   options: EnqueueOptions,
   idempotencyMs: number,
+  ids: IdSource,
 ): NewJob {
   const {
     queue = definition.queue,
@@ -46,7 +48,7 @@ export function toNewJob<Args>(
   if (after !== null && unique?.onConflict === 'replace')
     throw new RangeError('A job that waits for others cannot take the place of another (onConflict)');
   return {
-    id: options.id?.toLowerCase() ?? newId(),
+    id: options.id?.toLowerCase() ?? ids.newId(),
     name: definition.name,
     queue,
     priority,

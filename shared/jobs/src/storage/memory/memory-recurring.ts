@@ -14,7 +14,7 @@ import type {
   RecurringJobs,
   SynchronizationReport,
 } from '../recurring-jobs.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /** A recurring job as the memory storage keeps it: arguments stay text, so nobody can change them from outside. */
