@@ -4,7 +4,7 @@ import {
   type NewRecurringJob,
   type RecurringJob,
   RecurringJobOwnedError,
-  type RecurringJobs,
+  type JobStorage,
 } from '@longshore/jobs';
 import {
   apiError,
@@ -42,7 +42,11 @@ const serverSet = [
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
 /** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
-export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrders, jobs: Resource): Resource {
+export function recurringJobsResource(
+  { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
+  orders: JobOrders,
+  jobs: Resource,
+): Resource {
   const get = async (id: string): Promise<Item | undefined> => {
     const job = await recurring.find(id);
     return job === null ? undefined : toRecurringJobItem(job);
@@ -97,7 +101,7 @@ export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrder
     },
     children: [
       { resource: jobs, by: 'recurringJobId', serves: ['list'] },
-      { resource: occurrencesResource(recurring) },
+      { resource: occurrencesResource(recurring, clock) },
     ],
     storage: {
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),

@@ -22,6 +22,7 @@ import {
 } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { toQueue } from './queue-row.js';
@@ -45,14 +46,22 @@ const mostCounted = 10_000;
 export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   readonly #database: Database;
   readonly #searches: Database;
+  readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;
   readonly #counters: PostgresCounters;
   readonly #locator: JobLocator;
   readonly #sameTick = new SameTick();
 
   /** @param searches for what nobody can foresee the cost of */
-  constructor(database: Database, searches: Database, queues: QueueDirectory, counters: PostgresCounters) {
+  constructor(
+    database: Database,
+    searches: Database,
+    clock: DatabaseClock,
+    queues: QueueDirectory,
+    counters: PostgresCounters,
+  ) {
     this.#database = database;
+    this.#clock = clock;
     this.#searches = searches;
     this.#queues = queues;
     this.#counters = counters;
@@ -180,7 +189,12 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     const queueIds = await this.queueIds(filter);
     const unfinished = statesOf(filter).filter((state) => !isFinished(state));
     const holding = await this.#counters.holding(unfinished, queueIds);
-    return { filter, queueIds, holding: (state) => holding.get(state) ?? holdsNone };
+    return {
+      filter,
+      now: await this.#clock.fresh(),
+      queueIds,
+      holding: (state) => holding.get(state) ?? holdsNone,
+    };
   }
 
   /** @param queueIds of all of them, unless it is all that there are */

@@ -81,9 +81,3 @@ export const countRows: Statement = {
   name: 'longshore-count-rows',
   text: `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
 };
-
-/** $1 days ahead. */
-export const makePartitions: Statement = {
-  name: 'longshore-make-partitions',
-  text: `select longshore.make_partitions($1)`,
-};

@@ -15,7 +15,7 @@ import type {
   RecurringJobs,
   SynchronizationReport,
 } from '../recurring-jobs.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
