@@ -5,6 +5,7 @@ import {
   HandedOver,
   type JobClient,
   type JobReader,
+  type TransactionClient,
 } from '@longshore/jobs';
 import { apiError, Existing } from '@longshore/resources';
 import type { Static } from 'typebox';
@@ -45,29 +46,35 @@ export class JobEnqueuer {
   /**
    * The job, or the one that holds its key.
    *
+   * @param transaction in which to do it, of the caller's
    * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
    */
-  async one(body: NewJobBody): Promise<Item | Existing<Item>> {
+  async one(body: NewJobBody, transaction?: TransactionClient): Promise<Item | Existing<Item>> {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
     const { definition, args, options } = order;
-    const enqueued = await asked(() => this.#client.enqueue(definition, args, options));
-    const item = await this.#itemOf(enqueued);
+    const enqueued = await asked(() =>
+      this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
+    );
+    const item = await this.#itemOf(enqueued, transaction);
     return enqueued.created ? item : new Existing(item);
   }
 
   /** All or none; throws as {@link one} does, but if the job with a key was deleted the others are enqueued. */
-  async many(bodies: readonly NewJobBody[]): Promise<Item[]> {
+  async many(bodies: readonly NewJobBody[], transaction?: TransactionClient): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
-      return this.#client.enqueueMany(orders);
+      return this.#client.enqueueMany(orders, transaction);
     });
-    return Promise.all(enqueued.map((job, index) => this.#itemOf(job, `[${index}]: `)));
+    return Promise.all(enqueued.map((job, index) => this.#itemOf(job, transaction, `[${index}]: `)));
   }
 
   /** All or nothing; throws as {@link one} does. */
-  async batch({ jobs, followUp, ...rest }: NewBatchBody): Promise<EnqueuedBatch> {
+  async batch(
+    { jobs, followUp, ...rest }: NewBatchBody,
+    transaction?: TransactionClient,
+  ): Promise<EnqueuedBatch> {
     const bodies = followUp === undefined ? jobs : [...jobs, followUp];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
     return askedAll(
@@ -77,15 +84,15 @@ export class JobEnqueuer {
         await this.#backlog.admit(orders);
         const [last] = orders.slice(jobs.length);
         const batch = { ...rest, jobs: orders.slice(0, jobs.length), ...(last && { followUp: last }) };
-        return this.#client.enqueueBatch(batch);
+        return this.#client.enqueueBatch(batch, transaction);
       },
       at,
     );
   }
 
-  async #itemOf(enqueued: EnqueuedJob, at = ''): Promise<Item> {
+  async #itemOf(enqueued: EnqueuedJob, transaction: TransactionClient | undefined, at = ''): Promise<Item> {
     const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
-    const job = stored ?? (await this.#storage.findJob(enqueued.id));
+    const job = stored ?? (await this.#storage.findJob(enqueued.id, transaction));
     if (job !== null) return toJobItem(job);
     throw apiError(
       40901,

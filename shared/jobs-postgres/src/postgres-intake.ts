@@ -14,6 +14,7 @@ import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
+import { chunks, maxChunk } from './insert-chunks.js';
 import {
   awaitingInsert,
   batchInsert,
@@ -35,12 +36,6 @@ import {
 } from './sql/enqueue-jobs.js';
 import { noteGaps, selectLastPlace, type Visibility } from './sql/scan-jobs.js';
 import type { WakeUps } from './wake-ups.js';
-
-/** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
-const maxChunk = 2_000;
-
-/** Characters of arguments. */
-const maxChunkSize = 4_000_000;
 
 /** Milliseconds that jobs of several callers, written together, wait for a key that another transaction holds. */
 const sharedWaitMs = '250';
@@ -92,7 +87,9 @@ export class PostgresIntake implements JobIntake {
     const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
     if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
     if (transaction !== undefined) {
-      return insertEach(await this.#inserts(jobs, batch, 'late'), run); // whether it commits, and when, is the caller's affair
+      const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
+      transaction.afterCommit?.(() => this.#announce(jobs));
+      return inserted;
     }
     const createdAt = await repeatedly(async () =>
       this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
@@ -120,7 +117,11 @@ export class PostgresIntake implements JobIntake {
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
       return { ...resolution, createdAt };
     };
-    if (transaction !== undefined) return atOnce(transaction, write);
+    if (transaction !== undefined) {
+      const { created, replacements, ...receipt } = await atOnce(transaction, write);
+      transaction.afterCommit?.(() => this.#announce([...created, ...replacements.values()]));
+      return receipt;
+    }
     const { created, replacements, ...receipt } = await this.#database.transaction(
       (client) => write(runOn(client), client),
       settings,
@@ -144,6 +145,11 @@ export class PostgresIntake implements JobIntake {
   #announce(jobs: readonly NewJob[]): void {
     for (const queue of announced(jobs)) this.#wakeUps.announce(queue);
     if (jobs.some(hasConcurrencyKey)) this.#wakeUps.announce(null);
+  }
+
+  /** Makes sure that a queue exists and its number is known, so that an enqueue in a transaction needs no other connection. */
+  async know(queue: string): Promise<void> {
+    await this.#queues.idOf(queue);
   }
 
   /** Resolves when everything handed over so far has been written or refused. */
@@ -246,20 +252,6 @@ function handedOver(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
-  let chunk: NewJob[] = [];
-  let size = 0;
-  for (const job of jobs) {
-    chunk.push(job);
-    size += job.args.length;
-    if (chunk.length < maxChunk && size < maxChunkSize) continue;
-    yield chunk;
-    chunk = [];
-    size = 0;
-  }
-  if (chunk.length > 0) yield chunk;
 }
 
 /** Parents that need not be told: those that come with their children, and a batch unless it has ended before it began. */

@@ -19,6 +19,7 @@ import {
   type Server,
   type StateCounts,
   type TopicalReader,
+  type TransactionClient,
 } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
@@ -27,6 +28,8 @@ import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { toQueue } from './queue-row.js';
 import { JobHomes } from './job-homes.js';
 import { noCounts, type PostgresCounters } from './postgres-counters.js';
+import { findRowOn } from './job-in-transaction.js';
+import { runWithin } from './run.js';
 import { SameTick } from './same-tick.js';
 import { countJobs, countJobsByState } from './sql/count-jobs.js';
 import { findDocuments, findJob, findJobs } from './sql/find-jobs.js';
@@ -58,8 +61,9 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     this.#counters = counters;
   }
 
-  async findJob(id: string): Promise<Job | null> {
-    const row = await this.findRow(id);
+  async findJob(id: string, transaction?: TransactionClient): Promise<Job | null> {
+    const row =
+      transaction === undefined ? await this.findRow(id) : await findRowOn(runWithin(transaction), id);
     return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
   }
 

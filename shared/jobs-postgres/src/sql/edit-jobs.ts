@@ -20,6 +20,14 @@ export function lockEditable(table: EditableTable): Statement {
   };
 }
 
+/** $1 queue, $2 id. As {@link lockEditable} does several. */
+export function lockOneEditable(table: EditableTable): Statement {
+  return {
+    name: `longshore-lock-one-${table}`,
+    text: `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
+  };
+}
+
 /** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 queues to come to. The jobs are locked. */
 const edit = `
     edit as materialized (

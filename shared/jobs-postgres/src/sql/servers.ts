@@ -50,6 +50,12 @@ export const selectLostServers: Statement = {
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 };
 
+/** $1 id. Its heartbeats wait until the transaction ends. */
+export const lockServer: Statement = {
+  name: 'longshore-lock-server',
+  text: `select * from longshore.server where id = $1 for update`,
+};
+
 /** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
 export const requestOfServer: Statement = {
   name: 'longshore-request-of-server',

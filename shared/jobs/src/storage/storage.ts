@@ -210,8 +210,12 @@ export type TopicalReader = BatchReader & FailedJobsReader & JobLogReader & Live
 
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
 export interface JobReader extends TopicalReader {
-  /** `null` if there is no such job; an id that is not a UUID is no job's id. */
-  findJob(id: string): Promise<Job | null>;
+  /**
+   * `null` if there is no such job; an id that is not a UUID is no job's id.
+   *
+   * @param transaction of the caller's, which may have made or changed it
+   */
+  findJob(id: string, transaction?: TransactionClient): Promise<Job | null>;
   /** As it is stored, to the last digit; `null` if there is no such job. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;
