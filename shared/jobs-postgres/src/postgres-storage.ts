@@ -13,7 +13,6 @@ import type {
   JobReport,
   JobStatistics,
   JobStorage,
-  JsonText,
   NewBatch,
   NewJob,
   PromotionReport,
@@ -86,8 +85,8 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     return this.parts.reports.report(reports, transaction);
   }
 
-  completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
-    return this.parts.completions.completeWithin(claim, work);
+  completeWithin(...call: Parameters<JobStorage['completeWithin']>): Promise<void> {
+    return this.parts.completions.completeWithin(...call);
   }
 
   claimsOf(serverId: string, queue: string): Promise<Claim[]> {

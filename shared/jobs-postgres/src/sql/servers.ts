@@ -92,6 +92,14 @@ export function toServer(row: ServerRow): Server {
 /** How connections are called in which a server holds rows locked for longer than a statement takes. */
 export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
 
+/** $1 process, $2 its name. Ends one transaction, whatever it is doing, and waits a second for it to be gone. */
+export const endTransaction: Statement = {
+  name: 'longshore-end-transaction',
+  text: `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
+};
+
 /** $1 names. Ends the transactions that dead servers have left open, and waits a second for each to be gone. */
 export const endTransactions: Statement = {
   name: 'longshore-end-transactions',

@@ -1,3 +1,5 @@
+import type { JsonText } from '../job/job.js';
+
 /** The part of a `pg` client that a transaction needs: what the caller has begun, the storage only writes into. */
 export interface TransactionClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
@@ -7,3 +9,6 @@ export interface TransactionClient {
    */
   afterCommit?(act: () => void): void;
 }
+
+/** Work in a transaction of the storage's; gives what the storage keeps of it. */
+export type WorkWithin = (client: TransactionClient) => Promise<JsonText>;

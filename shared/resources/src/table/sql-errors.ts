@@ -36,6 +36,16 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   if (/^(?:08|57P0|53)/.test(code))
     return apiError(50301, `The database is not available (${code})`, retryAfter);
   switch (code) {
+    case '25P03':
+      return apiError(
+        50301,
+        'A transaction waited too long for its next statement and was ended (25P03)',
+        retryAfter,
+      );
+    case '25P04':
+      return apiError(50301, 'A transaction took too long and was ended (25P04)', retryAfter);
+    case '55P03':
+      return apiError(50301, 'Another change held a lock for too long (55P03)', retryAfter);
     case '23505':
     case '23P01':
       return apiError(40901, `Another item has the same ${fieldsIn(error)}`);
