@@ -18,7 +18,7 @@ describe('Conditions (RFC 9110, section 13)', () => {
     method: string,
     path: string,
     headers: Record<string, string>,
-    json: unknown = undefined,
+    json?: unknown,
   ): ReturnType<TestApi['call']> =>
     api.call(path, { method, headers, ...(json === undefined ? {} : { json }) });
 
@@ -87,7 +87,7 @@ describe('Conditions (RFC 9110, section 13)', () => {
       const answers = await Promise.all(
         Array.from({ length: writers }, () => send(method, path + suffix, { 'if-match': etag }, json)),
       );
-      const statuses = answers.map(({ status }) => status).toSorted();
+      const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
       expect(statuses).to.deep.equal([won, ...Array<number>(writers - 1).fill(412)]);
     });
   }

@@ -169,8 +169,8 @@ export class JobServer {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    // A storage that does not answer now must not make the server wait for longer than it has.
-    await within(stopTimeoutMs, this.quiet());
+    const quieted = this.quiet(); // waits for a storage that does not answer, and the server does not
+    await within(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
     const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));
@@ -185,6 +185,7 @@ export class JobServer {
       await inTime(this.#runner.abandoned());
       await inTime(this.#release(unfinished));
     }
+    await inTime(quieted);
     await inTime(this.#completer.drained());
     this.#completer.abandon();
     await inTime(this.#runner.close());
