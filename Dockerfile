@@ -1,6 +1,9 @@
 # One file, three images: docker build --target api|worker|dashboard .
 
-FROM node:24-trixie-slim AS sources
+# By its digest where one is known: node:24-trixie-slim@sha256:… (make pin).
+ARG NODE_IMAGE=node:24-trixie-slim
+
+FROM ${NODE_IMAGE} AS sources
 WORKDIR /longshore
 COPY . .
 
@@ -8,7 +11,7 @@ COPY . .
 FROM sources AS manifests
 RUN find . -type f ! -name package.json ! -name package-lock.json -delete && find . -type d -empty -delete
 
-FROM node:24-trixie-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /longshore
 COPY --from=manifests /longshore ./
 RUN --mount=type=cache,target=/root/.npm \
@@ -26,11 +29,12 @@ RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts worker /out
 FROM build AS dashboard-files
 RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts dashboard /out
 
-FROM node:24-trixie-slim AS service
+FROM ${NODE_IMAGE} AS service
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 RESULTS_DIR=/var/lib/longshore/results
 WORKDIR /longshore
 RUN install -d -o node -g node /var/lib/longshore/results
-USER node
+# By its number, as Kubernetes wants it to see that it is not root.
+USER 1000:1000
 # Alive is not enough: traffic and dependent containers wait until the storage is reachable and migrated.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down clean node
+.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -9,6 +9,9 @@ storage := 'shared/jobs-postgres/test/**/*.test.ts'
 others := '{shared,services}/!(jobs-postgres)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
 measured := NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp' $(bin)/mocha
+
+both := --file compose.yaml --file compose.gateway.yaml
+compose = docker compose $(if $(GATEWAY),$(both))
 
 ROWS ?= 300
 
@@ -71,16 +74,29 @@ bench: build ## Measure throughput, latency and HTTP beside the peers (ARGS="--h
 bench-smoke: build ## Run the benchmarks shortly, to see that they work
 	node bench/dist/main.js --smoke $(ARGS)
 
-up: ## Run everything in containers
-	docker compose up --build --wait
+up: ## Run everything in containers (GATEWAY=1: behind nginx, at one address)
+	@# The passwords are shown last, where the first look falls, and also if something failed.
+	@secrets=$$(containers/secrets .env) || exit 1; failed=0; \
+	grep -q '^NODE_IMAGE=' .env || containers/pin-images .env pull 2>/dev/null; \
+	$(compose) up --build --wait --remove-orphans || failed=1; \
+	[ -z "$$secrets" ] || printf '\n%s\n' "$$secrets"; exit $$failed
 	@echo
+ifdef GATEWAY
+	@echo '  API and dashboard   http://localhost:8000   http://localhost:8000/job-dashboard'
+else
 	@echo '  API         http://localhost:8080'
-	@echo '  Dashboard   http://localhost:8081/job-dashboard   password: longshore, unless DASHBOARD_PASSWORD is set'
+	@echo '  Dashboard   http://localhost:8081/job-dashboard'
+endif
 	@echo
-	@echo '  Your first job:  curl -X POST http://localhost:8080/test'
+	@echo '  The password of the dashboard and the key of the API are in .env. Your first job:'
+	@echo
+	@echo '  curl -X POST http://localhost:$(if $(GATEWAY),8000,8080)/test -H "Authorization: Bearer $$(sed -n s/^API_ADMIN_KEY=//p .env)"'
 
 down: ## Stop the containers; their data stays
-	docker compose --profile gateway down
+	docker compose $(both) down
+
+pin: ## Build and run with the newest base images from now on, by their digests
+	@containers/pin-images .env pull
 
 clean: ## Remove what was built, and the data of make dev
 	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist acceptance/faults/programs/dist

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../system/eventually.js';
 import { getJob, getJson, postTest } from '../system/jobs.js';
-import { api, compose, dashboard, gateway } from './compose.js';
+import { api, compose, composeWithoutSecrets, credentials, dashboard, inspect, password } from './compose.js';
 import { signIn } from './sign-in.js';
 
 const services = ['api', 'worker', 'dashboard'];
@@ -10,7 +10,7 @@ describe('docker compose', () => {
   before(async function () {
     this.timeout(600_000);
     await compose('down', '--volumes', '--remove-orphans');
-    await compose('up', '--build', '--wait', ...services, 'gateway');
+    await compose('up', '--build', '--wait', ...services);
   });
   after(async function () {
     this.timeout(120_000);
@@ -18,10 +18,10 @@ describe('docker compose', () => {
   });
 
   it('answers the first curl, and the job is done with its result', async () => {
-    const { status, body, location } = await postTest(api);
+    const { status, body, location } = await postTest(api, credentials);
     expect([status, body]).to.deep.equal([202, 'ok']);
     const done = await eventually(async () => {
-      const job = await getJob(location);
+      const job = await getJob(location, credentials);
       return job.state === 'done' ? job : null;
     });
     expect(done?.result).to.have.property('waitedMs', 2_000);
@@ -32,16 +32,68 @@ describe('docker compose', () => {
     expect(files).to.match(/^test-\S+\.txt$/m);
   });
 
+  it('without passwords fails and says that make up generates them', async () => {
+    const refused = await composeWithoutSecrets('config').catch(String);
+    expect(refused).to.match(/_PASSWORD is missing a value: run make up, which generates it/);
+  });
+
+  it('lets nobody call the api without a key', async () => {
+    const statuses = [(await postTest(api)).status, (await fetch(`${api}/api/v1/jobs`)).status];
+    expect(statuses).to.deep.equal([401, 401]);
+  });
+
   it('shows nothing of the dashboard without the password', async () => {
     expect((await fetch(`${dashboard}/jobs`)).status).to.equal(401);
   });
 
-  for (const address of [dashboard, `${gateway}/job-dashboard`]) {
-    it(`shows the dashboard to who signs in at ${address}`, async () => {
-      expect(await signIn(address, 'a wrong one')).to.not.include('Signed in as');
-      expect(await signIn(address, 'longshore')).to.include('Signed in as');
+  it('shows the dashboard to who signs in', async () => {
+    expect(await signIn(dashboard, 'longshore')).to.not.include('Signed in as');
+    expect(await signIn(dashboard, password)).to.include('Signed in as');
+  });
+
+  it('gives the services a role that owns its schemas and may create nothing else', async () => {
+    const ask = (sql: string): Promise<string> =>
+      compose('exec', 'postgres', 'psql', '-U', 'postgres', '-d', 'longshore', '-Atc', sql);
+    const rights = await ask(
+      `select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls,
+         has_database_privilege('longshore', 'longshore', 'CREATE'), has_schema_privilege('longshore', 'public', 'CREATE')
+       from pg_roles where rolname = 'longshore'`,
+    );
+    expect(rights.trim()).to.equal('f|f|f|f|f|f|f');
+    const users = await ask(
+      "select distinct usename from pg_stat_activity where application_name like 'longshore %'",
+    );
+    expect(users.trim()).to.equal('longshore');
+    const schemas = await ask(
+      `select nspname from pg_namespace where nspowner = 'longshore'::regrole order by nspname collate "C"`,
+    );
+    expect(schemas.trim().split('\n')).to.deep.equal(['longshore', 'longshore_api', 'shop']);
+  });
+
+  for (const service of [...services, 'postgres']) {
+    it(`confines ${service}`, async () => {
+      const { Config, HostConfig } = await inspect(service);
+      expect(Config.User).to.not.be.oneOf(['', 'root', '0']);
+      expect(HostConfig).to.include({ ReadonlyRootfs: true });
+      expect(HostConfig.CapDrop).to.deep.equal(['ALL']);
+      expect(HostConfig.CapAdd ?? []).to.deep.equal([]);
+      expect(HostConfig.SecurityOpt).to.include('no-new-privileges:true');
+      expect(HostConfig.Memory).to.be.within(1, 2 ** 30);
+      expect(HostConfig.PidsLimit).to.be.within(1, 512);
     });
   }
+
+  it('publishes api and dashboard on the loopback of this machine, and nothing else', async () => {
+    const published = await Promise.all(
+      [...services, 'postgres'].map(async (service) => {
+        const { PortBindings } = (await inspect(service)).HostConfig;
+        return Object.values(PortBindings).flatMap((ports) =>
+          ports.map(({ HostIp }) => `${service} ${HostIp}`),
+        );
+      }),
+    );
+    expect(published.flat()).to.deep.equal(['api 127.0.0.1', 'dashboard 127.0.0.1']);
+  });
 
   for (const service of services) {
     it(`runs ${service} as nobody special, without development packages, unable to change its own files`, async () => {
@@ -69,22 +121,20 @@ describe('docker compose', () => {
     for (const line of lines) expect(JSON.parse(line)).to.include.keys('level', 'time', 'msg', 'service');
   });
 
-  it('serves the api behind the gateway too', async () => {
-    expect((await postTest(gateway)).body).to.equal('ok');
-  });
-
   it('runs three workers when asked to', async function () {
     this.timeout(60_000);
     await compose('up', '--wait', '--scale', 'worker=3', ...services);
-    await eventually(async () => (await getJson<unknown[]>(`${api}/api/v1/servers`)).length === 3);
+    await eventually(
+      async () => (await getJson<unknown[]>(`${api}/api/v1/servers`, credentials)).length === 3,
+    );
   });
 
   it('drains the workers when they are stopped', async function () {
     this.timeout(60_000);
-    const { location } = await postTest(api);
-    await eventually(async () => (await getJob(location)).state === 'processing');
+    const { location } = await postTest(api, credentials);
+    await eventually(async () => (await getJob(location, credentials)).state === 'processing');
     await compose('stop', 'worker');
-    const { state, attempt } = await getJob(location);
+    const { state, attempt } = await getJob(location, credentials);
     expect([state, attempt]).to.deep.equal(['done', 1]);
   });
 });

@@ -1,8 +1,16 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { house } from '../house/house.js';
 
-/** Beside a stack that a developer may have running: other names, other ports, other data. */
+const secret = (): string => randomBytes(24).toString('hex');
+
+export const password = secret();
+const key = secret();
+/** What a caller of the api sends. */
+export const credentials = { authorization: `Bearer ${key}` };
+
+/** Beside a stack that a developer may have running: other names, other ports, other data, other secrets. */
 const env = {
   ...process.env,
   COMPOSE_PROJECT_NAME: 'longshore-acceptance',
@@ -12,13 +20,51 @@ const env = {
   TEST_JOB_MS: '2000',
 };
 
+const secrets = {
+  POSTGRES_PASSWORD: secret(),
+  SERVICES_PASSWORD: secret(),
+  DASHBOARD_PASSWORD: password,
+  API_ADMIN_KEY: key,
+};
+
 export const api = `http://localhost:${env.API_PORT}`;
 export const dashboard = `http://localhost:${env.DASHBOARD_PORT}/job-dashboard`;
 export const gateway = `http://localhost:${env.GATEWAY_PORT}`;
 
 /** Runs `docker compose …` in the repository and returns its output. Throws with what it said if it fails. */
-export async function compose(...args: string[]): Promise<string> {
-  const command = ['compose', '--profile', 'gateway', ...args];
-  const { stdout } = await promisify(execFile)('docker', command, { cwd: house, env, maxBuffer: 1e8 });
+export const compose = (...args: string[]): Promise<string> =>
+  docker({ ...env, ...secrets }, 'compose', ...args);
+
+/** The same with everything behind the gateway. */
+export const composeGateway = (...args: string[]): Promise<string> =>
+  compose('--file', 'compose.yaml', '--file', 'compose.gateway.yaml', ...args);
+
+/** The same on a machine where nobody has run `make up` yet. */
+export const composeWithoutSecrets = (...args: string[]): Promise<string> =>
+  docker(env, 'compose', '--env-file', '/dev/null', ...args);
+
+/** What the engine says of the container of a service. */
+export async function inspect(service: string): Promise<ContainerState> {
+  const id = (await composeGateway('ps', '--quiet', service)).trim();
+  const [state] = JSON.parse(await docker(env, 'inspect', id)) as [ContainerState];
+  return state;
+}
+
+export interface ContainerState {
+  readonly Config: { readonly User: string };
+  readonly HostConfig: {
+    readonly CapAdd: readonly string[] | null;
+    readonly CapDrop: readonly string[] | null;
+    readonly Memory: number;
+    readonly PidsLimit: number | null;
+    readonly PortBindings: Readonly<Record<string, readonly { readonly HostIp: string }[]>>;
+    readonly ReadonlyRootfs: boolean;
+    readonly SecurityOpt: readonly string[] | null;
+  };
+}
+
+async function docker(environment: NodeJS.ProcessEnv, ...args: string[]): Promise<string> {
+  const options = { cwd: house, env: environment, maxBuffer: 1e8 };
+  const { stdout } = await promisify(execFile)('docker', args, options);
   return stdout;
 }

@@ -16,10 +16,12 @@ export interface Receipt {
   readonly tookMs: number;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** Registers the fire-and-forget job. */
-export async function postTest(api: string): Promise<Receipt> {
+export async function postTest(api: string, headers: Headers = {}): Promise<Receipt> {
   const startedAt = performance.now();
-  const response = await fetch(`${api}/test`, { method: 'POST' });
+  const response = await fetch(`${api}/test`, { method: 'POST', headers });
   const body = await response.text();
   return {
     status: response.status,
@@ -30,10 +32,10 @@ export async function postTest(api: string): Promise<Receipt> {
   };
 }
 
-export async function getJson<T>(url: string): Promise<T> {
-  const response = await fetch(url);
+export async function getJson<T>(url: string, headers: Headers = {}): Promise<T> {
+  const response = await fetch(url, { headers });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return (await response.json()) as T;
 }
 
-export const getJob = (location: string): Promise<Job> => getJson<Job>(location);
+export const getJob = (location: string, headers?: Headers): Promise<Job> => getJson<Job>(location, headers);

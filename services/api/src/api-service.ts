@@ -3,6 +3,7 @@ import { createDashboard } from '@longshore/jobs-dashboard';
 import { answerMalformedHttp } from '@longshore/resources';
 import {
   createJobServer,
+  createServiceApp,
   listen,
   loadApplication,
   type Logger,
@@ -11,7 +12,7 @@ import {
   storageHealth,
 } from '@longshore/service';
 import Router from '@koa/router';
-import Koa from 'koa';
+import type Koa from 'koa';
 import { createAccess } from './access/access.js';
 import { type ApiConfig, rootUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
@@ -34,7 +35,7 @@ export async function startApi(
 
   const access = createAccess(config, database, logger);
 
-  const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
+  const app = createServiceApp(config, logger);
   app.use(traceRequests);
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
   useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.PATH_PREFIX);
@@ -87,7 +88,7 @@ export async function startApi(
 
 /** Routes outside of `/api`, with and without the prefix, as gateways take it away or not. */
 function useOpenRoutes(app: Koa, routers: readonly Router[], prefix: string): void {
-  const all = new Router();
+  const all = new Router({ sensitive: true, strict: true });
   for (const router of routers) {
     all.use(router.routes());
     if (prefix !== '') all.use(prefix, router.routes());

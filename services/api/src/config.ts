@@ -52,6 +52,8 @@ export function readApiConfig(environment: Environment): ApiConfig {
       'DATABASE_URL is not set: give postgres://user:password@host:port/database, or set STORAGE=memory',
     );
   }
+  if (config.BASE_URL !== undefined && !URL.canParse(config.BASE_URL))
+    throw new ConfigError('BASE_URL is no URL: give scheme, host and port, such as https://example.com');
   checkAccess(config);
   return config;
 }

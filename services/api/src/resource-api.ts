@@ -2,10 +2,11 @@ import { type JobClient, type JobDefinition, type JobEvents, type JobStorage } f
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
-import { type Application, definitionsOf, type Logger, testJob } from '@longshore/service';
+import { type Application, definitionsOf, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import type { Access } from './access/access.js';
 import { queueConfinement, scopeRules } from './access/access-rules.js';
+import { requestGuard } from './access/request-guard.js';
 import { type ApiConfig, baseUrlOf } from './config.js';
 import { apiMigrations } from './storage.js';
 
@@ -45,6 +46,8 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     securitySchemes: access.securitySchemes,
     scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
     confinement: queueConfinement(definitions),
+    corsOrigins: listOf(config.CORS_ORIGINS ?? ''),
+    guard: requestGuard(config),
     info: {
       title: 'Longshore',
       description: `Background jobs, and the resources of ${application.name}.`,

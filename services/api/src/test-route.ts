@@ -8,7 +8,7 @@ import { type ApiConfig, rootUrlOf } from './config.js';
 
 /** `POST /test`: registers a job that takes its time, and answers at once. Needs the scope `write`, where any is needed. */
 export function testRoute(client: JobClient, admission: Admission, config: ApiConfig): Router {
-  const router = new Router();
+  const router = new Router({ sensitive: true, strict: true });
   router.post('/test', requireCaller(admission, 'write', testJob.queue), async (context) => {
     const args = { waitMs: config.TEST_JOB_MS };
     const { id } = await client.enqueue(testJob, args, keyOf(context));

@@ -44,6 +44,12 @@ describe('API_AUTH', () => {
     expect(() => kindsOf({ API_ADMIN_KEY: adminKey })).to.throw(ConfigError, 'API_ADMIN_KEY');
   });
 
+  it('that is not set is told in the log, too', async () => {
+    const api = await runApi({ API_AUTH: '', API_ADMIN_KEY: '' });
+    await api.stop();
+    expect(api.log()).to.contain('every client on this machine may do everything');
+  });
+
   it('of `none` is told in the log', async () => {
     const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '' });
     await api.stop();
@@ -59,6 +65,34 @@ describe('API_AUTH', () => {
     ];
     await api.stop();
     expect(statuses).to.deep.equal([200, 202, 404]);
+  });
+});
+
+describe('JWT_JWKS_URL', () => {
+  const jwt = { ...memory, API_AUTH: 'jwt', JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'api' };
+  const read = (url: string, mode: string) => readApiConfig({ ...jwt, JWT_JWKS_URL: url, NODE_ENV: mode });
+
+  it('over plain HTTP is refused in production', () => {
+    for (const url of ['http://issuer/keys', 'HTTP://issuer/keys'])
+      expect(() => read(url, 'production')).to.throw(ConfigError, 'JWT_JWKS_URL');
+    expect(() => read('https://issuer/keys', 'production')).not.to.throw();
+    expect(() => read('http://issuer/keys', 'development')).not.to.throw();
+  });
+
+  it('is refused if it is no URL', () => {
+    expect(() => read('https://', 'production')).to.throw(ConfigError, 'JWT_JWKS_URL');
+  });
+});
+
+describe('JWT_CLOCK_TOLERANCE_S', () => {
+  it('is five minutes at most', () => {
+    expect(() => readApiConfig({ ...memory, JWT_CLOCK_TOLERANCE_S: '301' })).to.throw(ConfigError);
+  });
+});
+
+describe('BASE_URL', () => {
+  it('is refused if it is no URL', () => {
+    expect(() => readApiConfig({ ...memory, BASE_URL: 'http://' })).to.throw(ConfigError, 'BASE_URL');
   });
 });
 

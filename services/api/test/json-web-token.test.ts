@@ -11,6 +11,7 @@ interface Changes {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly key?: CryptoKey;
   readonly alg?: string;
+  readonly typ?: string;
 }
 
 describe('JWTs', () => {
@@ -41,7 +42,7 @@ describe('JWTs', () => {
     await keys.close();
   });
 
-  const tokenWith = ({ claims = {}, key = privateKey, alg = 'RS256' }: Changes = {}) =>
+  const tokenWith = ({ claims = {}, key = privateKey, alg = 'RS256', typ }: Changes = {}) =>
     new SignJWT({
       iss: issuer,
       aud: audience,
@@ -50,7 +51,7 @@ describe('JWTs', () => {
       scope: 'openid read',
       ...claims,
     })
-      .setProtectedHeader({ alg, kid: 'one' })
+      .setProtectedHeader({ alg, kid: 'one', ...(typ !== undefined && { typ }) })
       .sign(key);
 
   const read = async (changes?: Changes) =>
@@ -109,6 +110,31 @@ describe('JWTs', () => {
   it('and API keys are accepted side by side', async () => {
     const { token } = await api.makeKey({});
     expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(200);
+  });
+
+  it('are of the type JWT_TYP and hold scopes that begin with JWT_SCOPE_PREFIX, where these are set', async () => {
+    const strict = await runApi({
+      API_AUTH: 'jwt',
+      API_ADMIN_KEY: '',
+      JWT_ISSUER: issuer,
+      JWT_AUDIENCE: audience,
+      JWT_JWKS_URL: `${keys.url}/jwks.json`,
+      JWT_TYP: 'at+jwt',
+      JWT_SCOPE_PREFIX: 'longshore:',
+    });
+    const statusWith = async (scope: string, typ?: string): Promise<number> => {
+      const token = await tokenWith({ claims: { scope }, ...(typ !== undefined && { typ }) });
+      return (await strict.call('GET', '/api/v1/jobs', { token })).status;
+    };
+    const statuses = [
+      await statusWith('longshore:read', 'at+jwt'),
+      await statusWith('longshore:read', 'application/at+JWT'),
+      await statusWith('longshore:read', 'JWT'),
+      await statusWith('longshore:read'),
+      await statusWith('read admin', 'at+jwt'),
+    ];
+    await strict.stop();
+    expect(statuses).to.deep.equal([200, 200, 401, 401, 403]);
   });
 
   it('of an issuer whose keys cannot be read are 503, not 401', async () => {

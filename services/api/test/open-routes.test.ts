@@ -4,7 +4,7 @@ import { adminKey, runApi, type RunningApi } from './support/running-api.js';
 
 describe('An api that asks for credentials', () => {
   let api: RunningApi;
-  before(async () => (api = await runApi()));
+  before(async () => (api = await runApi({ PATH_PREFIX: '/platform' })));
   after(() => api.stop());
 
   for (const path of [
@@ -17,6 +17,19 @@ describe('An api that asks for credentials', () => {
   ]) {
     it(`leaves ${path} open`, async () => {
       expect((await api.call('GET', path)).status).to.equal(200);
+    });
+  }
+
+  for (const path of [
+    '/metrics/',
+    '/METRICS',
+    '/%6detrics',
+    '//metrics',
+    '/./metrics',
+    '/platform/metrics/',
+  ]) {
+    it(`does not take ${path} for /metrics, which a gateway may keep to itself`, async () => {
+      expect(await api.codes('GET', path)).to.deep.equal([40401]);
     });
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { runApi, type RunningApi, adminKey } from './support/running-api.js';
 
@@ -49,6 +50,29 @@ describe('A key for certain queues', () => {
     expect(answers).to.deep.equal([201, 403, 403]);
     expect(await status('POST', '/queues/mail/jobs', job({}))).to.equal(201);
     expect(await status('POST', '/queues/reports/jobs', job({}))).to.equal(404);
+  });
+
+  it('lets its jobs wait only for jobs that it sees: others are unknown to it', async () => {
+    const post = (parent: string) => {
+      const json = job({ queue: 'mail', after: { parents: [parent] } });
+      return api.call('POST', '/api/v1/jobs', { token, json });
+    };
+    const batch = { jobs: [job({ queue: 'mail' })] };
+    const made = await api.call('POST', '/api/v1/batches', { token: adminKey, json: batch });
+    const batchId = (made.json() as { id: string }).id;
+    const unknown = randomUUID();
+    const refusals = await Promise.all(
+      [unknown, foreign, batchId].map(async (id) => [id, await post(id)] as const),
+    );
+    for (const [id, { status: code, text }] of refusals) {
+      expect(code).to.equal(422);
+      expect(text).to.contain(`There is no job and no batch ${id} to wait for`);
+    }
+    const following = (
+      await api.call('GET', `/api/v1/jobs/${foreign}/continuations`, { token: adminKey })
+    ).json();
+    expect(following).to.deep.equal([]);
+    expect((await post(await enqueue('mail'))).status).to.equal(201);
   });
 
   it('sees of the jobs that wait for its own those of its queues only', async () => {

@@ -1,6 +1,7 @@
 import { createDashboard, setSecurityHeaders } from '@longshore/jobs-dashboard';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import {
+  createServiceApp,
   databaseOptions,
   listen,
   type Logger,
@@ -8,7 +9,6 @@ import {
   type RunningService,
   storageHealth,
 } from '@longshore/service';
-import Koa from 'koa';
 import type { DashboardConfig } from './config.js';
 
 /** The operators' pages on their own. */
@@ -19,7 +19,7 @@ export async function startDashboard(
 ): Promise<RunningService> {
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   const health = storageHealth('dashboard', storage);
-  const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
+  const app = createServiceApp(config, logger);
   const closing = new AbortController();
   app.use((context, next) => {
     setSecurityHeaders(context);

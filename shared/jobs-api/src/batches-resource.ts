@@ -34,7 +34,10 @@ const NewBatchItem = Type.Object(
     followUp: Type.Optional(NewJobItem),
     followUpWhen: Type.Optional(Type.Enum([...continuationConditions])),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    'x-unknown-fields': { id: 'the platform makes the id of a batch, and the answer names it' },
+  },
 );
 
 /** `/batches`: jobs that are counted together. */
@@ -78,9 +81,9 @@ export function batchesResource(
         const batch = await storage.findBatch(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
-      create: async (body, { transaction }) => {
-        const { id } = await enqueuer.batch(body, transaction);
-        const batch = await storage.findBatch(id, transaction);
+      create: async (body, context) => {
+        const { id } = await enqueuer.batch(body, context);
+        const batch = await storage.findBatch(id, context.transaction);
         if (batch === null) throw new Error(`The batch ${id} was enqueued and cannot be found`);
         return toBatchItem(batch);
       },

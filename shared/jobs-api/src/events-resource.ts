@@ -1,4 +1,4 @@
-import type { EventFilter, EventStream, JobEvents, JobState } from '@longshore/jobs';
+import { admits, type EventFilter, type EventStream, type JobEvents, type JobState } from '@longshore/jobs';
 import {
   apiError,
   defineResource,
@@ -44,26 +44,31 @@ export function jobEventsResource(events: JobEvents): Resource {
     singular: 'job-event',
     description: 'What happens to one job, from its creation to its end.',
     storage: {
-      stream: async ({ lastEventId }, { parents }, signal) => {
+      stream: async ({ filters, lastEventId }, { parents }, signal) => {
         const id = parents.at(-1)?.id ?? '';
         const stream = await events.follow(id, placeOf(lastEventId), signal);
         if (stream === null) throw apiError(40402, `There is no job "${id.slice(0, 200)}" here`);
-        return toSource(stream);
+        return toSource(stream, toEventFilter(filters));
       },
     },
   });
 }
 
-function toSource(stream: EventStream): EventSource {
+/** @param filter what of the stream a caller may see: a job can come to a queue that is out of its reach */
+function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
     isOver: stream.isOver,
-    events: inServerSentEvents(stream),
+    events: inServerSentEvents(stream, filter),
     position: () => stream.position()?.toISOString(),
   };
 }
 
-async function* inServerSentEvents(stream: EventStream): AsyncGenerator<ServerSentEvent> {
-  for await (const { event, resumeAt } of stream) yield toServerSentEvent(event, resumeAt);
+async function* inServerSentEvents(
+  stream: EventStream,
+  filter: EventFilter,
+): AsyncGenerator<ServerSentEvent> {
+  for await (const { event, resumeAt } of stream)
+    if (admits(filter, event)) yield toServerSentEvent(event, resumeAt);
 }
 
 /** @throws {ApiError} 40003 if it is no id that a stream has sent */

@@ -4,6 +4,7 @@ import {
   type EnqueuedJob,
   HandedOver,
   type JobClient,
+  type JobOrder,
   type JobReader,
   type TransactionClient,
 } from '@longshore/jobs';
@@ -15,6 +16,15 @@ import { asked, askedAll, type JobOrders } from './job-orders.js';
 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
+
+/** The queues that a caller can see. */
+type Scope = readonly string[];
+
+/** On whose behalf jobs are enqueued, and where. */
+interface Caller {
+  readonly within?: Scope | undefined;
+  readonly transaction?: TransactionClient;
+}
 
 /** More jobs than this do not go in one request. */
 const most = 10_000;
@@ -46,13 +56,14 @@ export class JobEnqueuer {
   /**
    * The job, or the one that holds its key.
    *
-   * @param transaction in which to do it, of the caller's
+   * @param caller which queues it can see, all of them unless that is given, and the transaction in which to do it, if there is one
    * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
    */
-  async one(body: NewJobBody, transaction?: TransactionClient): Promise<Item | Existing<Item>> {
+  async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
-    const { definition, args, options } = order;
+    const { transaction } = caller;
+    const { definition, args, options } = shown(order, caller.within);
     const enqueued = await asked(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
@@ -60,20 +71,23 @@ export class JobEnqueuer {
     return enqueued.created ? item : new Existing(item);
   }
 
-  /** All or none; throws as {@link one} does, but if the job with a key was deleted the others are enqueued. */
-  async many(bodies: readonly NewJobBody[], transaction?: TransactionClient): Promise<Item[]> {
+  /** All or none; throws as {@link one} does. */
+  async many(bodies: readonly NewJobBody[], { within: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
-      return this.#client.enqueueMany(orders, transaction);
+      const scoped = orders.map((order) => shown(order, scope));
+      return this.#client.enqueueMany(scoped, transaction);
     });
-    return Promise.all(enqueued.map((job, index) => this.#itemOf(job, transaction, `[${index}]: `)));
+    // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
+    const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
+    return Promise.all(enqueued.map((job) => this.#itemOf(created.get(job.id) ?? job, transaction)));
   }
 
   /** All or nothing; throws as {@link one} does. */
   async batch(
     { jobs, followUp, ...rest }: NewBatchBody,
-    transaction?: TransactionClient,
+    { within: scope, transaction }: Caller = {},
   ): Promise<EnqueuedBatch> {
     const bodies = followUp === undefined ? jobs : [...jobs, followUp];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
@@ -82,21 +96,30 @@ export class JobEnqueuer {
       this.#orders,
       async (orders) => {
         await this.#backlog.admit(orders);
-        const [last] = orders.slice(jobs.length);
-        const batch = { ...rest, jobs: orders.slice(0, jobs.length), ...(last && { followUp: last }) };
+        const scoped = orders.map((order) => within(order, scope));
+        const [last] = scoped.slice(jobs.length);
+        const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { followUp: last }) };
         return this.#client.enqueueBatch(batch, transaction);
       },
       at,
     );
   }
 
-  async #itemOf(enqueued: EnqueuedJob, transaction: TransactionClient | undefined, at = ''): Promise<Item> {
+  async #itemOf(enqueued: EnqueuedJob, transaction: TransactionClient | undefined): Promise<Item> {
     const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
     const job = stored ?? (await this.#storage.findJob(enqueued.id, transaction));
     if (job !== null) return toJobItem(job);
-    throw apiError(
-      40901,
-      `${at}The job ${enqueued.id} came with the same key before, and has been deleted since`,
-    );
+    throw apiError(40901, `The job ${enqueued.id} came with the same key, and has been deleted since`);
   }
+}
+
+/** The order on behalf of a caller with this scope. */
+function within({ options, ...order }: JobOrder, scope: Scope | undefined): JobOrder {
+  return { ...order, options: { ...options, ...(scope !== undefined && { scope }) } };
+}
+
+/** The same; a job that is not created is answered with the holder of its key. */
+function shown(order: JobOrder, scope: Scope | undefined): JobOrder {
+  const { options, ...rest } = within(order, scope);
+  return { ...rest, options: { ...options, showHolder: true } };
 }

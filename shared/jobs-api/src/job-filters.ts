@@ -1,4 +1,11 @@
-import type { ArgsFilter, JobFilter, JobState, JsonValue } from '@longshore/jobs';
+import {
+  type ArgsFilter,
+  type JobFilter,
+  type JobState,
+  type JsonValue,
+  nearest,
+  timeBounds,
+} from '@longshore/jobs';
 import type { Filter, Selection } from '@longshore/resources';
 
 /** By what jobs are found, as the query says it. */
@@ -67,9 +74,9 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
   return (bounds as readonly string[]).includes(parameter);
 }
 
-/** The API's bounds are inclusive and its times have milliseconds; a storage's upper bound is the first time that is too late. */
+/** The API's bounds are inclusive and its times have milliseconds; a storage's upper bound is the first time that is too late. Times that no job can have count as the nearest that one can. */
 function boundOf(time: string, match: Filter['match']): Date {
-  return new Date(Date.parse(time) + (match === 'to' ? 1 : 0));
+  return new Date(nearest(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 
 /** A query has only text: `7` may be the number or the string. */

@@ -1,6 +1,13 @@
-import { type Attempt, continuationConditions, type Job, jobStates } from '@longshore/jobs';
+import {
+  type Attempt,
+  bounds,
+  continuationConditions,
+  type Job,
+  jobStates,
+  mostCountedAttempts,
+} from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
-import { Id, MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js';
+import { Id, integer, MaxAttempts, Name, nullable, Priority, text, Time, toTime } from './fields.js';
 
 export const JobErrorItem = Type.Object({
   name: Type.String({ examples: ['TypeError'] }),
@@ -19,7 +26,10 @@ export const JobItem = Type.Object({
   result: Type.Unknown({ description: 'What its handler returned; null until it is done' }),
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
-  maxAttempts: MaxAttempts,
+  maxAttempts: integer(
+    { least: 1, most: mostCountedAttempts },
+    'After so many attempts a failure is final; an operator who retries a job allows one more',
+  ),
   createdAt: Time,
   runAt: nullable(Time),
   startedAt: nullable(Time),
@@ -45,6 +55,9 @@ export const JobItem = Type.Object({
   idempotencyKey: nullable(Type.String()),
 });
 
+const noChosenId =
+  'the platform makes the id of a job. Send an idempotencyKey to enqueue it once however often the request is repeated, and after.parents with places in the array to let jobs of one request wait for one another';
+
 /** What a client sends to have a job done. */
 export const NewJobItem = Type.Object(
   {
@@ -55,32 +68,33 @@ export const NewJobItem = Type.Object(
     queue: Type.Optional(Name),
     priority: Type.Optional(Priority),
     maxAttempts: Type.Optional(MaxAttempts),
-    timeoutMs: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Of one attempt, in milliseconds' }),
+    timeoutMs: Type.Optional(integer(bounds.timeoutMs, 'Of one attempt, in milliseconds')),
+    runAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Not before this time, from 1970 to 9999' }),
     ),
-    runAt: Type.Optional(Type.String({ format: 'date-time', description: 'Not before this time' })),
     delayMs: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Not before so many milliseconds have passed; excludes runAt',
-      }),
+      integer(bounds.delayMs, 'Not before so many milliseconds have passed, up to ten years; excludes runAt'),
     ),
     tags: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        maxItems: 20,
+      Type.Array(text(bounds.tagLength), {
+        maxItems: bounds.tags.most,
         description: 'Words to find it by',
-      }),
-    ),
-    id: Type.Optional(
-      Type.String({
-        format: 'uuid',
-        description: 'A UUIDv7, for other jobs of the same request to wait for',
       }),
     ),
     after: Type.Optional(
       Type.Object(
         {
-          parents: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: 1_000 }),
+          parents: Type.Array(
+            Type.Union([
+              Type.String({ format: 'uuid', description: 'The id of a job or batch' }),
+              Type.Integer({
+                minimum: 0,
+                maximum: 9_999,
+                description: 'The place, from 0, of an earlier job in the array of this request',
+              }),
+            ]),
+            { minItems: bounds.parents.least, maxItems: bounds.parents.most },
+          ),
           when: Type.Optional(Type.Enum([...continuationConditions])),
         },
         { additionalProperties: false, description: 'Only after other jobs or batches have ended' },
@@ -89,8 +103,8 @@ export const NewJobItem = Type.Object(
     concurrency: Type.Optional(
       Type.Object(
         {
-          key: Type.String({ minLength: 1, maxLength: 200 }),
-          limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
+          key: text(bounds.keyLength),
+          limit: integer(bounds.concurrencyLimit),
         },
         { additionalProperties: false, description: 'At most so many jobs with this key run at once' },
       ),
@@ -98,8 +112,8 @@ export const NewJobItem = Type.Object(
     unique: Type.Optional(
       Type.Object(
         {
-          key: Type.String({ minLength: 1, maxLength: 200 }),
-          periodMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
+          key: text(bounds.keyLength),
+          periodMs: Type.Optional(integer(bounds.periodMs)),
           states: Type.Optional(Type.Array(Type.Enum([...jobStates]), { minItems: 1 })),
           onConflict: Type.Optional(Type.Enum(['keep', 'replace', 'reject'])),
         },
@@ -111,15 +125,13 @@ export const NewJobItem = Type.Object(
       ),
     ),
     idempotencyKey: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description:
-          'The same key again, for 24 hours, gives the same job; 409 with another name or other args',
-      }),
+      text(
+        bounds.keyLength,
+        'The same key again, for 24 hours, gives the same job; 409 with another name or other args',
+      ),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-unknown-fields': { id: noChosenId } },
 );
 
 export const AttemptItem = Type.Object({

@@ -75,8 +75,8 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
         const job = await events.waitForEnd(id, timeoutMs, signal);
         return job === null ? undefined : toJobItem(job);
       },
-      create: (body, { transaction }) => enqueuer.one(body, transaction),
-      createMany: (bodies, { transaction }) => enqueuer.many(bodies, transaction),
+      create: (body, context) => enqueuer.one(body, context),
+      createMany: (bodies, context) => enqueuer.many(bodies, context),
       deleteMany: async (selection, { principal }) => {
         const selected = toJobFilter(selection);
         if (selected === null) return 0;

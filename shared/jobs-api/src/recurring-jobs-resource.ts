@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   defineRecurringJob,
   type NewRecurringJob,
@@ -44,13 +45,19 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 
 /** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
 export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrders, jobs: Resource): Resource {
-  const changed = (fields: Fields): NewRecurringJob =>
-    defineRecurringJob(toRecurringJobOptions(orders, fields));
+  /** What a body cannot say stays as it is; the concurrency key goes with the arguments that it is made of. */
+  const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
+    const options = toRecurringJobOptions(orders, fields);
+    if (current === undefined) return defineRecurringJob(options);
+    const { tags, concurrency } = current;
+    const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
+    return defineRecurringJob({ ...options, tags, ...(isSame && { concurrency }) });
+  };
   const update = async (id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> => {
     const [updated] = await owned(() =>
       asked(() =>
         recurring.updateAll([id], (current) =>
-          [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id })),
+          [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
         ),
       ),
     );
@@ -63,7 +70,11 @@ export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrder
         recurring.updateAll(ids, (current) => {
           const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
           const fields = applyAll({ singular: 'recurring-job' }, changes, items);
-          return eachAsked(fields, (index) => `[${index}]`, changed);
+          return eachAsked(
+            fields,
+            (index) => `[${index}]`,
+            (each) => changed(each, current.get(each.id)),
+          );
         }),
       ),
     );

@@ -1,3 +1,4 @@
+import { newId } from '@longshore/jobs';
 import { expect } from 'chai';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 
@@ -18,6 +19,33 @@ onEachStorage('Changing jobs over HTTP', (api) => {
     expect(answer.item).to.deep.include({ id, createdAt, priority: -4, queue, args: { a: 9, b: 2 } });
     expect((await api.get(`/jobs/${id}`)).item).to.deep.equal(answer.item);
   });
+
+  for (const [what, body] of [
+    ['another priority', { priority: 5 }],
+    ['another queue', { queue: 'digits' }],
+    ['another argument', { args: { b: 7 } }],
+    ['the arguments that GET showed', { args: { a: 12345678901234567000, b: 1 } }],
+  ] as const) {
+    it(`PATCH /jobs/{id} with ${what} keeps the digits of large numbers`, async () => {
+      const id = newId();
+      const stored = '{"a":12345678901234567890,"b":1}';
+      const job = {
+        id,
+        name: 'add',
+        queue: api.newName(),
+        priority: 0,
+        args: stored,
+        maxAttempts: 1,
+        due: null,
+      };
+      await api.storage.enqueue(job);
+      expect((await api.patch(`/jobs/${id}`, body)).status).to.equal(200);
+      const documents = await api.storage.findDocuments(id);
+      expect(documents?.args.replaceAll(' ', '')).to.contain('"a":12345678901234567890');
+      expect((await api.put('/jobs', [{ id, ...body }])).status).to.equal(200);
+      expect((await api.storage.findDocuments(id))?.args).to.equal(documents?.args);
+    });
+  }
 
   it('PATCH /jobs/{id} gives a time', async () => {
     const { id } = await api.enqueue(api.newName());

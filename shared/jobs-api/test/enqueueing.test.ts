@@ -1,3 +1,4 @@
+import { newId } from '@longshore/jobs';
 import { expect } from 'chai';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 
@@ -28,11 +29,71 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect(made.item).to.include({ state: 'awaiting', parentId: parent.id });
   });
 
+  it('lets jobs of an array wait for earlier ones by their places', async () => {
+    const queue = api.newName();
+    const bodies = [{}, { after: { parents: [0] } }, { after: { parents: [0, 1], when: 'onAny' } }];
+    const { items } = await api.post(
+      '/jobs',
+      bodies.map((body) => ({ ...job, queue, ...body })),
+    );
+    const [first, second, third] = items.map(({ id }) => id);
+    expect(items.map(({ parentId }) => parentId)).to.deep.equal([null, first, first]);
+    const waiting = (await api.get(`/jobs/${second}/continuations`)).items;
+    expect(waiting.map(({ id }) => id)).to.deep.equal([third]);
+  });
+
+  it('refuses a place that no earlier job of the request has', async () => {
+    const parents = [{ parents: [0] }, { parents: [1] }, { parents: [-1] }, { parents: ['0'] }];
+    for (const after of parents)
+      expect((await api.post('/jobs', [{ ...job, after }, job])).codes).to.deep.equal([42202]);
+  });
+
+  for (const [what, path, body] of [
+    ['a job', '/jobs', (id: string) => ({ ...job, id })],
+    ['a job of a queue', '/queues/default/jobs', (id: string) => ({ ...job, id })],
+    ['a job of an array', '/jobs', (id: string) => [job, { ...job, id }]],
+    ['a job of a batch', '/batches', (id: string) => ({ jobs: [{ ...job, id }] })],
+    ['the follow-up of a batch', '/batches', (id: string) => ({ jobs: [job], followUp: { ...job, id } })],
+    ['a batch', '/batches', (id: string) => ({ id, jobs: [job] })],
+  ] as const) {
+    it(`takes no id that a caller chose for ${what}, and says what to send instead`, async () => {
+      await api.enqueue('default');
+      const refused = await api.post(path, body(newId()));
+      expect(refused.codes).to.deep.equal([42203]);
+      expect(refused.text)
+        .to.contain('id is not a known field: the platform makes the id of a')
+        .and.to.contain(what === 'a batch' ? 'the answer names it' : 'idempotencyKey');
+    });
+  }
+
   it('answers the same idempotency key with the same job, and other arguments with 409', async () => {
     const body = { ...job, queue: api.newName(), idempotencyKey: 'same' };
     const first = await api.post('/jobs', body);
     expect((await api.post('/jobs', body)).item.id).to.equal(first.item.id);
     expect((await api.post('/jobs', { ...body, args: { a: 2, b: 2 } })).codes).to.deep.equal([40901]);
+  });
+
+  it('enqueues nothing of an array with the idempotency key of a job that was deleted', async () => {
+    const queue = api.newName();
+    const keyed = { ...job, queue, idempotencyKey: 'gone' };
+    const { item } = await api.post('/jobs', keyed);
+    await api.call('PUT', `/jobs/${item.id}/cancel`);
+    await api.call('DELETE', `/jobs/${item.id}`);
+    const plain = { ...job, queue };
+    expect((await api.post('/jobs', [plain, keyed, plain])).codes).to.deep.equal([40901]);
+    expect((await api.post('/jobs', keyed)).codes).to.deep.equal([40901]);
+    expect((await api.get(`/queues/${queue}/jobs`)).items).to.deep.equal([]);
+  });
+
+  it('answers an array with jobs that are there already as they are', async () => {
+    const queue = api.newName();
+    const keyed = { ...job, queue, idempotencyKey: 'known' };
+    const { item } = await api.post('/jobs', keyed);
+    await api.call('PUT', `/jobs/${item.id}/cancel`);
+    const fresh = { ...keyed, idempotencyKey: 'fresh' };
+    const { items } = await api.post('/jobs', [keyed, fresh, fresh]);
+    expect(items[0]).to.deep.equal((await api.get(`/jobs/${item.id}`)).item);
+    expect(items[1]).to.deep.equal(items[2]);
   });
 
   it('answers a repeated request with the same Idempotency-Key as the first', async () => {

@@ -120,6 +120,33 @@ onEachStorage('Recurring jobs as resources', (api) => {
     expect(patched.item).to.deep.include({ cron: '15 * * * *', queue: 'mail', args: { a: 7, b: 2 } });
   });
 
+  it('PATCH and PUT /recurring-jobs/{id} keep what the body cannot say: digits, tags and concurrency', async () => {
+    const id = api.newName();
+    const job = defineRecurringJob({
+      id,
+      definition: add,
+      args: { a: 1, b: 2 },
+      cron: '0 * * * *',
+      tags: ['nightly'],
+      concurrency: { key: 'k', limit: 2 },
+    });
+    const args = '{"a":12345678901234567890,"b":2}';
+    await api.storage.recurring.add({ ...job, args });
+    const kept = async (): Promise<void> => {
+      expect((await api.storage.recurring.findArgs(id))?.replaceAll(' ', '')).to.equal(args);
+      const { tags, concurrency } = (await api.storage.recurring.find(id)) ?? {};
+      expect({ tags, concurrency }).to.deep.equal({ tags: job.tags, concurrency: job.concurrency });
+    };
+    expect((await api.patch(`/recurring-jobs/${id}`, { priority: 5 })).status).to.equal(200);
+    await kept();
+    const { item } = await api.get(`/recurring-jobs/${id}`);
+    expect((await api.put(`/recurring-jobs/${id}`, { ...item, priority: 6 })).status).to.equal(200);
+    await kept();
+    const { item: shown } = await api.get(`/recurring-jobs/${id}`);
+    expect((await api.put('/recurring-jobs', [{ ...shown, priority: 7 }])).status).to.equal(200);
+    await kept();
+  });
+
   it('PATCH /recurring-jobs/{id} to a schedule that never comes is 422', async () => {
     const id = await make();
     expect((await api.patch(`/recurring-jobs/${id}`, { cron: '0 0 30 2 *' })).codes).to.deep.equal([42202]);

@@ -1,4 +1,6 @@
 export type { AccessEvent, AccessRecord, OnAccess } from './access/access-record.js';
+export { isDirectFromLoopback, isLoopbackHost } from './access/loopback.js';
+export { isSameOrigin } from './access/same-origin.js';
 export type { Authorize, Role, Viewer } from './access/viewer.js';
 export type { ActionRecord } from './actions/audited.js';
 export type { DashboardControl } from './actions/control.js';

@@ -1,3 +1,4 @@
+import { StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import {
@@ -219,8 +220,11 @@ export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Re
     try {
       return await run();
     } catch (error) {
-      if (repeat < maxRepeats && repeatable.test(codeOf(error))) continue;
-      throw translate(error);
+      if (!repeatable.test(codeOf(error))) throw translate(error);
+      if (repeat === maxRepeats)
+        throw new StorageUnavailableError('Postgres gave the statement up, again and again', {
+          cause: error,
+        });
     }
   }
 }
@@ -240,4 +244,4 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
 }
 
 export { createPool } from './pool.js';
-export { codeOf, isLockTimeout, translate } from './postgres-errors.js';
+export { codeOf, isLockTimeout, isOfData, translate } from './postgres-errors.js';

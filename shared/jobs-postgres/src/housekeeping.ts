@@ -1,6 +1,7 @@
 import { newId, type RetentionDays, throughputKept } from '@longshore/jobs';
 import { BloatControl } from './bloat-control.js';
 import type { Database } from './database.js';
+import { Chores } from './chores.js';
 import { GapCleaner } from './gap-cleaner.js';
 import { KeySweeper } from './key-sweeper.js';
 import { deleteOldAudit } from './sql/audit.js';
@@ -16,7 +17,9 @@ import { noteRoom } from './sql/hold-back.js';
 import { Retention } from './retention.js';
 import { countRows, foldCounts, makePartitions } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
+import { deleteOldAside } from './sql/set-aside.js';
 import { deleteOldThroughput } from './sql/statistics.js';
+import type { PostgresSetAside } from './postgres-set-aside.js';
 
 /** Today's partitions are there long before they are needed: a week without any server leaves enough. */
 const daysAhead = 8;
@@ -35,6 +38,7 @@ const foldAt = 100;
 export class Housekeeping {
   readonly #database: Database;
   readonly #retention: Retention;
+  readonly #chores: Chores;
   readonly #keys: KeySweeper;
   readonly #bloat: BloatControl;
   readonly #gaps: GapCleaner;
@@ -42,8 +46,9 @@ export class Housekeeping {
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
-  constructor(database: Database, retentionDays: RetentionDays) {
+  constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
     this.#database = database;
+    this.#chores = new Chores(setAside);
     this.#keys = new KeySweeper(database);
     this.#bloat = new BloatControl(database);
     this.#gaps = new GapCleaner(database);
@@ -51,24 +56,37 @@ export class Housekeeping {
   }
 
   async runOnce(): Promise<void> {
-    const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
-    if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
-    await this.#bloat.runOnce();
-    await this.#gaps.runOnce();
-    await this.#cancelIdle();
-    await this.#keys.runOnce();
+    const chores = this.#chores;
+    await chores.do('fold counters', () => this.#foldCounts());
+    await chores.do('rewrite small tables', () => this.#bloat.runOnce());
+    await chores.do('delete old gaps', () => this.#gaps.runOnce());
+    await chores.do('cancel jobs that came back', () => this.#cancelIdle());
+    await chores.do('sweep keys', () => this.#keys.runOnce());
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
-      await this.#retention.dropOldDays();
+      await chores.do('drop old history', () => this.#retention.dropOldDays());
       this.#oldDaysDroppedAt = performance.now();
     }
-    if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs) await this.noteRoom();
+    if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
+      await chores.do('look for room of keys', () => this.noteRoom());
     if (performance.now() - this.#partitionsMadeAt < hourMs) return;
-    await this.makePartitions();
-    await this.#database.query(deleteOldBatches);
-    await this.#database.query(deleteOldBulks);
-    await this.#database.query(deleteOldAudit);
-    await this.#database.query(deleteOldThroughput, [throughputKept.all.forMs, throughputKept.queue.forMs]);
-    await this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]);
+    await chores.do('make partitions', () => this.makePartitions());
+    this.#partitionsMadeAt = performance.now();
+    await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
+    await chores.do('delete old bulk operations', () => this.#database.query(deleteOldBulks));
+    await chores.do('delete old audit entries', () => this.#database.query(deleteOldAudit));
+    const { all, queue } = throughputKept;
+    await chores.do('delete old throughput', () =>
+      this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
+    );
+    await chores.do('delete old links', () =>
+      this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]),
+    );
+    await chores.do('forget what was set aside', () => this.#database.query(deleteOldAside));
+  }
+
+  async #foldCounts(): Promise<void> {
+    const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
+    if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
   }
 
   async noteRoom(): Promise<void> {
@@ -87,8 +105,14 @@ export class Housekeeping {
       selectIdleCancellations,
     );
     for (const { queue_id: queueId, job_id: id } of requests) {
-      for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
-        await this.#database.query(step, [queueId, id]);
+      await this.#chores.do(
+        `cancel ${id}`,
+        async () => {
+          for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
+            await this.#database.query(step, [queueId, id]);
+        },
+        { queueId, jobId: id },
+      );
     }
   }
 }

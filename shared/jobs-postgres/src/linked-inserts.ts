@@ -1,5 +1,6 @@
 import { type JobMeta, type NewBatch, type NewJob, UnknownParentError } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
+import type { QueueDirectory } from './queue-directory.js';
 import type { Run } from './run.js';
 import type { Insert } from './sql/enqueue-jobs.js';
 import { insertAwaiting } from './sql/awaiting-jobs.js';
@@ -21,21 +22,51 @@ export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
   });
 }
 
+/** The numbers of the queues of each scope. */
+export type ParentScopes = ReadonlyMap<readonly string[], ReadonlySet<number>>;
+
+/** Looks up the scopes of jobs that wait for parents; to be called before a connection is held. */
+export async function parentScopes(jobs: readonly NewJob[], queues: QueueDirectory): Promise<ParentScopes> {
+  const scopes = new Map<readonly string[], ReadonlySet<number>>();
+  for (const { scope = null, after = null } of jobs)
+    if (scope !== null && after !== null && !scopes.has(scope))
+      scopes.set(scope, new Set(await queues.idsOf(scope)));
+  return scopes;
+}
+
 /**
- * Looks whether the parents are there that do not come in the same call.
+ * Checks that the parents are there, in the scope of the job that names them, unless they come in the same call.
  *
+ * @param scopes from {@link parentScopes}
  * @throws {UnknownParentError} naming the first that is not
  */
-export async function checkParents(jobs: readonly NewJob[], batch: NewBatch | null, run: Run): Promise<void> {
+export async function checkParents(
+  jobs: readonly NewJob[],
+  batch: NewBatch | null,
+  run: Run,
+  scopes: ParentScopes,
+): Promise<void> {
   const coming = new Set(jobs.map(({ id }) => id));
   if (batch !== null) coming.add(batch.id);
   const parents = [...new Set(jobs.flatMap(({ after }) => after?.parents ?? []))].filter(
     (id) => !coming.has(id),
   );
   if (parents.length === 0) return;
-  const rows = await run(findParents, [arrayOf(parents)]);
-  const missing = (rows as ParentRow[]).find(({ place }) => place === null);
-  if (missing !== undefined) throw new UnknownParentError(missing.id);
+  const rows = (await run(findParents, [arrayOf(parents)])) as ParentRow[];
+  const places = new Map(rows.map((row) => [row.id, row]));
+  for (const { after, scope = null } of jobs) {
+    const queueIds = scope === null ? null : (scopes.get(scope) ?? new Set());
+    const unknown = after?.parents.find(
+      (parent) => !coming.has(parent) && !isVisible(places.get(parent), queueIds),
+    );
+    if (unknown !== undefined) throw new UnknownParentError(unknown);
+  }
+}
+
+/** A batch is in no queue, so callers with a scope cannot see it. */
+function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> | null): boolean {
+  if (parent === undefined || parent.place === null) return false;
+  return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
 /** Inserts jobs of one queue that wait for others. */

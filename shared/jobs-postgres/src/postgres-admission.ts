@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Consequence } from './postgres-outbox.js';
+import type { Consequence, Drawing } from './postgres-outbox.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { admitHeld, lockKeys } from './sql/hold-back.js';
 import type { MoveRow } from './sql/outbox.js';
@@ -12,19 +12,38 @@ export class PostgresAdmission implements Consequence {
     this.#queues = queues;
   }
 
-  async draw(client: pg.ClientBase, moves: readonly MoveRow[]): Promise<Iterable<string>> {
+  async draw(
+    client: pg.ClientBase,
+    moves: readonly MoveRow[],
+    { isolate, setAside }: Drawing,
+  ): Promise<Iterable<string>> {
     const queues: string[] = [];
     // Queues by their numbers, then keys by their locks: whoever locks several does it in this order.
     for (const [queueId, keys] of [...keysByQueue(moves)].toSorted(([left], [right]) => left - right)) {
-      await client.query({ ...lockKeys, values: [queueId, [...keys]] });
-      const { rows } = await client.query<{ admitted: number }>({
-        ...admitHeld,
-        values: [queueId, [...keys]],
-      });
-      if (rows[0] !== undefined && rows[0].admitted > 0) queues.push(await this.#queues.nameOf(queueId));
+      const admitted = await isolate(
+        [...keys],
+        (some) => admit(client, queueId, some),
+        (key, error) =>
+          setAside({ key: `key ${queueId} ${key}`, queueId, item: [lookAt(queueId, key)] }, error),
+      );
+      if (admitted.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
     }
     return queues;
   }
+}
+
+/** Resolves to how many jobs were let in. */
+async function admit(client: pg.ClientBase, queueId: number, keys: readonly string[]): Promise<number> {
+  await client.query({ ...lockKeys, values: [queueId, keys] });
+  const { rows } = await client.query<{ admitted: number }>({ ...admitHeld, values: [queueId, keys] });
+  return rows[0]?.admitted ?? 0;
+}
+
+/** A move that calls for nothing but a look at this key. */
+function lookAt(queueId: number, concurrencyKey: string): MoveRow {
+  const nobody = '00000000-0000-0000-0000-000000000000';
+  const meta = { concurrencyKey };
+  return { queue_id: queueId, job_id: nobody, from_state: 'enqueued', to_state: 'enqueued', meta };
 }
 
 function keysByQueue(moves: readonly MoveRow[]): Map<number, Set<string>> {

@@ -13,10 +13,11 @@ import {
   StorageUnavailableError,
 } from '@longshore/jobs';
 import type pg from 'pg';
-import { codeOf, type Database } from './database.js';
+import { type Database, isOfData } from './database.js';
 import type { PostgresReader } from './postgres-reader.js';
+import type { PostgresSetAside } from './postgres-set-aside.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { bulkChunk, type ChunkRow, windowEnd } from './sql/bulk-chunk.js';
+import { bulkChunk, bulkNext, type ChunkRow, windowEnd } from './sql/bulk-chunk.js';
 import * as sql from './sql/bulk-operations.js';
 import {
   BulkWalk,
@@ -40,14 +41,17 @@ export class PostgresBulkOperations implements BulkOperations {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
+  readonly #setAside: PostgresSetAside;
   readonly #announce: (queue: string | null) => void;
 
   constructor(
     database: Database,
     queues: QueueDirectory,
     reader: PostgresReader,
+    setAside: PostgresSetAside,
     announce: (queue: string | null) => void,
   ) {
+    this.#setAside = setAside;
     this.#database = database;
     this.#queues = queues;
     this.#reader = reader;
@@ -98,19 +102,42 @@ export class PostgresBulkOperations implements BulkOperations {
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     const order = { action, filter: sql.readFilter(json) };
     const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
-    const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts };
+    const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
     try {
-      const step = await this.#database.transaction(async (client) => {
-        const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
-        return rows[0] === undefined ? null : carryOn(client, scope, rows[0]);
-      });
+      const step = await this.#step(id, scope);
       if (step !== null && step.changed > 0) await this.#tell(action, step.queues);
       return step !== null;
     } catch (error) {
-      if (error instanceof StorageUnavailableError || codeOf(error).startsWith('40')) throw error;
+      if (error instanceof StorageUnavailableError) throw error;
       await this.#database.query(sql.endBulk, [id, 'failed', String(error)]);
       return true;
     }
+  }
+
+  /** With fewer jobs, down to one, if a step fails because of a job's data; that one is set aside and passed over. */
+  async #step(id: string, scope: Scope): Promise<Step | null> {
+    for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
+      try {
+        return await this.#database.transaction(async (client) => {
+          const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+          return rows[0] === undefined ? null : carryOn(client, { ...scope, limit }, rows[0]);
+        });
+      } catch (error) {
+        if (!isOfData(error)) throw error;
+        if (limit === 1) return this.#passOver(id, scope, error);
+      }
+    }
+  }
+
+  async #passOver(id: string, scope: Scope, error: unknown): Promise<Step | null> {
+    return this.#database.transaction(async (client) => {
+      const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+      if (rows[0] === undefined) return null;
+      return carryOn(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
+        const key = `${scope.order.action} ${jobId}`;
+        await this.#setAside.put(client, { role: 'bulk', key, queueId, jobId }, error);
+      });
+    });
   }
 
   async #tell(action: BulkAction, queueIds: readonly number[]): Promise<void> {
@@ -138,6 +165,8 @@ interface Scope {
   readonly queueIds: readonly number[] | undefined;
   /** Jobs of each queue by state, if the order is for a selection. */
   readonly counts: ReadonlyMap<number, StateCounts>;
+  /** Jobs of one step. */
+  readonly limit: number;
 }
 
 interface Step {
@@ -150,11 +179,20 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
+/** Does something else with the next job than the operation says. */
+type PassOver = (position: Position) => Promise<void>;
+
 /** One chunk of an operation whose row is locked, and a note of how far that took it. */
-async function carryOn(client: pg.ClientBase, scope: Scope, row: sql.BulkRow): Promise<Step> {
+async function carryOn(
+  client: pg.ClientBase,
+  scope: Scope,
+  row: sql.BulkRow,
+  passOver?: PassOver,
+): Promise<Step> {
   const walk = new BulkWalk(scope.order, scope.queueIds);
   const cursor = row.cursor ?? walk.start;
-  const step = cursor === null ? noStep : await stepFrom(client, scope, row.started, cursor, walk.last);
+  const step =
+    cursor === null ? noStep : await stepFrom(client, scope, row.started, cursor, walk.last, passOver);
   const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
   const seen = seenBy(step, next === null, row, selectionOf(scope.order));
   await client.query({
@@ -166,15 +204,16 @@ async function carryOn(client: pg.ClientBase, scope: Scope, row: sql.BulkRow): P
 
 async function stepFrom(
   client: pg.ClientBase,
-  { order, queueIds, counts }: Scope,
+  { order, queueIds, counts, limit }: Scope,
   started: string,
   after: Cursor,
   last: Position,
+  passOver?: PassOver,
 ): Promise<Step> {
   const { stage } = after;
   const selected = selectionOf(order) !== null;
   const to = selected ? last : await endOfWindow(client, after, last);
-  const query = bulkChunk({
+  const request = {
     ...order,
     stage,
     // A job is sought by its id in each queue: in those that hold any.
@@ -182,13 +221,21 @@ async function stepFrom(
     started,
     after,
     to,
-    limit: chunk,
-  });
-  const { rows } = await client.query<ChunkRow>(query);
+    limit,
+  };
+  if (passOver !== undefined) {
+    const { rows } = await client.query<{ queue_id: number; id: string }>(bulkNext(request));
+    const [next] = rows;
+    if (next === undefined) return { ...noStep, end: to === last ? null : to };
+    const end = { queueId: next.queue_id, id: next.id };
+    await passOver(end);
+    return { ...noStep, end, seen: 1 };
+  }
+  const { rows } = await client.query<ChunkRow>(bulkChunk(request));
   const [row] = rows;
   if (row === undefined) throw new Error('A chunk of a bulk operation told nothing');
   const { queue_id: queueId, id, ...counted } = row;
-  const full = counted.seen === chunk && queueId !== null && id !== null;
+  const full = counted.seen === limit && queueId !== null && id !== null;
   if (full) return { ...counted, end: { queueId, id } };
   return { ...counted, end: to === last ? null : to };
 }

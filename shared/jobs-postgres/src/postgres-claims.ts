@@ -11,15 +11,27 @@ import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database, Statement } from './database.js';
 import type { LimitedQueues } from './limited-queues.js';
+import type { PostgresSetAside } from './postgres-set-aside.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type ReadyScan, ReadyScans } from './ready-scans.js';
 import type { ScanStart } from './scan-cursor.js';
 import { type ClaimedRow, claimReady, type LimitedClaimedRow } from './sql/claim-jobs.js';
 import { releaseClaims, renewClaims, selectClaims } from './sql/hold-jobs.js';
-import { nextDue, promoteDue } from './sql/promote-jobs.js';
-import { buryServers, busyQueues, rescueJobs } from './sql/rescue-jobs.js';
+import { type Moving, QueueSweep } from './queue-sweep.js';
+import { nextDue, type PromotedRow, promoteDue, promoteSome, selectDue } from './sql/promote-jobs.js';
+import {
+  buryServers,
+  busyQueues,
+  type RescuedRow,
+  rescueJobs,
+  rescueSome,
+  selectLost,
+} from './sql/rescue-jobs.js';
 import { endTransactions, transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
+
+const promoting: Moving = { role: 'scheduler', all: promoteDue, some: promoteSome, select: selectDue };
+const rescuing: Moving = { role: 'rescuer', all: rescueJobs, some: rescueSome, select: selectLost };
 
 /** What servers do to jobs: each call one statement for each queue it touches. */
 export class PostgresClaims {
@@ -28,9 +40,17 @@ export class PostgresClaims {
   readonly #wakeUps: WakeUps;
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
+  readonly #sweep: QueueSweep;
 
-  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps, limits: LimitedQueues) {
+  constructor(
+    database: Database,
+    queues: QueueDirectory,
+    wakeUps: WakeUps,
+    limits: LimitedQueues,
+    setAside: PostgresSetAside,
+  ) {
     this.#database = database;
+    this.#sweep = new QueueSweep(database, setAside);
     this.#queues = queues;
     this.#wakeUps = wakeUps;
     this.#limits = limits;
@@ -73,12 +93,13 @@ export class PostgresClaims {
     const waiting = await this.#database.query<{ id: number; due_in: number }>(nextDue);
     let promoted = 0;
     for (const { id } of waiting.filter(({ due_in: dueIn }) => dueIn <= 0)) {
-      const [row] = await this.#database.write<{ promoted: number; held: boolean }>(promoteDue, [id, limit]);
-      if (row === undefined || row.promoted === 0) continue;
-      promoted += row.promoted;
+      const rows = await this.#sweep.move<PromotedRow>(promoting, id, limit);
+      const moved = rows.reduce((sum, row) => sum + row.promoted, 0);
+      if (moved === 0) continue;
+      promoted += moved;
       this.#wakeUps.announce(await this.#queues.nameOf(id));
-      if (row.held) this.#wakeUps.announce(null);
-      if (row.promoted === limit) return { promoted, nextDueMs: 0 };
+      if (rows.some(({ held }) => held)) this.#wakeUps.announce(null);
+      if (moved === limit) return { promoted, nextDueMs: 0 };
     }
     const next = waiting.find(({ due_in: dueIn }) => dueIn > 0);
     return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.due_in ?? null) };
@@ -93,10 +114,13 @@ export class PostgresClaims {
     const busy = await this.#database.query<{ id: number }>(busyQueues);
     const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
     for (const { id } of busy) {
-      const [row] = await this.#database.write<{ released: number; failed: number }>(rescueJobs, [id]);
-      report.released += row?.released ?? 0;
-      report.failed += row?.failed ?? 0;
-      if (row !== undefined && row.released > 0) await this.#cameBack(id);
+      let released = 0;
+      for (const row of await this.#sweep.move<RescuedRow>(rescuing, id)) {
+        released += row.released;
+        report.failed += row.failed;
+      }
+      report.released += released;
+      if (released > 0) await this.#cameBack(id);
     }
     return report;
   }

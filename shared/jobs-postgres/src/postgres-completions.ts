@@ -5,11 +5,13 @@ import {
   type JobMeta,
   type JsonText,
   type Outcome,
+  toJobError,
   type WorkWithin,
 } from '@longshore/jobs';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
-import type { Database } from './database.js';
+import { type Database, isOfData } from './database.js';
 import type { LimitedQueues } from './limited-queues.js';
+import type { PostgresSetAside } from './postgres-set-aside.js';
 import type { QueueDirectory } from './queue-directory.js';
 import {
   alreadyFinished,
@@ -49,8 +51,16 @@ export class PostgresCompletions {
   readonly #queues: QueueDirectory;
   readonly #wakeUps: WakeUps;
   readonly #limits: LimitedQueues;
+  readonly #setAside: PostgresSetAside;
 
-  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps, limits: LimitedQueues) {
+  constructor(
+    database: Database,
+    queues: QueueDirectory,
+    wakeUps: WakeUps,
+    limits: LimitedQueues,
+    setAside: PostgresSetAside,
+  ) {
+    this.#setAside = setAside;
     this.#database = database;
     this.#queues = queues;
     this.#wakeUps = wakeUps;
@@ -58,7 +68,9 @@ export class PostgresCompletions {
   }
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
-    const stale = await Promise.all([...alike(completions).values()].map((group) => this.#finish(group)));
+    const stale = await Promise.all(
+      [...alike(completions).values()].map((group) => this.#finishApart(group)),
+    );
     if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#wakeUps.announce(null);
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
@@ -91,6 +103,39 @@ export class PostgresCompletions {
     );
     if (linkage === 'linked') this.#wakeUps.announce(null);
     this.#limits.ended([claim.queue]);
+  }
+
+  /** All in one go; only if that fails because of an outcome, that one is separated from the others. */
+  async #finishApart(group: readonly Completion[]): Promise<Claim[]> {
+    try {
+      return await this.#finish(group);
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      const [first] = group;
+      if (first !== undefined && group.length === 1) return this.#fail(first, error);
+      const middle = Math.ceil(group.length / 2);
+      const before = await this.#finishApart(group.slice(0, middle));
+      return [...before, ...(await this.#finishApart(group.slice(middle)))];
+    }
+  }
+
+  /** A job whose outcome cannot be stored has failed; if not even that can be stored, its lease runs out. */
+  async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
+    const { message } = toJobError(error);
+    const reason = {
+      name: 'OutcomeNotStoredError',
+      message: `Its outcome (${outcome.kind}) could not be stored: ${message}`,
+      stack: null,
+    };
+    try {
+      return await this.#finish([{ ...rest, claim, outcome: { kind: 'failed', error: reason } }]);
+    } catch (again) {
+      if (!isOfData(again)) throw again;
+      const queueId = await this.#queues.idOf(claim.queue);
+      const { jobId } = claim;
+      await this.#setAside.putAlone({ role: 'completer', key: jobId, queueId, jobId }, error);
+      return [claim];
+    }
   }
 
   /** @param group completions of one queue, server, kind and linkage */

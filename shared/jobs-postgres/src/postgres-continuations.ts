@@ -1,7 +1,7 @@
 import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
-import type { Consequence } from './postgres-outbox.js';
+import type { Consequence, Drawing } from './postgres-outbox.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from './sql/awaiting-jobs.js';
 import { type LinkRow, openLinks, settleLinks } from './sql/job-links.js';
@@ -21,7 +21,11 @@ export class PostgresContinuations implements Consequence {
     this.#queues = queues;
   }
 
-  async draw(client: pg.ClientBase, moves: readonly MoveRow[]): Promise<Set<string | null>> {
+  async draw(
+    client: pg.ClientBase,
+    moves: readonly MoveRow[],
+    { isolate, setAside }: Drawing,
+  ): Promise<Set<string | null>> {
     const ends = endsOf(moves);
     const announced = new Set<string | null>();
     if (ends.size === 0) return announced;
@@ -29,9 +33,18 @@ export class PostgresContinuations implements Consequence {
     const { rows } = await client.query<LinkRow>({ ...openLinks, values: [arrayOf(parents), maxLinks] });
     if (rows.length === maxLinks) await putBack(client, moves);
     for (const [queueId, links] of byChildQueue(rows)) {
-      const { ready, held, waiting } = await settle(client, queueId, links, ends);
-      if (ready > 0) announced.add(await this.#queues.nameOf(queueId));
-      if (waiting > 0 || held) announced.add(null);
+      const released = await isolate(
+        byChild(links),
+        (children) => settle(client, queueId, children.flat(), ends),
+        (ofChild, error) => {
+          const jobId = ofChild[0]?.child_id ?? '';
+          return setAside({ key: `job ${jobId}`, queueId, jobId, item: endsFor(ofChild, moves) }, error);
+        },
+      );
+      for (const { ready, held, waiting } of released) {
+        if (ready > 0) announced.add(await this.#queues.nameOf(queueId));
+        if (waiting > 0 || held) announced.add(null);
+      }
     }
     return announced;
   }
@@ -92,6 +105,28 @@ function endsOf(moves: readonly MoveRow[]): Map<string, ParentEnd> {
     ends.set(id, meta.gone === true ? 'gone' : state);
   }
   return ends;
+}
+
+/** The links of each job that waits, in the order of locking. */
+function byChild(links: readonly LinkRow[]): LinkRow[][] {
+  const groups = new Map<string, LinkRow[]>();
+  for (const link of links) {
+    const group = groups.get(link.child_id);
+    if (group === undefined) groups.set(link.child_id, [link]);
+    else group.push(link);
+  }
+  return [...groups].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
+}
+
+/** The ends of the parents of these links, without anything that other consequences would draw from them again. */
+function endsFor(links: readonly LinkRow[], moves: readonly MoveRow[]): MoveRow[] {
+  const parents = new Set(links.map((link) => link.parent_id));
+  return moves
+    .filter(({ job_id: id, meta }) => parents.has(id) && meta.followed === true)
+    .map(({ job_id, from_state, to_state, meta: { gone } }) => {
+      const meta: MoveRow['meta'] = { followed: true, ...(gone === true && { gone }) };
+      return { queue_id: 0, job_id, from_state, to_state, meta };
+    });
 }
 
 /** In the order of the queues' numbers, which is the order of locking. */

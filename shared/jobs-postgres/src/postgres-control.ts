@@ -1,12 +1,13 @@
-import type {
-  BatchControl,
-  Claim,
-  ControlOptions,
-  ControlResult,
-  JobControl,
-  JobState,
-  QueueLimits,
-  QueueSettings,
+import {
+  type BatchControl,
+  checkTime,
+  type Claim,
+  type ControlOptions,
+  type ControlResult,
+  type JobControl,
+  type JobState,
+  type QueueLimits,
+  type QueueSettings,
 } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { findRowOn } from './job-in-transaction.js';
@@ -93,7 +94,8 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
   }
 
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
-    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [runAt.toISOString()]);
+    const time = checkTime('runAt', runAt).toISOString();
+    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [time]);
     this.#wakeUps.announce(null);
     return result;
   }

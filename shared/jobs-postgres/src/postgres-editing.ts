@@ -1,10 +1,27 @@
-import { checkEdits, checkName, type Job, type JobContent, type JobEditing, isId } from '@longshore/jobs';
+import {
+  checkEdits,
+  isId,
+  type Job,
+  type JobContent,
+  type JobEditing,
+  type JsonText,
+  keepStoredDigits,
+} from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
+import { byQueue } from './by-queue.js';
 import type { Database, Statement } from './database.js';
 import { type JobRow, toJob } from './job-row.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { type EditableTable, editInLine, editWaiting, lockEditable, moveReady } from './sql/edit-jobs.js';
+import {
+  type EditableTable,
+  editInLine,
+  editWaiting,
+  lockEditable,
+  type LockedRow,
+  moveReady,
+} from './sql/edit-jobs.js';
 import { findJobs } from './sql/find-jobs.js';
+import { moveReports } from './sql/job-reports.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
@@ -13,6 +30,8 @@ type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 interface Place {
   readonly queueId: number;
   readonly table: EditableTable;
+  /** Its arguments with all digits. */
+  readonly args: JsonText;
 }
 
 /** A job went elsewhere between the look at it and its lock. */
@@ -73,9 +92,9 @@ export class PostgresEditing implements JobEditing {
     for (const row of rows) current.set(row.id, await this.#toJob(row));
     const edits = decide(current);
     checkEdits(current, edits);
-    for (const { queue } of edits.values()) checkName('queue', queue);
     for (const [statement, place, group] of grouped(edits, current, places))
-      await run(statement, await this.#values(place, group, edits));
+      await run(statement, await this.#values(place.queueId, group, edits, places));
+    await this.#moveReports(edits, current, places, run);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
     return Promise.all(edited.map((row) => this.#toJob(row)));
   }
@@ -88,19 +107,23 @@ export class PostgresEditing implements JobEditing {
       const states = new Set(rows.filter((row) => row.queue_id === queueId).map(({ state }) => state));
       for (const table of [...states].flatMap((state) => tablesOf[state] ?? []).toSorted()) {
         const ids = rows.filter((row) => row.queue_id === queueId).map(({ id }) => id);
-        const locked = await run<{ id: string }>(lockEditable(table), [queueId, arrayOf(ids)]);
-        for (const { id } of locked) places.set(id, { queueId, table });
+        const locked = await run<LockedRow>(lockEditable(table), [queueId, arrayOf(ids)]);
+        for (const { id, args } of locked) places.set(id, { queueId, table, args });
       }
     }
     return places;
   }
 
   async #values(
-    { queueId }: Place,
+    queueId: number,
     ids: readonly string[],
     edits: ReadonlyMap<string, JobContent>,
+    places: ReadonlyMap<string, Place>,
   ): Promise<unknown[]> {
     const contents = ids.flatMap((id) => edits.get(id) ?? []);
+    const documents = contents.map(({ args }, index) =>
+      keepStoredDigits(places.get(ids[index] ?? '')?.args ?? args, args),
+    );
     const queueIds: number[] = [];
     for (const content of contents) {
       const id = await this.#queues.idOf(content.queue);
@@ -110,11 +133,36 @@ export class PostgresEditing implements JobEditing {
     return [
       queueId,
       arrayOf(ids),
-      `[${contents.map(({ args }) => args).join(',')}]`,
+      `[${documents.join(',')}]`,
       arrayOf(contents.map(({ priority }) => priority)),
       contents.map(({ runAt }) => runAt?.toISOString() ?? null),
       arrayOf(queueIds),
     ];
+  }
+
+  async #moveReports(
+    edits: ReadonlyMap<string, JobContent>,
+    current: ReadonlyMap<string, Job>,
+    places: ReadonlyMap<string, Place>,
+    run: Run,
+  ): Promise<void> {
+    const moved = [...edits].flatMap(([id, { queue }]) => {
+      const [job, place] = [current.get(id), places.get(id)];
+      if (job === undefined || place === undefined || job.queue === queue) return [];
+      return [{ id, to: queue, queue: job.queue, queueId: place.queueId, createdAt: job.createdAt }];
+    });
+    for (const group of byQueue(moved).values()) {
+      const [first] = group;
+      if (first === undefined) continue;
+      const times = group.map(({ createdAt }) => createdAt.getTime());
+      const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
+      await run(moveReports, [
+        first.queueId,
+        arrayOf(group.map(({ id }) => id)),
+        arrayOf(queueIds),
+        new Date(Math.min(...times)).toISOString(),
+      ]);
+    }
   }
 
   async #toJob(row: JobRow): Promise<Job> {

@@ -3,6 +3,12 @@ import { StorageUnavailableError } from '@longshore/jobs';
 /** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
+/**
+ * Classes of SQLSTATEs that a value leads to: it is out of range, no JSON, refused by a constraint or by a trigger, too large,
+ * or its page cannot be read. The same statement without it may succeed.
+ */
+const ofData = /^(21|22|23|38|39|54|P0|XX)/;
+
 export function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : '';
@@ -39,6 +45,16 @@ export function translate(error: unknown, end?: Error): unknown {
   const known = reasons.find(([pattern]) => pattern.test(code))?.[1];
   const reason = known === undefined ? 'Postgres cannot be reached' : `${known} (SQLSTATE ${code})`;
   return new StorageUnavailableError(reason, { cause });
+}
+
+/**
+ * Whether an error comes from what was to be written or read, not from the state of the database or of the connection: one of
+ * the data by its SQLSTATE, or one of this process's own code.
+ */
+export function isOfData(error: unknown): boolean {
+  if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
 }
 
 /** Whether a lock was not to be had in the time that a transaction wanted to wait for it (`lock_timeout`). */

@@ -1,10 +1,16 @@
 import {
   bringsKeys,
+  checkNewJob,
+  checkShown,
   createdOf,
+  type Holders,
+  holdersToShow,
+  type Job,
   type JobIntake,
   type KeyResolution,
   type NewBatch,
   type NewJob,
+  noneShown,
   type Receipt,
   receiptOf,
   type TransactionClient,
@@ -14,26 +20,15 @@ import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
-import { chunks, maxChunk } from './insert-chunks.js';
-import {
-  awaitingInsert,
-  batchInsert,
-  checkParents,
-  linksInsert,
-  waitsForParents,
-  withFollowed,
-} from './linked-inserts.js';
+import { insertsOf, knownParents, maxChunk } from './inserts.js';
+import { checkParents, parentScopes, waitsForParents, withFollowed } from './linked-inserts.js';
 import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
+import { type JobRow, toJob } from './job-row.js';
 import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
 import type { Settings } from './settings.js';
-import {
-  type CreatedRow,
-  hasConcurrencyKey,
-  type Insert,
-  readyInsert,
-  waitingInsert,
-} from './sql/enqueue-jobs.js';
+import { type CreatedRow, hasConcurrencyKey, type Insert } from './sql/enqueue-jobs.js';
+import { findJobs } from './sql/find-jobs.js';
 import { noteGaps, selectLastPlace, type Visibility } from './sql/scan-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
@@ -56,7 +51,8 @@ export class PostgresIntake implements JobIntake {
     this.#wakeUps = wakeUps;
   }
 
-  enqueue(job: NewJob): Promise<Receipt> {
+  async enqueue(job: NewJob): Promise<Receipt> {
+    checkNewJob(job);
     const keyed = bringsKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
     let buffer = buffers.get(job.queue);
@@ -69,12 +65,14 @@ export class PostgresIntake implements JobIntake {
   }
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
+    for (const job of jobs) checkNewJob(job);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
     return receiptOf(await this.#enqueue(jobs, null, transaction));
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
     const jobs = jobsOf(batch);
+    for (const job of jobs) checkNewJob(job);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
     return receiptOf(await this.#enqueue(jobs, batch, transaction));
   }
@@ -85,7 +83,8 @@ export class PostgresIntake implements JobIntake {
     transaction: TransactionClient | undefined,
   ): Promise<Date | null> {
     const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
-    if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run);
+    if (jobs.some(waitsForParents))
+      await checkParents(jobs, batch, run, await parentScopes(jobs, this.#queues));
     if (transaction !== undefined) {
       const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
       transaction.afterCommit?.(() => this.#announce(jobs));
@@ -108,14 +107,16 @@ export class PostgresIntake implements JobIntake {
     // Known before a connection is held.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
+    const scopes = await parentScopes(jobs, this.#queues);
     const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & Receipt> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
-      if (resolution.created.some(waitsForParents)) await checkParents(resolution.created, created, run);
+      if (resolution.created.some(waitsForParents))
+        await checkParents(resolution.created, created, run, scopes);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
       const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
-      return { ...resolution, createdAt };
+      return { ...resolution, shown: await this.#show(jobs, resolution.holders, run), createdAt };
     };
     if (transaction !== undefined) {
       const { created, replacements, ...receipt } = await atOnce(transaction, write);
@@ -128,6 +129,17 @@ export class PostgresIntake implements JobIntake {
     );
     this.#announce([...created, ...replacements.values()]);
     return receipt;
+  }
+
+  /** Reads the holders that the receipt must show, in the transaction that leaves them their keys. */
+  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<Receipt['shown']> {
+    const ids = holdersToShow(jobs, holders);
+    if (ids.length === 0) return noneShown;
+    const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
+    const shown = new Map<string, Job>();
+    for (const row of rows) shown.set(row.id, toJob(row, await this.#queues.nameOf(row.queue_id)));
+    checkShown(jobs, holders, (id) => shown.get(id));
+    return shown;
   }
 
   /** Gives up if it has to wait for one of the keys. */
@@ -170,22 +182,7 @@ export class PostgresIntake implements JobIntake {
       await this.#queues.notePriorities(queueId, group);
       groups.push([queueId, group]);
     }
-    return (function* build() {
-      if (batch !== null) yield batchInsert(batch);
-      for (const [queueId, group] of groups) {
-        const atOnce = group.filter((job) => !waitsForParents(job));
-        for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
-          yield readyInsert(queueId, chunk, visibility);
-        for (const chunk of chunks(atOnce.filter(({ due }) => due !== null)))
-          yield waitingInsert(queueId, chunk);
-        if (atOnce.length === group.length) continue;
-        const known = knownParents(jobs, batch);
-        for (const chunk of chunks(group.filter(waitsForParents))) {
-          yield awaitingInsert(queueId, chunk);
-          yield linksInsert(queueId, chunk, known);
-        }
-      }
-    })();
+    return insertsOf(groups, { batch, known: knownParents(jobs, batch), visibility });
   }
 
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
@@ -252,13 +249,6 @@ function handedOver(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-/** Parents that need not be told: those that come with their children, and a batch unless it has ended before it began. */
-function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
-  const known = new Set(jobs.map(({ id }) => id));
-  if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
-  return known;
 }
 
 /** The wake-ups that these jobs call for. */

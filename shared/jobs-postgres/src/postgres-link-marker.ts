@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
-import type { Database } from './database.js';
+import { type Database, isOfData } from './database.js';
+import { apart, type Isolate, together } from './isolation.js';
+import type { PostgresSetAside } from './postgres-set-aside.js';
 import {
   findParents,
   followBatches,
@@ -28,27 +30,38 @@ export interface MarkingReport {
  */
 export class PostgresLinkMarker {
   readonly #database: Database;
+  readonly #setAside: PostgresSetAside;
   /** Where the next look begins, so that links whose parents are held for long do not keep others from their turn. */
   #from = beginning;
 
-  constructor(database: Database) {
+  constructor(database: Database, setAside: PostgresSetAside) {
     this.#database = database;
+    this.#setAside = setAside;
   }
 
-  mark(): Promise<MarkingReport> {
-    return this.#database.transaction((client) => this.#mark(client));
+  /** All in one go; only if that fails for a reason of its data, one parent is separated from the other. */
+  async mark(): Promise<MarkingReport> {
+    const from = this.#from;
+    try {
+      return await this.#database.transaction((client) => this.#mark(client, together));
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      this.#from = from;
+      return this.#database.transaction((client) => this.#mark(client, apart(client)));
+    }
   }
 
-  async #mark(client: pg.ClientBase): Promise<MarkingReport> {
+  async #mark(client: pg.ClientBase, isolate: Isolate): Promise<MarkingReport> {
     const { rows: links } = await client.query<LinkRow>({ ...takeUnmarked, values: [this.#from, maxLinks] });
     this.#from = links.length < maxLinks ? beginning : (links.at(-1)?.child_id ?? beginning);
     if (links.length === 0) return { marked: 0, held: 0 };
     const ids = [...new Set(links.map((link) => link.parent_id))];
     const { rows: parents } = await client.query<ParentRow>({ ...findParents, values: [arrayOf(ids)] });
     const ended = parents.filter(({ place, state }) => place === null || state !== null);
-    const told = await tell(
+    const told = await this.#tell(
       client,
       parents.filter(({ place, state }) => place !== null && state === null),
+      isolate,
     );
     if (ended.length > 0) {
       const states = ended.map(({ state }) => state ?? 'cancelled');
@@ -63,23 +76,43 @@ export class PostgresLinkMarker {
     });
     return { marked: done.length, held: links.length - done.length };
   }
+
+  /** Returns those that know now that others wait for them. */
+  async #tell(client: pg.ClientBase, parents: readonly ParentRow[], isolate: Isolate): Promise<string[]> {
+    const told: string[] = [];
+    for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
+      for (const [queueId, members] of Object.entries(groupBy(group, (parent) => `${parent.queue_id}`))) {
+        const some = await isolate(
+          members,
+          (parts) => follow(client, place, Number(queueId), parts),
+          ({ id: jobId, queue_id: of }, error) =>
+            this.#setAside.put(
+              client,
+              { role: 'resolver', key: `parent ${jobId}`, queueId: of, jobId },
+              error,
+            ),
+        );
+        told.push(...some.flat());
+      }
+    }
+    return told;
+  }
 }
 
-/** Returns those that know now that others wait for them. */
-async function tell(client: pg.ClientBase, parents: readonly ParentRow[]): Promise<string[]> {
-  const told: string[] = [];
-  for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
-    for (const [queueId, members] of Object.entries(groupBy(group, (parent) => `${parent.queue_id}`))) {
-      const ids = arrayOf(members.map(({ id }) => id));
-      const { rows } = await client.query<{ id: string }>(
-        place === 'batch'
-          ? { ...followBatches, values: [ids] }
-          : { ...followJobs[place as keyof typeof followJobs], values: [queueId, ids] },
-      );
-      told.push(...rows.map(({ id }) => id));
-    }
-  }
-  return told;
+/** Returns those of one table and queue that know now that others wait for them. */
+async function follow(
+  client: pg.ClientBase,
+  place: string,
+  queueId: number,
+  parents: readonly ParentRow[],
+): Promise<string[]> {
+  const ids = arrayOf(parents.map(({ id }) => id));
+  const { rows } = await client.query<{ id: string }>(
+    place === 'batch'
+      ? { ...followBatches, values: [ids] }
+      : { ...followJobs[place as keyof typeof followJobs], values: [queueId, ids] },
+  );
+  return rows.map(({ id }) => id);
 }
 
 function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Record<string, Item[]> {

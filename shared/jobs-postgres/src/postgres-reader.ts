@@ -26,13 +26,13 @@ import type { Database } from './database.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { toQueue } from './queue-row.js';
-import { JobHomes } from './job-homes.js';
+import { JobLocator } from './job-locator.js';
 import { noCounts, type PostgresCounters } from './postgres-counters.js';
 import { findRowOn } from './job-in-transaction.js';
 import { runWithin } from './run.js';
 import { SameTick } from './same-tick.js';
 import { countJobs, countJobsByState } from './sql/count-jobs.js';
-import { findDocuments, findJob, findJobs } from './sql/find-jobs.js';
+import { type DocumentsRow, findDocuments, findJob, findJobs } from './sql/find-jobs.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
 import { holdsNone, isText, type ListRequest, type SearchScope } from './sql/job-search.js';
@@ -50,7 +50,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   readonly #searches: Database;
   readonly #queues: QueueDirectory;
   readonly #counters: PostgresCounters;
-  readonly #homes = new JobHomes();
+  readonly #locator: JobLocator;
   readonly #sameTick = new SameTick();
 
   /** @param searches for what nobody can foresee the cost of */
@@ -59,6 +59,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     this.#searches = searches;
     this.#queues = queues;
     this.#counters = counters;
+    this.#locator = new JobLocator(database);
   }
 
   async findJob(id: string, transaction?: TransactionClient): Promise<Job | null> {
@@ -69,11 +70,8 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
 
   async findDocuments(jobId: string): Promise<JobDocuments | null> {
     if (!isId(jobId)) return null;
-    const [row] = await this.#database.query<{ args: string; result: string }>(findDocuments, [
-      jobId,
-      this.#homes.of(jobId),
-    ]);
-    return row ?? null;
+    const row = await this.#locator.find<DocumentsRow>(findDocuments, jobId);
+    return row === undefined ? null : { args: row.args, result: row.result };
   }
 
   async listAttempts(jobId: string): Promise<Attempt[]> {
@@ -162,11 +160,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   /** The job as it is stored; `undefined` if there is none. */
   async findRow(id: string): Promise<JobRow | undefined> {
     if (!isId(id)) return undefined;
-    return this.#sameTick.share(id, async () => {
-      const [row] = await this.#database.query<JobRow>(findJob, [id, this.#homes.of(id)]);
-      if (row !== undefined) this.#homes.remember(id, row.queue_id);
-      return row;
-    });
+    return this.#sameTick.share(id, () => this.#locator.find<JobRow>(findJob, id));
   }
 
   async #listNear(request: ListRequest): Promise<NearJobs> {

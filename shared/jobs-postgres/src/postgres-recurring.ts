@@ -3,6 +3,7 @@ import {
   type FiredRecurringJob,
   type FiringReport,
   jobOf,
+  keepStoredDigits,
   type NewJob,
   type NewRecurringJob,
   planFiring,
@@ -16,7 +17,9 @@ import {
 } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Database } from './database.js';
+import { apart } from './isolation.js';
 import type { PostgresIntake } from './postgres-intake.js';
+import type { PostgresSetAside } from './postgres-set-aside.js';
 import { nextDueAt, query, synchronize } from './recurring-synchronization.js';
 import { type Run, runAlone, runOn, runWithin } from './run.js';
 import * as sql from './sql/recurring-jobs.js';
@@ -31,11 +34,13 @@ export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
   readonly #intake: PostgresIntake;
   readonly #wakeUps: WakeUps;
+  readonly #setAside: PostgresSetAside;
 
-  constructor(database: Database, intake: PostgresIntake, wakeUps: WakeUps) {
+  constructor(database: Database, intake: PostgresIntake, wakeUps: WakeUps, setAside: PostgresSetAside) {
     this.#database = database;
     this.#intake = intake;
     this.#wakeUps = wakeUps;
+    this.#setAside = setAside;
   }
 
   async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
@@ -82,7 +87,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
         if (row === undefined)
           throw new Error(`The recurring job "${job.id}" is not among those to be changed`);
         if (row.application !== null) throw new RecurringJobOwnedError(job.id, row.application);
-        const values = sql.upsertValues(job, null, nextDueAt(job, row.now));
+        const kept = { ...job, args: keepStoredDigits(row.args_text, job.args) };
+        const values = sql.upsertValues(kept, null, nextDueAt(job, row.now));
         results.push((await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row);
       }
       return results;
@@ -189,12 +195,18 @@ export class PostgresRecurringJobs implements RecurringJobs {
         const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
         const busy = await this.#busy(client, rows);
         for (const row of rows) {
-          const outcome = await this.#fire(client, row, busy.has(row.id));
+          const [outcome = null] = await apart(client)(
+            [row],
+            () => this.#fire(client, row, busy.has(row.id)),
+            (_, error) => this.#setAside.put(client, { role: 'recurring', key: row.id }, error),
+          );
           if (outcome === null) continue;
           fired.push(outcome);
           if (outcome.jobIds.length > 0) queues.add(row.concurrency_key === null ? row.queue : null);
         }
       });
+      const ids = fired.map(({ id }) => id);
+      if (ids.length > 0) await this.#setAside.settled('recurring', ids);
     }
     for (const queue of queues) this.#wakeUps.announce(queue);
     return { fired, nextDueMs: fired.length > 0 ? 0 : (next?.next_due_in ?? null) };

@@ -11,6 +11,7 @@ import type {
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database } from './database.js';
+import type { JobRow } from './job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
@@ -69,26 +70,46 @@ export class PostgresReports implements JobReports, JobLogReader {
     jobId: string,
     { attempt, after, limit = 100, offset = 0 }: LogQuery = {},
   ): Promise<LogLine[]> {
-    const job = await this.#reader.findRow(jobId);
-    if (job === undefined) return [];
     const [start = '0', line = '0'] = (after ?? '').split('.').filter((part) => /^\d{1,16}$/.test(part));
-    const values = [job.queue_id, job.id, job.created_at, attempt ?? null, start, line, limit, offset];
-    return this.#database.query<LogRow>(selectLines, values);
+    const { rows } = await this.#reportsOf(jobId, (of) =>
+      this.#database.query<LogRow>(selectLines, [...of, attempt ?? null, start, line, limit, offset]),
+    );
+    return rows;
   }
 
   async listTransitions(jobId: string): Promise<Transition[]> {
-    const job = await this.#reader.findRow(jobId);
-    if (job === undefined) return [];
-    const values = [job.queue_id, job.id, job.created_at];
-    return transitionsOf(job, await this.#database.query<MoveRow>(selectMoves, values));
+    const { job, rows } = await this.#reportsOf(jobId, (of) =>
+      this.#database.query<MoveRow>(selectMoves, of),
+    );
+    return job === undefined ? [] : transitionsOf(job, rows);
   }
 
   async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
-    const job = await this.#reader.findRow(jobId);
-    if (job === undefined) return 0;
-    const values = [job.queue_id, job.id, job.created_at, attempt ?? null];
-    const [row] = await this.#database.query<{ lines: number }>(countLines, values);
-    return row?.lines ?? 0;
+    const { rows } = await this.#reportsOf(jobId, (of) =>
+      this.#database.query<{ lines: number }>(countLines, [...of, attempt ?? null]),
+    );
+    return rows[0]?.lines ?? 0;
+  }
+
+  /**
+   * A job and what was reported of it. Reports go with a job that is moved to another queue, so if none are found where the
+   * job was, it is looked up again.
+   *
+   * @param read gets the number of the queue, the id, and when the job was made
+   */
+  async #reportsOf<Row>(
+    jobId: string,
+    read: (of: unknown[]) => Promise<Row[]>,
+  ): Promise<{ job: JobRow | undefined; rows: Row[] }> {
+    let job = await this.#reader.findRow(jobId);
+    while (job !== undefined) {
+      const { queue_id: queueId, id, created_at: createdAt } = job;
+      const rows = await read([queueId, id, createdAt]);
+      if (rows.length > 0) return { job, rows };
+      job = await this.#reader.findRow(jobId);
+      if (job?.queue_id === queueId) return { job, rows };
+    }
+    return { job, rows: [] };
   }
 }
 

@@ -21,6 +21,7 @@ import type {
   RescueReport,
   ServerControlResult,
   ServerRegistration,
+  SetAside,
   TransactionClient,
 } from '@longshore/jobs';
 import { jobStore, migrate } from './migrate.js';
@@ -35,6 +36,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
   readonly bulk: BulkOperations;
   readonly audit: AuditLog;
   readonly statistics: JobStatistics;
+  readonly setAside: SetAside;
 
   constructor(options: PostgresOptions) {
     super(assembleStorage(options));
@@ -43,6 +45,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     this.bulk = this.parts.bulk;
     this.audit = this.parts.audit;
     this.statistics = this.parts.statistics;
+    this.setAside = this.parts.setAside;
   }
 
   async open(): Promise<void> {

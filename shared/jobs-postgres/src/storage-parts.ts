@@ -25,6 +25,7 @@ import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresReports } from './postgres-reports.js';
 import { endsWithin } from './pool.js';
+import { PostgresSetAside } from './postgres-set-aside.js';
 import { PostgresStatistics } from './postgres-statistics.js';
 import { QueueDirectory } from './queue-directory.js';
 import { indexPlans, searchPlans } from './settings.js';
@@ -40,9 +41,10 @@ export function assembleStorage(options: PostgresOptions) {
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
   const queues = new QueueDirectory(database);
+  const setAside = new PostgresSetAside(database);
   const intake = new PostgresIntake(database, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
-  const claims = new PostgresClaims(database, queues, wakeUps, limits);
+  const claims = new PostgresClaims(database, queues, wakeUps, limits, setAside);
   const counters = new PostgresCounters(database);
   const reader = new PostgresReader(database, searches, queues, counters);
   const batches = new PostgresBatches(database, queues, announce);
@@ -66,17 +68,24 @@ export function assembleStorage(options: PostgresOptions) {
     leases: new PostgresLeases(database, queues),
     failures: new PostgresFailures(database, queues),
     feed: new PostgresFeed(database, searches, queues),
-    bulk: new PostgresBulkOperations(database, queues, reader, announce),
+    bulk: new PostgresBulkOperations(database, queues, reader, setAside, announce),
     statistics: new PostgresStatistics(database, queues),
-    recurring: new PostgresRecurringJobs(database, intake, wakeUps),
+    recurring: new PostgresRecurringJobs(database, intake, wakeUps, setAside),
     registry: new PostgresRegistry(database, queues, () => claims.rescue()),
-    completions: new PostgresCompletions(database, queues, wakeUps, limits),
+    completions: new PostgresCompletions(database, queues, wakeUps, limits, setAside),
     control: new PostgresControl(database, queues, reader, wakeUps, limits),
     editing: new PostgresEditing(database, queues, wakeUps),
-    outbox: new PostgresOutbox(database, new PostgresLinkMarker(database), consequences, announce),
+    outbox: new PostgresOutbox(
+      database,
+      new PostgresLinkMarker(database, setAside),
+      consequences,
+      setAside,
+      announce,
+    ),
+    setAside,
     reports: new PostgresReports(database, queues, reader, longestOf(retentionDays)),
     historyIndexes,
-    housekeeping: new Housekeeping(database, retentionDays),
+    housekeeping: new Housekeeping(database, retentionDays, setAside),
   };
 }
 

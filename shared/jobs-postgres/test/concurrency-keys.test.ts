@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Database } from '../src/database.js';
 import { Housekeeping } from '../src/housekeeping.js';
 import { PostgresStorage } from '../src/index.js';
+import { PostgresSetAside } from '../src/postgres-set-aside.js';
 import { databaseOptions } from '../src/postgres-options.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -106,7 +107,8 @@ describe('Concurrency keys on Postgres', () => {
     await storage.settle(100);
     await database.query('delete from longshore.job where queue_id > 0');
     const direct = new Database(databaseOptions({ url: database.url }));
-    await new Housekeeping(direct, { done: 7, failed: 30, cancelled: 7 }).noteRoom();
+    const retention = { done: 7, failed: 30, cancelled: 7 };
+    await new Housekeeping(direct, retention, new PostgresSetAside(direct)).noteRoom();
     await direct.close();
     expect(await storage.settle(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');

@@ -61,6 +61,11 @@ describe('longshore.enqueue()', () => {
   for (const [title, call] of [
     ['an empty key', `'work', unique_key => ''`],
     ['a concurrency key without a limit', `'work', concurrency_key => 'a'`],
+    ['a priority out of bounds', `'work', priority => 101`],
+    ['a time that never comes', `'work', run_at => 'infinity'`],
+    ['a time after 9999', `'work', run_at => '10000-01-01'`],
+    ['a time before 1970', `'work', run_at => '1969-12-31'`],
+    ['arguments nested too deep', `'work', args => (repeat('[', 102) || repeat(']', 102))::jsonb`],
     ['a concurrency limit out of bounds', `'work', concurrency_key => 'a', concurrency_limit => 0`],
   ] as const) {
     it(`refuses ${title}`, async () => {

@@ -8,10 +8,21 @@ export type { BatchOrder, EnqueuedBatch } from './client/batch-order.js';
 export type * from './job/batch.js';
 export { endOf, progressOf } from './job/batch.js';
 export * from './job/continuation.js';
-export type { EventFilter } from './events/event-filter.js';
+export { admits, type EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
 export type { HeardEvent } from './events/job-listener.js';
 export { toJsonText } from './job/arguments.js';
+export {
+  type Bounds,
+  bounds,
+  checkNewJob,
+  checkTime,
+  isTime,
+  mostCountedAttempts,
+  nearest,
+  timeBounds,
+} from './job/bounds.js';
+export { keepStoredDigits } from './job/stored-digits.js';
 export type { Concurrency } from './job/concurrency.js';
 export {
   checkMaxAttempts,
@@ -31,6 +42,7 @@ export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';
 export * from './job/job-event.js';
 export type { ConflictPolicy, Uniqueness, UniquenessOptions, UniquenessRule } from './job/uniqueness.js';
+export { toJobError } from './job/failure.js';
 export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export {
@@ -103,9 +115,10 @@ export type * from './storage/job-reports.js';
 export type * from './storage/failed-jobs.js';
 export type * from './storage/lease.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
-export { type Receipt, receiptOf } from './storage/receipt.js';
+export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './storage/receipt.js';
 export { type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';
+export * from './storage/set-aside.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
 export * from './storage/error-groups.js';
 export * from './storage/job-statistics.js';

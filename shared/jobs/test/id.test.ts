@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { firstIdOf, isId, newId } from '../src/index.js';
 
@@ -32,5 +35,36 @@ describe('An id', () => {
     const counts = new Map<string, number>();
     for (const id of made) counts.set(id[19] ?? '', (counts.get(id[19] ?? '') ?? 0) + 1);
     for (const digit of '89ab') expect(counts.get(digit)).to.be.within(0.2 * made.length, 0.3 * made.length);
+  });
+
+  const module = new URL('../dist/job/id.js', import.meta.url).href;
+  const making = `import(${JSON.stringify(module)}).then(({ newId }) => Array.from({ length: 20_000 }, () => newId()))`;
+
+  it('is that of no other process and of no other thread that makes ids at the same time', async () => {
+    const inThread = (): Promise<string[]> =>
+      new Promise((resolve, reject) => {
+        const code = `${making}.then((ids) => require('node:worker_threads').parentPort.postMessage(ids))`;
+        new Worker(code, { eval: true }).once('message', resolve).once('error', reject);
+      });
+    const inProcess = async (): Promise<string[]> => {
+      const code = `${making}.then((ids) => console.log(ids.join()))`;
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', code], { maxBuffer: 2 ** 24 });
+      return stdout.trim().split(',');
+    };
+    const makers = [inThread, inThread, inThread, inProcess, inProcess];
+    const ids = [...made, ...(await Promise.all(makers.map((make) => make()))).flat()];
+    expect(ids).to.have.length(made.length + 100_000);
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+
+  it('has 62 random bits besides those that count', () => {
+    const columns = Array.from({ length: 64 }, () => 0);
+    const tails = made.map((id) => BigInt(`0x${id.slice(19).replaceAll('-', '')}`));
+    for (const tail of tails)
+      for (let bit = 0; bit < 64; bit++)
+        if (((tail >> BigInt(bit)) & 1n) === 1n) columns[bit] = (columns[bit] ?? 0) + 1;
+    const random = columns.filter((ones) => ones > 0.45 * made.length && ones < 0.55 * made.length);
+    expect(random).to.have.length(62);
+    expect(new Set(tails).size).to.equal(made.length);
   });
 });

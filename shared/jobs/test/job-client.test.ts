@@ -63,7 +63,14 @@ describe('A job client', () => {
   const refused: [string, object, string][] = [
     ['a delay and a time', { delayMs: 1, runAt: new Date() }, 'not both'],
     ['a negative delay', { delayMs: -1 }, 'delayMs'],
-    ['a time that is none', { runAt: new Date(Number.NaN) }, 'not a valid date'],
+    ['a delay beyond ten years', { delayMs: 315_360_000_001 }, 'from 0 to 315360000000 (ten years)'],
+    ['a delay without end', { delayMs: Infinity }, 'delayMs'],
+    ['a time that is none', { runAt: new Date(Number.NaN) }, 'an invalid Date'],
+    ['a time before 1970', { runAt: new Date(-1) }, '1970-01-01T00:00:00Z to 9999'],
+    ['a time after 9999', { runAt: new Date(253_402_300_800_000) }, '1970-01-01T00:00:00Z to 9999'],
+    ['a priority below -100', { priority: -101 }, 'from -100 to 100'],
+    ['a tag with a NUL', { tags: ['a\0b'] }, 'without NUL'],
+    ['a key with half of a surrogate pair', { idempotencyKey: '\ud83d' }, 'without NUL'],
     ['a queue with a space', { queue: 'a b' }, 'cannot name a queue'],
   ];
   for (const [what, options, message] of refused) {
@@ -95,27 +102,38 @@ describe('A job client', () => {
     });
   }
 
-  it('refuses a job that waits for itself', async () => {
-    const id = newId();
-    const refusal = await refusalOf(client.enqueue(report, {}, { id, after: { parents: [id] } }));
-    expect(refusal).to.be.instanceOf(RangeError);
+  it('lets a job wait for those before it in the same call, by their places', async () => {
+    const order = { definition: report, args: {} };
+    const [first, second, last] = await client.enqueueMany([
+      order,
+      { ...order, options: { after: { parents: [0] } } },
+      { ...order, options: { after: { parents: [1, 0, 1] } } },
+    ]);
+    expect(await storage.findJob(second?.id ?? '')).to.include({ state: 'awaiting', parentId: first?.id });
+    expect(await storage.findJob(last?.id ?? '')).to.include({ state: 'awaiting', parentId: second?.id });
+    expect(await storage.listContinuations(first?.id ?? '')).to.have.length(2);
   });
 
-  it('refuses jobs that wait for one another', async () => {
-    const [first, second] = [newId(), newId()];
-    const refusal = await refusalOf(
-      client.enqueueMany([
-        { definition: report, args: {}, options: { id: first, after: { parents: [second] } } },
-        { definition: report, args: {}, options: { id: second, after: { parents: [first] } } },
-      ]),
-    );
-    expect(refusal).to.be.instanceOf(RangeError);
-    expect(await storage.findJob(first)).to.equal(null);
-  });
+  for (const [what, parent] of [
+    ['itself', 1],
+    ['a later job', 2],
+    ['a place that there is not', -1],
+    ['half a place', 0.5],
+  ] as const) {
+    it(`refuses a job of a call that waits for ${what}`, async () => {
+      const order = { definition: report, args: {} };
+      const orders = [order, { ...order, options: { after: { parents: [parent] } } }, order];
+      expect(await refusalOf(client.enqueueMany(orders))).to.be.instanceOf(RangeError);
+      expect(await refusalOf(client.enqueueBatch({ jobs: orders }))).to.be.instanceOf(RangeError);
+      expect((await storage.countJobs()).count).to.equal(0);
+    });
+  }
 
-  it('refuses an id that is not a UUID of version 7', async () => {
-    const id = '4f1c1f8e-4b5e-4f6a-9d57-0d8bb0a6a001';
-    expect(await refusalOf(client.enqueue(report, {}, { id }))).to.be.instanceOf(RangeError);
+  it('makes the ids of jobs itself, whatever it is given', async () => {
+    const chosen = newId();
+    const { id } = await client.enqueue(report, {}, { id: chosen } as object);
+    expect(id).not.to.equal(chosen);
+    expect(await storage.findJob(chosen)).to.equal(null);
   });
 
   it('says where the jobs and the follow-up of a batch are', async () => {

@@ -21,7 +21,7 @@ export type { Confinement } from './request/confinement.js';
 export { type Authenticate, unauthorized } from './request/credentials.js';
 export { readOrWrite, type ScopedCall, type ScopeOf } from './request/scope.js';
 export { createRateLimit, type RateLimit, type RateLimitPolicy } from './request/rate-limit.js';
-export type { CorsOrigins } from './request/response-headers.js';
+export type { RequestGuard } from './koa-adapter.js';
 export type { ApiRequest, ApiResponse, Principal } from './request/request.js';
 export { defineResource } from './resource/define-resource.js';
 export type { FilterDeclaration, Match } from './resource/filter.js';

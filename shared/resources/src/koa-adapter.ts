@@ -10,12 +10,24 @@ import type { Responder } from './responder.js';
 
 export type Middleware = Koa.Middleware;
 
+/** Refuses a request before anything else looks at it, by throwing an {@link ApiError}. */
+export type RequestGuard = (ctx: Koa.Context) => void;
+
 /** The responder as Koa middleware. */
-export function koaAdapter(responder: Responder, bodyLimitBytes: number): Middleware {
+export function koaAdapter(
+  responder: Responder,
+  bodyLimitBytes: number,
+  guard: RequestGuard = () => undefined,
+): Middleware {
   const readBody = bodyReader(bodyLimitBytes);
   return async (ctx, next) => {
     const request = toApiRequest(ctx, () => readBody(ctx));
     ctx.set(responder.commonHeaders(request));
+    try {
+      guard(ctx);
+    } catch (error) {
+      return send(ctx, responder.failed(request, error));
+    }
     const response = await responder.respond(request);
     if (response !== undefined) return send(ctx, response);
     try {

@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import { toApiRequest } from './koa-request.js';
 import { type Admission, admit } from './request/admission.js';
 import { requireReach } from './request/confinement.js';
+import { requireMediaType } from './request/media-type.js';
 import { requireScope } from './request/scope.js';
 
 /**
@@ -16,6 +17,7 @@ export function requireCaller(admission: Admission, scope: string, value?: strin
     requireScope(principal, scope);
     requireReach(principal, value);
     ctx.state['principal'] = principal;
+    if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
     await next();
   };
 }

@@ -11,7 +11,7 @@ import { allowedMethods, requireMethod } from './request/method.js';
 import { afterVersion } from './request/path.js';
 import { parsePrefer } from './request/prefer.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
-import { preflightHeaders } from './request/response-headers.js';
+import { isPreflight } from './request/response-headers.js';
 import { type Catalog, findRoute, type Route, streams } from './request/route.js';
 import { requireScope, scopedCall, type ScopeOf } from './request/scope.js';
 import { whileAllowed } from './request/standing.js';
@@ -87,5 +87,6 @@ export async function answer(
 
 function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
   const allow = allowedMethods(route).join(', ');
-  return { status: 204, headers: { allow, ...preflightHeaders(request, allow) } };
+  const methods = isPreflight(request) ? { 'access-control-allow-methods': allow } : {};
+  return { status: 204, headers: { allow, ...methods } };
 }

@@ -2,7 +2,7 @@ import type { ApiError } from './errors/api-error.js';
 import type { ErrorStackPolicy } from './errors/incident.js';
 import { memoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { IdempotencyStore } from './idempotency/store.js';
-import { koaAdapter, type Middleware } from './koa-adapter.js';
+import { koaAdapter, type Middleware, type RequestGuard } from './koa-adapter.js';
 import { createResponder } from './responder.js';
 import type { ApiInfo } from './openapi/document.js';
 import { createReference } from './openapi/reference.js';
@@ -11,7 +11,6 @@ import type { Confinement } from './request/confinement.js';
 import type { Authenticate } from './request/credentials.js';
 import { supportedVersion } from './request/path.js';
 import type { RateLimit } from './request/rate-limit.js';
-import type { CorsOrigins } from './request/response-headers.js';
 import { readOrWrite, type ScopeOf } from './request/scope.js';
 import { createCatalog } from './resource/catalog.js';
 import type { Resource } from './resource/resource.js';
@@ -55,8 +54,13 @@ export interface ResourceApiOptions {
   readonly idempotency?: IdempotencyStore;
   /** What the reference says about the API as a whole. */
   readonly info?: ApiInfo;
-  /** Origins whose pages may call; default none. */
-  readonly corsOrigins?: CorsOrigins;
+  /** Origins whose pages may call from a browser, e.g. `https://app.example.com`; default none. */
+  readonly corsOrigins?: readonly string[];
+  /**
+   * Called with every request before anything else, also with those that later middleware answers; throws an ApiError to
+   * refuse it. Default: refuses nothing.
+   */
+  readonly guard?: RequestGuard;
   /** Who sees the stack trace of a 500; default `always`. */
   readonly errorStack?: ErrorStackPolicy;
   readonly log: ApiLog;
@@ -96,5 +100,5 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
     corsOrigins: options.corsOrigins ?? [],
     log: options.log,
   });
-  return koaAdapter(responder, options.bodyLimitBytes ?? 1024 * 1024);
+  return koaAdapter(responder, options.bodyLimitBytes ?? 1024 * 1024, options.guard);
 }

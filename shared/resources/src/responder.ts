@@ -6,7 +6,7 @@ import { answer, type Pipeline } from './pipeline.js';
 import type { Caller } from './request/admission.js';
 import { pathSegments } from './request/path.js';
 import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
-import { commonHeaders, type CorsOrigins } from './request/response-headers.js';
+import { commonHeaders } from './request/response-headers.js';
 import { isAdmin } from './request/scope.js';
 import { classifySqlError } from './table/sql-errors.js';
 import type { ApiLog } from './resource-api.js';
@@ -18,7 +18,7 @@ export interface ResponderOptions {
   readonly prefix: string;
   readonly classifyError: (error: unknown) => ApiError | undefined;
   readonly errorStack: ErrorStackPolicy;
-  readonly corsOrigins: CorsOrigins;
+  readonly corsOrigins: readonly string[];
   readonly log: ApiLog;
 }
 

@@ -108,6 +108,49 @@ describe('A caller that is confined to values of a field', () => {
     expect(text).not.to.contain('eliot');
   });
 
+  describe('whose item leaves its bounds while a call is under way', () => {
+    /** An item of the caller's until the storage is asked for more than to find it. */
+    const leaving = defineResource({
+      name: 'parcels',
+      item: Type.Object({ id: Type.String(), owner: Type.String() }),
+      operations: { send: { summary: 'Send it' }, keep: { summary: 'Keep it' } },
+      storage: {
+        get: async (id) => ({ id, owner: 'austen' }),
+        wait: async (id) => ({ id, owner: 'eliot' }),
+        delete: async (id, check) => {
+          check({ id, owner: 'eliot' });
+          return true;
+        },
+        operations: {
+          send: async (id) => ({ id, owner: 'eliot' }),
+          keep: async (id, _body, _context, check) => {
+            check?.({ id, owner: 'eliot' });
+            return { id, owner: 'austen' };
+          },
+        },
+      },
+    });
+
+    for (const [method, path] of [
+      ['GET', '/parcels/7?wait=1'],
+      ['DELETE', '/parcels/7'],
+      ['PUT', '/parcels/7/send'],
+      ['PUT', '/parcels/7/keep'],
+    ] as const) {
+      it(`is told by ${method} ${path} that there is none`, async () => {
+        const other = await serve({
+          resources: [leaving],
+          authenticate: () => confined,
+          confinement: { parcels: { field: 'owner' } },
+        });
+        const { codes, text } = await other.call(`/api/v1${path}`, { method });
+        await other.close();
+        expect(codes).to.deep.equal([40402]);
+        expect(text).not.to.contain('eliot');
+      });
+    }
+  });
+
   it('reaches no resource that is not confined', async () => {
     const { codes, messages } = await call('GET', '/authors');
     expect(codes).to.deep.equal([40301]);

@@ -11,9 +11,12 @@ export interface Health {
 /** How long a readiness check may take. */
 const readyMs = 2_000;
 
-/** `/healthz`: the process answers. `/readyz`: its storage does too. `/metrics`: its numbers. */
+/**
+ * `/healthz`: the process answers. `/readyz`: its storage does too. `/metrics`: its numbers. Each has one spelling, so that
+ * a gateway that keeps one to itself keeps all of it.
+ */
 export function healthRoutes(health: Health): Router {
-  const router = new Router();
+  const router = new Router({ sensitive: true, strict: true });
   router.get('/healthz', (context) => {
     context.set('cache-control', 'no-store');
     context.body = { status: 'ok' };

@@ -16,6 +16,7 @@ export { createLogger, type Logger } from './logger.js';
 export { openStorage } from './open-storage.js';
 export { runService, type RunningService } from './run-service.js';
 export { readQueues } from './server-queues.js';
+export { createServiceApp } from './service-app.js';
 export { type Readiness, storageHealth } from './storage-health.js';
 export { testJob, testJobHandler } from './test-job.js';
 export {

@@ -39,6 +39,11 @@ describe('The health of a service', () => {
     expect((await get('/healthz')).status).to.equal(200);
   });
 
+  for (const path of ['/metrics/', '/METRICS', '//metrics', '/%6detrics', '/./metrics'])
+    it(`is not found at ${path}, which a gateway may not know for /metrics`, async () => {
+      expect((await get(path)).status).to.equal(404);
+    });
+
   it('is not ready before its storage is open, and says why', async () => {
     const response = await get('/readyz');
     expect(response.status).to.equal(503);

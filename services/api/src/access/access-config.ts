@@ -1,6 +1,14 @@
 import { ConfigError, listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
+const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
+/** As browsers send it: lower case, without a path, and without the port that the scheme assumes. */
+const origin = String.raw`https?://([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])(:\d{1,5})?`;
+
+function listOfOnes(one: string): string {
+  return ` *${one}( *, *${one})* *`;
+}
+
 /** Variables about who may call, and how often. */
 export const accessVariables = {
   /** Which credentials are accepted. By default none are asked for, but in production API keys. */
@@ -10,11 +18,19 @@ export const accessVariables = {
   JWT_ISSUER: Type.Optional(Type.String()),
   JWT_AUDIENCE: Type.Optional(Type.String()),
   JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  /** What the header `typ` of a token must be, e.g. `at+jwt` (RFC 9068); any unless set. */
+  JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
+  /** What scopes of tokens begin with here, e.g. `longshore:`; words without it mean nothing then. */
+  JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
   JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
   /** How many requests each caller may send on the long run; 0: any number. */
   RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   /** How many at once, after a pause. */
   RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+  /** Names that the api answers to, besides loopback ones and that of BASE_URL, comma-separated and without ports. */
+  ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${listOfOnes(host)}$` })),
+  /** Origins whose pages may call from a browser, comma-separated: `https://app.example.com`. */
+  CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${listOfOnes(origin)}$` })),
   ...proxyVariables,
 };
 
@@ -34,11 +50,21 @@ export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet
 export function checkAccess(config: AccessConfig): void {
   const kinds = acceptedKinds(config);
   if (config.API_ADMIN_KEY !== undefined && !kinds.has('keys'))
-    throw new ConfigError('API_ADMIN_KEY is set, but API keys are not accepted: set API_AUTH=keys');
+    throw new ConfigError(
+      'API_ADMIN_KEY is set, but API keys are not accepted: set API_AUTH=keys, or leave API_ADMIN_KEY empty',
+    );
   if (config.API_ADMIN_KEY?.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(config.API_ADMIN_KEY))
     throw new ConfigError('API_ADMIN_KEY: after sha256: there must be 64 hexadecimal digits');
   const names = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'] as const;
   const missing = names.filter((name) => config[name] === undefined);
   if (kinds.has('jwt') && missing.length > 0)
     throw new ConfigError(`API_AUTH accepts JWTs, but ${missing.join(', ')} is not set`);
+  if (config.JWT_JWKS_URL !== undefined && !URL.canParse(config.JWT_JWKS_URL))
+    throw new ConfigError(
+      'JWT_JWKS_URL is no URL: give the address of the key set, such as https://…/jwks.json',
+    );
+  if (config.NODE_ENV === 'production' && config.JWT_JWKS_URL?.startsWith('http://'))
+    throw new ConfigError(
+      'JWT_JWKS_URL must begin with https:// in production: over plain HTTP, anybody on the way can put in keys of their own',
+    );
 }

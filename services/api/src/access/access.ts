@@ -40,7 +40,12 @@ export function createAccess(
   const kinds = acceptedKinds(config);
   const rateLimit = rateLimitOf(config, kinds);
   if (kinds.size === 0) {
-    logger.warn({}, 'API_AUTH=none: whoever reaches the API may do everything');
+    logger.warn(
+      {},
+      config.API_AUTH === undefined
+        ? 'API_AUTH is not set: every client on this machine may do everything, and no other'
+        : 'API_AUTH=none: whoever reaches the API may do everything',
+    );
     return { authenticate: undefined, rateLimit, securitySchemes: {}, resources: [] };
   }
   logger.info({ credentials: [...kinds] }, 'the API asks for credentials');
@@ -70,13 +75,15 @@ function adminKey(configured: string): (token: string) => Principal | undefined 
 }
 
 function verifierOf(config: AccessConfig, logger: Logger): (token: string) => Promise<Principal> {
-  const { JWT_ISSUER = '', JWT_AUDIENCE = '', JWT_JWKS_URL = '', JWT_CLOCK_TOLERANCE_S } = config;
+  const { JWT_ISSUER = '', JWT_AUDIENCE = '', JWT_JWKS_URL = '' } = config;
   return tokenVerifier(
     {
       issuer: JWT_ISSUER,
       audience: JWT_AUDIENCE,
       jwksUrl: JWT_JWKS_URL,
-      clockToleranceSeconds: JWT_CLOCK_TOLERANCE_S,
+      clockToleranceSeconds: config.JWT_CLOCK_TOLERANCE_S,
+      ...(config.JWT_TYP !== undefined && { typ: config.JWT_TYP }),
+      scopePrefix: config.JWT_SCOPE_PREFIX,
     },
     (error) => logger.warn({ err: error }, 'the keys of JWT_JWKS_URL cannot be read'),
   );

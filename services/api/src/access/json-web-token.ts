@@ -8,6 +8,10 @@ export interface TokenIssuer {
   /** Where its public keys are; read when the first token comes, kept for ten minutes, and read again for an unknown key. */
   readonly jwksUrl: string;
   readonly clockToleranceSeconds: number;
+  /** What the header `typ` must be, `application/` left out or not; any unless given. */
+  readonly typ?: string;
+  /** What a scope begins with in tokens, and not here; '' for nothing. */
+  readonly scopePrefix: string;
 }
 
 /** Signatures by a private key: with a shared secret, whoever can check a token could make one. */
@@ -33,7 +37,7 @@ const refusals: Readonly<Record<string, string>> = {
  * @returns a function that throws 40101 for a token that does not hold, and 50302 if the issuer's keys cannot be read
  */
 export function tokenVerifier(
-  { issuer, audience, jwksUrl, clockToleranceSeconds }: TokenIssuer,
+  { issuer, audience, jwksUrl, clockToleranceSeconds, typ, scopePrefix }: TokenIssuer,
   onUnreachable: (error: unknown) => void,
 ): (token: string) => Promise<Principal> {
   const keys = createRemoteJWKSet(new URL(jwksUrl));
@@ -41,11 +45,14 @@ export function tokenVerifier(
   return async (token) => {
     try {
       const clockTolerance = clockToleranceSeconds;
-      const options = { issuer, audience, clockTolerance, algorithms, requiredClaims: required };
-      const { payload } = await jwtVerify(token, keys, options);
+      const checked = { issuer, audience, clockTolerance, algorithms, requiredClaims: required };
+      const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
       const { sub = '', scope } = payload;
       const held = typeof scope === 'string' ? scope.split(' ') : [];
-      return { name: `subject ${sub.slice(0, 200)}`, scopes: scopes.filter((known) => held.includes(known)) };
+      return {
+        name: `subject ${sub.slice(0, 200)}`,
+        scopes: scopes.filter((known) => held.includes(scopePrefix + known)),
+      };
     } catch (error) {
       throw refusalOf(error) ?? unreachable(error, onUnreachable);
     }

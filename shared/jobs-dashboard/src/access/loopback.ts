@@ -15,25 +15,30 @@ const forwardingHeaders = new Set([
 ]);
 
 /**
- * Whether the request comes straight from this machine: a loopback peer, no trace of a proxy in between, and addressed
- * to a loopback name, which a page of a foreign site cannot do by pointing its own name at 127.0.0.1 (DNS rebinding).
- * HTTP/1.0 is what nginx speaks by default, and then it says nothing of those it speaks for.
+ * Whether the request comes straight from this machine and is addressed to it by a loopback name. A page of a foreign
+ * site that points its own name at 127.0.0.1 (DNS rebinding) sends that name as `Host`.
  */
 export function isDirectLoopback(request: IncomingMessage): boolean {
+  return isDirectFromLoopback(request) && isLoopbackHost(request.headers.host);
+}
+
+/**
+ * Whether the peer is this machine and no proxy in between has left a trace. HTTP/1.0 counts as one: nginx speaks it to
+ * its upstreams by default and names no client then.
+ */
+export function isDirectFromLoopback({ socket, httpVersion, headers }: IncomingMessage): boolean {
   return (
-    isLoopbackAddress(request.socket.remoteAddress) &&
-    request.httpVersion !== '1.0' &&
-    !Object.keys(request.headers).some(
-      (name) => forwardingHeaders.has(name) || name.startsWith('x-forwarded'),
-    ) &&
-    isLoopbackName(request.headers.host)
+    isLoopbackAddress(socket.remoteAddress) &&
+    httpVersion !== '1.0' &&
+    !Object.keys(headers).some((name) => forwardingHeaders.has(name) || name.startsWith('x-forwarded'))
   );
+}
+
+/** Whether a `Host` header, with or without a port, is a loopback name or address. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? '');
 }
 
 function isLoopbackAddress(address: string | undefined): boolean {
   return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address ?? '');
-}
-
-function isLoopbackName(host: string | undefined): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? '');
 }

@@ -1,3 +1,5 @@
+import { isTime } from '@longshore/jobs';
+
 const DAY_MS = 86_400_000;
 
 const unitsMs: ReadonlyMap<string, number> = new Map([
@@ -29,11 +31,11 @@ export function momentOf(text: string, nowMs: number): Date | null {
   return agoMs > MAX_AGO_MS ? null : new Date(Math.floor(nowMs / STEP_MS) * STEP_MS - agoMs);
 }
 
-/** `2026-03-01`, `2026-03-01T14:05`, in UTC unless it says otherwise. `null` if it is no time. */
+/** `2026-03-01`, `2026-03-01T14:05`, in UTC unless it says otherwise. `null` if it is no time from 1970 to 9999. */
 export function calendarMomentOf(text: string): Date | null {
   const groups = calendar.exec(text)?.groups;
   if (groups === undefined) return null;
   const inZone = groups['time'] !== undefined && groups['zone'] === undefined ? `${text}Z` : text;
   const moment = new Date(inZone.replace(' ', 'T').toUpperCase());
-  return Number.isNaN(moment.getTime()) ? null : moment;
+  return isTime(moment.getTime()) ? moment : null;
 }

@@ -1,5 +1,6 @@
 import type { Statement } from '../database.js';
 import { counted } from './enqueue-jobs.js';
+import { fromNow } from './from-now.js';
 import { becomeReady } from './hold-back.js';
 import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
@@ -104,7 +105,7 @@ export const releaseAwaiting: Statement = {
       delete from longshore.job_awaiting
       where queue_id = $1 and id = any($2::uuid[])
         and (select true from longshore.job_link where child_id = job_awaiting.id and ${open} limit 1) is null
-      returning *, coalesce(run_at, now() + delay_ms * interval '1 millisecond') as due
+      returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
     ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
     select ready::integer, waiting::integer, exists (
       select from arriving where meta ? 'concurrencyKey'

@@ -56,9 +56,33 @@ export function windowEnd(stage: Stage): Statement {
   };
 }
 
+/** The next job of an operation, which is left as it is. */
+export function bulkNext(request: ChunkRequest): Query {
+  const { picked, values } = pickedBy({ ...request, limit: 1 });
+  return { text: `with ${picked} select queue_id, id from picked`, values };
+}
+
 /** Finds the next jobs of an operation and does to them what it says, as the statements for one job do (`control-jobs`). */
 export function bulkChunk(request: ChunkRequest): Query {
-  const { action, stage, filter, queueIds, started, after, to, limit } = request;
+  const { action, stage } = request;
+  const { finished } = stageTables[stage];
+  const { picked, values } = pickedBy(request);
+  return {
+    text: `
+      with ${picked},
+      ${stage === 'running' ? requested : `${removed(stage)}, ${moves[action](stage)}`},
+      total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
+      farthest as (select queue_id, id from picked order by ${finished ? 'id desc' : 'queue_id desc, id desc'} limit 1)
+      select (select count(*) from picked)::integer as seen, changed, coalesce(queues, '{}') as queues, farthest.queue_id,
+        farthest.id
+      from total left join farthest on true`,
+    values,
+  };
+}
+
+/** The part of a statement that finds the next jobs of an operation, in the order of locking. */
+function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
+  const { stage, filter, queueIds, started, after, to, limit } = request;
   const { table, finished, condition } = stageTables[stage];
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
@@ -82,20 +106,11 @@ export function bulkChunk(request: ChunkRequest): Query {
     ...(finished || stage === 'running' ? conditions.claimed : []),
     ...(finished ? conditions.finished : []),
   ];
-  return {
-    text: `
-      with picked as materialized (
+  const picked = `picked as materialized (
         select queue_id, id${finished ? ', finished_at' : ''} from longshore.${table} as job
         where ${all.join(' and ')} order by ${place} limit ${bind(limit)}::integer
-      ),
-      ${stage === 'running' ? requested : `${removed(stage)}, ${moves[action](stage)}`},
-      total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
-      farthest as (select queue_id, id from picked order by ${finished ? 'id desc' : 'queue_id desc, id desc'} limit 1)
-      select (select count(*) from picked)::integer as seen, changed, coalesce(queues, '{}') as queues, farthest.queue_id,
-        farthest.id
-      from total left join farthest on true`,
-    values,
-  };
+      )`;
+  return { picked, values };
 }
 
 const moves: Record<BulkAction, (stage: Stage) => string> = {

@@ -1,3 +1,4 @@
+import { bounds, mostCountedAttempts } from '@longshore/jobs';
 import { becomeReady } from './hold-back.js';
 import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
@@ -34,11 +35,15 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
     ), ${noted('removed', literal(from), literal('cancelled'))}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** Finished jobs. Their last attempt joins the earlier ones; one more is allowed if none was left. */
+/** An attempt is left to a job that comes back, however often it did so. */
+const attemptsSoFar = `least(attempt, ${mostCountedAttempts - 1})`;
+
+/** Finished jobs. What is as it was stored before there were bounds comes back within them. Their last attempt joins the earlier ones; one more is allowed if none was left. */
 export const becomeReadyAgain = `
     revived as (
-      select queue_id, id, created_at, run_at, priority, attempt, greatest(max_attempts, attempt + 1) as max_attempts,
-        name, args, meta, case when server_id is null or error is null then past_attempts
+      select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+        least(greatest(priority, ${bounds.priority.least}), ${bounds.priority.most})::smallint as priority, ${attemptsSoFar} as attempt,
+        least(greatest(max_attempts, ${attemptsSoFar} + 1), ${mostCountedAttempts})::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
         else coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
         end as past_attempts

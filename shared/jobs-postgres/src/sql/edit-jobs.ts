@@ -10,12 +10,18 @@ const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts,
 
 const unclaimed = (table: EditableTable): string => (table === 'job' ? 'and server_id is null' : '');
 
+export interface LockedRow {
+  id: string;
+  /** With all digits. */
+  args: string;
+}
+
 /** $1 queue, $2 ids. Held until the transaction ends; those that are claimed at this moment are not there any more. */
 export function lockEditable(table: EditableTable): Statement {
   return {
     name: `longshore-lock-editable-${table}`,
     text: `
-    select id from longshore.${table}
+    select id, args::text as args from longshore.${table}
     where queue_id = $1 and id = any($2::uuid[]) ${unclaimed(table)} order by id for update`,
   };
 }
@@ -27,6 +33,12 @@ export function lockOneEditable(table: EditableTable): Statement {
     text: `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
   };
 }
+/** Whether a time that was read as a JavaScript date, which has milliseconds, is that of the row, which has microseconds. */
+const sameTime = (row: string): string =>
+  `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
+
+/** A time that nobody changed stays as it is stored. */
+const runAt = (row: string): string => `case when ${sameTime(row)} then ${row}.run_at else edit.run_at end`;
 
 /** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 queues to come to. The jobs are locked. */
 const edit = `
@@ -67,7 +79,7 @@ export function editWaiting(
     with ${edit},
     edited as (
       update longshore.${table} as job
-      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = edit.run_at
+      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${runAt('job')}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
     ),${table === 'job_awaiting' ? link : ''}
@@ -89,8 +101,8 @@ export function moveReady(table: 'job' | 'job_held'): Statement {
       returning job.*
     ),
     edited as (
-      select edit.to_queue as queue_id, id, created_at, edit.run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
-        edit.run_at is distinct from left_line.run_at as waits
+      select edit.to_queue as queue_id, id, created_at, ${runAt('left_line')} as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+        not (${sameTime('left_line')}) as waits
       from left_line join edit using (id)
     ),
     arriving as (select * from edited where not waits),

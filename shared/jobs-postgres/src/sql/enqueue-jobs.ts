@@ -1,6 +1,7 @@
 import type { NewJob } from '@longshore/jobs';
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
+import { fromNow } from './from-now.js';
 import { becomeReady } from './hold-back.js';
 import { gapNoted, type Visibility } from './scan-jobs.js';
 
@@ -74,7 +75,7 @@ const insertWaiting: Statement = {
   text: `
     with inserted as (
       insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
-      select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, now() + due_in * interval '1 millisecond')
+      select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, ${fromNow('due_in')})
       from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
         unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),

@@ -8,10 +8,16 @@ export const findJob: Statement = {
   text: `select found.*, ${progressOf('found')} from (${jobWithId('$1', '$2::integer')}) as found`,
 };
 
+export interface DocumentsRow {
+  readonly queue_id: number;
+  readonly args: string;
+  readonly result: string;
+}
+
 /** What the job with the id $1, of the queue $2 if that is known, was given and returned, with all digits. */
 export const findDocuments: Statement = {
   name: 'longshore-find-documents',
-  text: `select found.args::text as args, coalesce(found.result::text, 'null') as result from (${jobWithId('$1', '$2::integer')}) as found`,
+  text: `select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (${jobWithId('$1', '$2::integer')}) as found`,
 };
 
 /** The jobs with the ids $1, in their order. */

@@ -1,4 +1,5 @@
 import type { Statement } from '../database.js';
+import { fromNow } from './from-now.js';
 import { type BeforeMove, moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';
 
@@ -89,7 +90,7 @@ export const finishSnooze = finisher(
     waiting as (
       insert into longshore.job_waiting
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
-      select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt - 1, max_attempts, name,
+      select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
       from removed
     ), ${moveNoted('removed', 'snoozed', runOf)}, ${counted(linkage, 'scheduled')}
@@ -103,7 +104,7 @@ export const finishRetry = finisher(
     waiting as (
       insert into longshore.job_waiting
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
-      select queue_id, id, created_at, now() + delay * interval '1 millisecond', priority, attempt, max_attempts, name, args,
+      select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt, max_attempts, name, args,
         meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)

@@ -1,3 +1,4 @@
+import { bounds } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 import { gapNoted, type Visibility } from './scan-jobs.js';
 
@@ -48,7 +49,9 @@ const nextHeld = (queue: string, columns: string, limit: string): string => `
       select ${columns} from longshore.job_held
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
-const limitOf = `(meta -> 'concurrencyLimit')::integer`;
+/** Of a job whose limit cannot be read one runs at a time: it must not stop those of other keys. */
+const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+  then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.most})::integer else 1 end`;
 
 /**
  * $1 queue, $2 keys. Until the transaction ends nobody else admits jobs of these keys. In the order of the locks' numbers,

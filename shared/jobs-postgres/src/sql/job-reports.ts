@@ -66,5 +66,17 @@ export const selectLines: Statement = {
 
 export const countLines: Statement = {
   name: 'longshore-count-lines',
-  text: `select count(*)::integer as lines ${linesOf}`,
+  text: `select count(*)::integer as lines ${linesOf} having count(*) > 0`,
+};
+
+/**
+ * $1 queue, parallel arrays: $2 jobs, $3 queues that they have come to; $4 when the first of these jobs was made. Reports go with
+ * their job, or nobody finds them.
+ */
+export const moveReports: Statement = {
+  name: 'longshore-move-reports',
+  text: `
+    update longshore.job_report as report set queue_id = moved.to_queue
+    from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)
+    where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
 };

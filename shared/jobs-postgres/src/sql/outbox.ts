@@ -3,6 +3,8 @@ import type { Statement } from '../database.js';
 
 /** A move of a job on which others depend. */
 export interface MoveRow {
+  /** Its number in the outbox; left out where it was put together from what was set aside. */
+  id?: string;
   queue_id: number;
   job_id: string;
   from_state: JobState;
@@ -42,7 +44,10 @@ export const lookForWork: Statement = {
   name: 'longshore-look-for-work',
   text: `
     select exists (select from longshore.outbox) as moves,
-      exists (select from longshore.job_link where not marked) as links`,
+      exists (select from longshore.job_link where not marked) as links,
+      exists (
+        select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
+      ) as aside`,
 };
 
 /** $1 limit. Several servers may do it at once: each takes the moves that it got hold of. */
@@ -51,5 +56,5 @@ export const takeMoves: Statement = {
   text: `
     delete from longshore.outbox
     where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
-    returning queue_id, job_id, from_state, to_state, meta`,
+    returning id, queue_id, job_id, from_state, to_state, meta`,
 };

@@ -135,12 +135,19 @@ export const resumeRecurringJob: Statement = {
   text: 'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
 };
 
+/** Unless it is set aside, and was not changed since. */
+const isTried = `not exists (
+  select from longshore.set_aside as aside
+  where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
+    and (aside.retry_at > now() or aside.discarded_at is not null)
+)`;
+
 /** Whether any is due, and the milliseconds until the next one that is not yet. */
 export const nextDueRecurring: Statement = {
   name: 'longshore-next-due-recurring',
   text: `
-    select exists (select from longshore.recurring_job where next_due_at <= now()) as due,
-      (select extract(epoch from min(next_due_at) - now())::float8 * 1000
+    select exists (select from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
+      (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 };
 
@@ -160,7 +167,7 @@ export const lockDueRecurring: Statement = {
   name: 'longshore-lock-due-recurring',
   text: `
     select *, args::text as args_text, now() as now from longshore.recurring_job
-    where next_due_at <= now() and (overlap <> 'wait' or not ${isBusy})
+    where next_due_at <= now() and ${isTried} and (overlap <> 'wait' or not ${isBusy})
     order by next_due_at limit $1
     for update skip locked`,
 };

@@ -2,6 +2,7 @@ import type { NewJob } from '@longshore/jobs';
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 import type { Insert } from './enqueue-jobs.js';
+import { fromNow } from './from-now.js';
 import { becomeReady } from './hold-back.js';
 import { noted } from './outbox.js';
 
@@ -15,7 +16,7 @@ const restOf = (meta: string): string => `coalesce(${meta} - array['${ties.join(
 const metaFrom = (table: string): string =>
   `nullif(${tiesOf(`${table}.meta`)} || ${restOf('content.meta')}, '{}')`;
 
-const due = `coalesce(content.due_at, now() + content.due_in * interval '1 millisecond')`;
+const due = `coalesce(content.due_at, ${fromNow('content.due_in')})`;
 
 const removed = (table: string, condition = ''): string => `
       delete from longshore.${table} as holder using content

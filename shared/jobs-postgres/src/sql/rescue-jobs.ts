@@ -37,6 +37,17 @@ export const busyQueues: Statement = {
   text: `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
 };
 
+const running = `
+    running as materialized (
+      select id, server_id, started_at, priority, seq from longshore.job
+      where queue_id = $1 and server_id is not null
+      order by priority, seq
+      limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+    )`;
+
+const isLost = `job.server_id is not null
+        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))`;
+
 /**
  * $1 queue. Takes back every claim whose lease has run out or whose server is not registered. Running jobs stand near the
  * head of the line and their number is known, so the search ends with the last of them instead of reading a million
@@ -47,15 +58,32 @@ export const busyQueues: Statement = {
  * have been running: the attempt of a job behind those was never started and does not count. Not so a last attempt: should it
  * have started after all (an outcome that was not written yet makes room for one more), the job would run once too often.
  */
-export const rescueJobs: Statement = {
-  name: 'longshore-rescue-jobs',
+export const rescueJobs: Statement = { name: 'longshore-rescue-jobs', text: rescue('') };
+
+/** $1 queue, $2 ids. The same for some of them. */
+export const rescueSome: Statement = {
+  name: 'longshore-rescue-some',
+  text: rescue('and job.id = any($2::uuid[])'),
+};
+
+/** $1 queue, $2 ids to leave alone, $3 limit. */
+export const selectLost: Statement = {
+  name: 'longshore-select-lost',
   text: `
-    with running as materialized (
-      select id, server_id, started_at, priority, seq from longshore.job
-      where queue_id = $1 and server_id is not null
-      order by priority, seq
-      limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
-    ),
+    with ${running}
+    select job.id from running join longshore.job on job.queue_id = $1 and job.id = running.id
+    where ${isLost} and job.id <> all($2::uuid[])
+    order by job.id limit $3`,
+};
+
+export interface RescuedRow {
+  released: number;
+  failed: number;
+}
+
+function rescue(which: string): string {
+  return `
+    with ${running},
     placed as materialized (
       select running.id, running.server_id,
         row_number() over (partition by server_id order by running.started_at, priority, seq)
@@ -77,8 +105,7 @@ export const rescueJobs: Statement = {
           'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
           'stack', null) as error
       from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
-      where job.server_id = placed.server_id
-        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))
+      where job.server_id = placed.server_id and ${isLost} ${which}
       order by job.id
       for update of job skip locked
     ),
@@ -128,5 +155,5 @@ export const rescueJobs: Statement = {
       ) as change (state, jobs)
       where change.jobs <> 0
     )
-    select released::integer, failed::integer from total`,
-};
+    select released::integer, failed::integer from total`;
+}

@@ -3,7 +3,10 @@ import type { TransactionClient } from '../storage/transaction.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 import type { JobOrder } from './job-client.js';
 
-/** What middleware around enqueueing sees: all jobs of one call. It may replace `orders` and `followUp`. */
+/**
+ * What middleware around enqueueing sees: all jobs of one call. It may replace `orders` and `followUp`. Jobs of a call name
+ * one another by their places in `orders` (`after.parents`), so middleware that adds orders appends them.
+ */
 export interface EnqueueContext {
   orders: readonly JobOrder[];
   /** The job that waits for those of a batch; `null` if none does, and outside of batches. */

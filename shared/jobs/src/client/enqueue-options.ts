@@ -6,7 +6,7 @@ import type { AfterOption } from './after-option.js';
 export interface EnqueueOptions {
   /** Instead of the definition's queue. */
   queue?: string;
-  /** Instead of the definition's priority; lower runs first. */
+  /** Instead of the definition's priority; lower runs first; −100 to 100. */
   priority?: number;
   /** Instead of the definition's number of attempts. */
   maxAttempts?: number;
@@ -31,13 +31,24 @@ export interface EnqueueOptions {
    * arguments an {@link IdempotencyConflictError}. 1 to 200 characters, each caller's own: a UUID, the id of a request.
    */
   idempotencyKey?: string;
-  /** A UUID of version 7 made with `newId`, for other jobs of the same call to wait for; made if left out. */
-  id?: string;
   /** Only after other jobs or batches have ended. */
   after?: AfterOption;
-  /** Not before this many milliseconds have passed, which count from the end of its last parent, if it has one. Excludes `runAt`. */
+  /**
+   * The queues that the caller can see on whose behalf this job is enqueued; all of them unless given. Parents elsewhere
+   * count as unknown, and so do batches that exist already.
+   */
+  scope?: readonly string[];
+  /**
+   * The answer must show the job that holds its key: if that one has been deleted, or is out of `scope`, nothing is enqueued.
+   * `false` by default.
+   */
+  showHolder?: boolean;
+  /**
+   * Not before this many milliseconds have passed, which count from the end of its last parent, if it has one: 0 to
+   * 315 360 000 000, ten years. Excludes `runAt`.
+   */
   delayMs?: number;
-  /** Not before this time. A time in the past means at once. */
+  /** Not before this time, from 1970 to 9999. A time in the past means at once. */
   runAt?: Date;
   /**
    * A `pg` client with a transaction under way: the job becomes visible with its commit and is gone if it rolls back.

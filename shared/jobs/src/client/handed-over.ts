@@ -10,19 +10,25 @@ export class HandedOver implements EnqueuedJob {
   readonly created: boolean;
   readonly #job: NewJob;
   readonly #createdAt: Date | null;
+  readonly #holder: Job | null;
 
-  constructor(job: NewJob, { holders, createdAt }: Receipt) {
+  constructor(job: NewJob, { holders, shown, createdAt }: Receipt) {
     const holderId = holders.get(job.id);
     this.id = holderId ?? job.id;
     this.queue = job.queue;
     this.created = holderId === undefined;
     this.#job = job;
     this.#createdAt = createdAt;
+    this.#holder = shown.get(this.id) ?? null;
   }
 
-  /** The job as it stood in the storage when it had been created; `null` if another holds its key, and when that is not known. */
+  /**
+   * The job as it stood in the storage when it had been created, or the one that holds its key, if that was to be shown.
+   * `null` if neither is known.
+   */
   asStored(): Job | null {
-    if (!this.created || this.#createdAt === null) return null;
+    if (!this.created) return this.#holder;
+    if (this.#createdAt === null) return null;
     const { id, name, queue, priority, args, maxAttempts, after = null, meta = null } = this.#job;
     const runAt = dueDate(this.#job, this.#createdAt);
     const state = after !== null ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled';

@@ -1,4 +1,5 @@
 import { excessBytes } from '../job/arguments.js';
+import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
 import { newId } from '../job/id.js';
@@ -7,7 +8,7 @@ import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
 import type { JobIntake, JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
-import { checkCondition, checkOrder } from './after-option.js';
+import { checkCondition } from './after-option.js';
 import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
 import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
@@ -26,7 +27,7 @@ export interface JobClientOptions {
   /** Around every call, the first outermost; none by default. */
   middleware?: readonly EnqueueMiddleware[];
 
-  /** How many bytes the arguments of a job may take as JSON; 1 048 576 by default. */
+  /** How many bytes the arguments of a job may take as JSON, 1 to 67 108 864; 1 048 576 by default. */
   maxArgsBytes?: number;
 
   /** How many milliseconds an idempotency key stands for its job, 1 to 31 536 000 000; 86 400 000 by default: 24 hours. */
@@ -47,7 +48,7 @@ export class JobClient {
   ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#intake = storage;
-    this.#maxArgsBytes = maxArgsBytes;
+    this.#maxArgsBytes = checkInteger('maxArgsBytes', maxArgsBytes, bounds.documentBytes);
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
     this.#middleware = middleware;
   }
@@ -76,8 +77,7 @@ export class JobClient {
         throw new Error('A middleware left no job to enqueue; to refuse one it throws');
       return enqueued;
     }
-    const job = this.#toNewJob(definition, args, options);
-    if (options.after !== undefined) checkOrder([job]);
+    const job = this.#toNewJob(definition, args, options, []);
     const receipt =
       options.transaction === undefined
         ? await this.#intake.enqueue(job)
@@ -99,10 +99,9 @@ export class JobClient {
   }
 
   async #enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
-    const jobs = orders.map(({ definition, args, options = {} }) =>
-      this.#toNewJob(definition, args, options),
-    );
-    if (orders.some(isPlaced)) checkOrder(jobs);
+    const jobs: NewJob[] = [];
+    for (const { definition, args, options = {} } of orders)
+      jobs.push(this.#toNewJob(definition, args, options, jobs));
     const [first] = jobs;
     if (first === undefined) return [];
     // Storages may put what concurrent callers enqueue into one write.
@@ -136,19 +135,19 @@ export class JobClient {
 
   async #enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
     const { name = null, followUp: last, followUpWhen: when = 'onDone' } = order;
-    if (name !== null && (name.length === 0 || name.length > 200))
-      throw new RangeError('The name of a batch has 1 to 200 characters');
+    if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
     const id = newId();
-    const jobs = order.jobs.map(({ definition, args, options = {} }) => {
-      const job = this.#toNewJob(definition, args, options);
-      return { ...job, meta: { ...job.meta, batchId: id } };
-    });
-    if (order.jobs.some(isPlaced)) checkOrder(jobs);
+    const jobs: NewJob[] = [];
+    for (const { definition, args, options = {} } of order.jobs) {
+      const job = this.#toNewJob(definition, args, options, jobs);
+      jobs.push({ ...job, meta: { ...job.meta, batchId: id } });
+    }
+    const after = { parents: [id], when };
     const followUp =
       last === undefined
         ? null
-        : this.#toNewJob(last.definition, last.args, { ...last.options, after: { parents: [id], when } });
+        : this.#toNewJob(last.definition, last.args, { ...last.options, after }, jobs);
     const receipt = await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
     return {
       id,
@@ -157,16 +156,17 @@ export class JobClient {
     };
   }
 
-  #toNewJob<Args>(definition: JobDefinition<Args>, args: Args, options: EnqueueOptions): NewJob {
-    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs);
+  /** @param earlier the jobs that come before it in the same call */
+  #toNewJob<Args>(
+    definition: JobDefinition<Args>,
+    args: Args,
+    options: EnqueueOptions,
+    earlier: readonly NewJob[],
+  ): NewJob {
+    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, earlier);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);
     if (bytes === null) return job;
     const message = `take ${bytes} bytes as JSON; this client allows ${this.#maxArgsBytes} (maxArgsBytes)`;
     throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
-}
-
-/** Whether the place of a job among those of its call matters. */
-function isPlaced({ options }: JobOrder): boolean {
-  return options?.id !== undefined || options?.after !== undefined;
 }

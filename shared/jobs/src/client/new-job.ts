@@ -1,3 +1,4 @@
+import { checkDelay, checkTime } from '../job/bounds.js';
 import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import type { After } from '../job/continuation.js';
 import {
@@ -7,7 +8,7 @@ import {
   checkTimeout,
   type JobDefinition,
 } from '../job/definition.js';
-import { isId, newId } from '../job/id.js';
+import { newId } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
@@ -21,6 +22,7 @@ import type { EnqueueOptions } from './enqueue-options.js';
  * The job as it goes into the storage.
  *
  * @param idempotencyMs how long its idempotency key is held, if it has one
+ * @param earlier the jobs that come before it in the same call
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
  * @throws {RangeError} if an option is out of its bounds
  */
@@ -29,6 +31,7 @@ export function toNewJob<Args>(
   args: Args,
   options: EnqueueOptions,
   idempotencyMs: number,
+  earlier: readonly NewJob[],
 ): NewJob {
   const {
     queue = definition.queue,
@@ -38,15 +41,13 @@ export function toNewJob<Args>(
   if (options.queue !== undefined) checkName('queue', queue);
   if (options.priority !== undefined) checkPriority(priority);
   if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
-  if (options.id !== undefined && !(isId(options.id) && options.id[14] === '7'))
-    throw new RangeError(`"${options.id}" is not a UUID of version 7, as newId() makes them`);
-  const after = options.after === undefined ? null : checkAfter(options.after);
+  const after = options.after === undefined ? null : checkAfter(options.after, earlier);
   const json = definition.serialize(args);
   const unique = options.unique === undefined ? definition.uniquenessOf(args) : options.unique;
   if (after !== null && unique?.onConflict === 'replace')
     throw new RangeError('A job that waits for others cannot take the place of another (onConflict)');
   return {
-    id: options.id?.toLowerCase() ?? newId(),
+    id: newId(),
     name: definition.name,
     queue,
     priority,
@@ -60,6 +61,8 @@ export function toNewJob<Args>(
     ),
     after,
     keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
+    ...(options.scope !== undefined && { scope: options.scope }),
+    ...(options.showHolder === true && { showsHolder: true }),
   };
 }
 
@@ -107,10 +110,7 @@ function metaOf(
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {
   if (delayMs !== undefined && runAt !== undefined) throw new RangeError('Give delayMs or runAt, not both');
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
-    throw new RangeError(`delayMs is a number of milliseconds, 0 or more, not ${delayMs}`);
-  }
-  if (runAt !== undefined && Number.isNaN(runAt.getTime())) throw new RangeError('runAt is not a valid date');
-  if (runAt !== undefined) return { at: runAt };
+  if (delayMs !== undefined) checkDelay('delayMs', delayMs);
+  if (runAt !== undefined) return { at: checkTime('runAt', runAt) };
   return delayMs === undefined || delayMs === 0 ? null : { inMs: delayMs };
 }

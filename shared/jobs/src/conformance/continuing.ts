@@ -136,6 +136,41 @@ export function continuing(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
+  it('refuses a parent that is out of the scope of its continuation, as one that does not exist', async () => {
+    const [own, foreign] = [bench.newQueue(), bench.newQueue()];
+    const hidden = await bench.enqueue(foreign);
+    const finished = await end('done');
+    const batchId = newId();
+    await bench.storage.enqueueBatch({ id: batchId, name: null, jobs: [newJob(own)], followUp: null });
+    const refusals = [hidden.id, finished, batchId].map(async (parent) => {
+      const child = { ...newJob(own), ...childOf([parent]), scope: [own] };
+      return bench.storage.enqueueMany([newJob(own), child]).catch((thrown: unknown) => thrown);
+    });
+    for (const refusal of await Promise.all(refusals))
+      expect(refusal).to.have.property('name', 'UnknownParentError');
+    expect(await bench.jobsOf(own)).to.have.length(1);
+  });
+
+  it('lets a job wait for parents within its scope, and for those of its call', async () => {
+    const [own, other] = [bench.newQueue(), bench.newQueue()];
+    const scope = [own, other, 'not-there-yet'];
+    const before = await bench.enqueue(other);
+    const first = { ...newJob(own), scope };
+    const child = { ...newJob(own), ...childOf([before.id, first.id]), scope };
+    await bench.storage.enqueueMany([first, child]);
+    expect(await stateOf(child.id)).to.equal('awaiting');
+  });
+
+  it('checks each of the jobs that are enqueued at the same time by its own scope', async () => {
+    const queue = bench.newQueue();
+    const parent = await bench.enqueue(bench.newQueue());
+    const child = (scope: string[] | null): NewJob => ({ ...newJob(queue), ...childOf([parent.id]), scope });
+    const outcomes = await Promise.allSettled(
+      [[queue], null, [queue]].map((scope) => bench.storage.enqueue(child(scope))),
+    );
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'rejected']);
+  });
+
   it('refuses a parent that does not exist, and the other jobs of the call with it', async () => {
     const queue = bench.newQueue();
     const plain = newJob(queue);

@@ -4,8 +4,9 @@ import { newId } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
 import type { JobContent } from '../storage/job-editing.js';
 import { childOf } from './linked-job.js';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Bench, moveJob, newJob, until } from './storage-under-test.js';
 
+const usual = '{"n":1}';
 const later = new Date('2100-01-01T00:00:00Z');
 
 export function editing(bench: Bench): void {
@@ -20,14 +21,17 @@ export function editing(bench: Bench): void {
       return new Map(contents);
     });
 
-  const states: readonly [state: string, make: (queue: string) => Promise<NewJob>][] = [
-    ['enqueued', (queue) => bench.enqueue(queue)],
-    ['scheduled', (queue) => bench.enqueue(queue, { due: { at: new Date('2090-01-01T00:00:00Z') } })],
+  const states: readonly [state: string, make: (queue: string, args?: string) => Promise<NewJob>][] = [
+    ['enqueued', (queue, args = usual) => bench.enqueue(queue, { args })],
+    [
+      'scheduled',
+      (queue, args = usual) => bench.enqueue(queue, { args, due: { at: new Date('2090-01-01T00:00:00Z') } }),
+    ],
     [
       'awaiting',
-      async (queue) => {
+      async (queue, args = usual) => {
         const { id } = await bench.enqueue(queue);
-        return bench.enqueue(queue, childOf([id]));
+        return bench.enqueue(queue, { args, ...childOf([id]) });
       },
     ],
   ];
@@ -53,6 +57,55 @@ export function editing(bench: Bench): void {
       expect((await bench.jobsOf(to)).map((job) => job.id)).to.deep.equal([id]);
     });
   }
+
+  for (const [state, make] of states) {
+    it(`keeps the digits of arguments that nobody changed in a job that is ${state}`, async () => {
+      const { id } = await make(bench.newQueue(), '{"n":12345678901234567890,"m":1}');
+      const argsOf = async (): Promise<string> =>
+        ((await bench.storage.findDocuments(id))?.args ?? '').replaceAll(' ', '');
+      await edit([id], { priority: 5 });
+      expect(await argsOf()).to.contain('"n":12345678901234567890');
+      await edit([id], { queue: bench.newQueue() });
+      expect(await argsOf()).to.contain('"n":12345678901234567890');
+      await edit([id], { args: '{"n":12345678901234567000,"m":2}' });
+      expect(await argsOf())
+        .to.contain('"n":12345678901234567890')
+        .and.to.contain('"m":2');
+      await edit([id], { args: '{"n":12345678901234567891,"m":2}' });
+      expect(await argsOf()).to.contain('"n":12345678901234567891');
+    });
+  }
+
+  it('leaves a ready job that waited for a time ready when it is moved', async () => {
+    const { id } = await bench.enqueue(bench.newQueue(), { due: { inMs: 0.25 } });
+    await until(async () => {
+      await bench.storage.promoteDue(1_000);
+      return (await find(id))?.state === 'enqueued' ? true : undefined;
+    });
+    const [moved] = await edit([id], { queue: bench.newQueue() });
+    expect(moved).to.include({ state: 'enqueued' });
+  });
+
+  it('keeps what was said of a job that was moved, and how it came there', async () => {
+    const { queue, claim } = await bench.claimOne();
+    const line = { line: 1, at: new Date(), level: 'info', message: 'tried', fields: null } as const;
+    const progress = { percent: 50, message: 'half', at: new Date() };
+    await bench.storage.report([{ claim, progress, lines: [line] }]);
+    const error = { name: 'Error', message: 'no', stack: null };
+    await bench.storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 3_600_000 } }]);
+    await bench.storage.rescheduleJob(claim.jobId, later);
+    const said = async (): Promise<unknown> => [
+      await bench.storage.listLogs(claim.jobId),
+      await bench.storage.countLogs(claim.jobId),
+      await bench.storage.listTransitions(claim.jobId),
+      (await bench.storage.feed.saidBy(claim.jobId, new Date(0))).map(({ kind }) => kind),
+    ];
+    const before = await said();
+    await moveJob(bench.storage, claim.jobId, bench.newQueue());
+    expect(await said()).to.deep.equal(before);
+    await moveJob(bench.storage, claim.jobId, queue);
+    expect(await said()).to.deep.equal(before);
+  });
 
   it('gives a job that was moved to the servers of its new queue', async () => {
     const [from, to] = [bench.newQueue(), bench.newQueue()];

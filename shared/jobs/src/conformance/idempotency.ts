@@ -1,14 +1,17 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { HandedOver } from '../client/handed-over.js';
 import { JobClient } from '../client/job-client.js';
 import { defineJob, type JobDefinition } from '../job/definition.js';
 import { IdempotencyConflictError } from '../job/errors.js';
-import { type Bench, until } from './storage-under-test.js';
+import { type Bench, moveJob, until } from './storage-under-test.js';
 
 /** The same request again gives the same job. */
 export function identifying(bench: Bench): void {
   const definition = (): JobDefinition => defineJob({ name: 'once', queue: bench.newQueue() });
   const options = { idempotencyKey: 'request 7' };
+
+  const move = (id: string, queue: string): Promise<unknown> => moveJob(bench.storage, id, queue);
 
   it('gives the same job for the same idempotency key, whatever became of it', async () => {
     const client = new JobClient(bench.storage);
@@ -60,6 +63,53 @@ export function identifying(bench: Bench): void {
       return again.created ? again : undefined;
     });
     expect(second.id).not.to.equal(first.id);
+  });
+
+  const shown = { ...options, showHolder: true };
+
+  it('shows the job that holds a key as it is, where that is asked for', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const first = await client.enqueue(job, { n: 1 }, options);
+    await bench.storage.cancelJob(first.id);
+    const again = await client.enqueue(job, { n: 1 }, shown);
+    expect(again).to.be.instanceOf(HandedOver);
+    expect((again as HandedOver).asStored()).to.deep.equal(await bench.storage.findJob(first.id));
+  });
+
+  it('shows a holder that came to another queue', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, {}, options);
+    await move(id, bench.newQueue());
+    const again = (await client.enqueue(job, {}, shown)) as HandedOver;
+    expect(again.asStored()).to.include({ id });
+  });
+
+  it('enqueues nothing of a call if the job that it must show has been deleted', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, {}, options);
+    await bench.storage.cancelJob(id);
+    await bench.storage.deleteJob(id);
+    const orders = [{}, shown, {}].map((each) => ({ definition: job, args: {}, options: each }));
+    const refusal = await client.enqueueMany(orders).catch((error: unknown) => error);
+    expect(refusal).to.have.property('name', 'KeyHolderHiddenError');
+    expect(await bench.jobsOf(job.queue)).to.deep.equal([]);
+    expect(await client.enqueue(job, {}, options)).to.include({ id, created: false });
+  });
+
+  it('enqueues nothing of a call if the job that it must show is out of its scope', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, {}, options);
+    await move(id, bench.newQueue());
+    const scope = [job.queue];
+    const orders = [{}, { ...shown, scope }].map((each) => ({ definition: job, args: {}, options: each }));
+    const refusal = await client.enqueueMany(orders).catch((error: unknown) => error);
+    expect(refusal).to.have.property('name', 'KeyHolderHiddenError');
+    expect(String(refusal)).not.to.contain(id);
+    expect(await bench.jobsOf(job.queue)).to.deep.equal([]);
   });
 
   it('gives the job that held a unique key again to the request that was given it', async () => {

@@ -70,6 +70,27 @@ export function keepingRecurring(bench: Bench): void {
     ]);
   });
 
+  it('keeps the digits of its arguments that nobody changed', async () => {
+    const { id } = await recurring.add();
+    const args = '{"n":12345678901234567890,"m":1}';
+    await bench.storage.recurring.addOrUpdate({ ...recurring.describe({ id }), args });
+    const change = (changed: string): Promise<unknown> =>
+      bench.storage.recurring.update(id, () => ({
+        ...recurring.describe({ id, priority: 7 }),
+        args: changed,
+      }));
+    const stored = async (): Promise<string> =>
+      ((await bench.storage.recurring.findArgs(id)) ?? '').replaceAll(' ', '');
+    await change(JSON.stringify((await recurring.find(id)).args));
+    expect(await stored())
+      .to.contain('"n":12345678901234567890')
+      .and.to.contain('"m":1');
+    await change('{"n":12345678901234567000,"m":2}');
+    expect(await stored())
+      .to.contain('"n":12345678901234567890')
+      .and.to.contain('"m":2');
+  });
+
   it('is removed with others', async () => {
     const ids = [(await recurring.add()).id, (await recurring.add()).id];
     expect(await bench.storage.recurring.removeAll([...ids, 'nobody-knows-me'])).to.equal(2);

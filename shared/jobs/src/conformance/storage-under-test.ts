@@ -108,3 +108,14 @@ export async function until<Result>(look: () => Promise<Result | undefined>): Pr
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+/** Brings a job that waits to another queue. */
+export async function moveJob(storage: JobStorage, id: string, queue: string): Promise<void> {
+  await storage.editJobs([id], (current) => {
+    const job = current.get(id);
+    if (job === undefined) throw new Error(`There is no job ${id}`);
+    return new Map([
+      [id, { queue, priority: job.priority, args: JSON.stringify(job.args), runAt: job.runAt }],
+    ]);
+  });
+}

@@ -4,7 +4,6 @@ import { JobClient } from '../client/job-client.js';
 import type { EnqueuedJob, EnqueueOptions } from '../client/enqueue-options.js';
 import { defineJob, type JobDefinition } from '../job/definition.js';
 import { DuplicateJobError } from '../job/errors.js';
-import { newId } from '../job/id.js';
 import type { Outcome } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import type { Uniqueness } from '../job/uniqueness.js';
@@ -193,10 +192,9 @@ export function uniqueness(bench: Bench): void {
   it('lets a job wait for the one that stands in the place of its parent', async () => {
     const job = definition();
     const standing = await enqueue(job);
-    const id = newId();
     const [, child] = await client().enqueueMany([
-      { definition: job, args: {}, options: { id, unique: { key: 'a' } } },
-      { definition: job, args: {}, options: { after: { parents: [id] } } },
+      { definition: job, args: {}, options: { unique: { key: 'a' } } },
+      { definition: job, args: {}, options: { after: { parents: [0] } } },
     ]);
     expect(await bench.storage.findJob(child?.id ?? '')).to.include({
       state: 'awaiting',

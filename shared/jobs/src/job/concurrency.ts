@@ -1,3 +1,4 @@
+import { bounds, checkInteger, checkText } from './bounds.js';
 import type { JobMeta } from './meta.js';
 
 /** Jobs of one queue with the same key share a limit: at most so many of them run at once, over all servers. */
@@ -10,13 +11,10 @@ export interface Concurrency {
 
 /** @throws {RangeError} if the key or the limit is out of its bounds */
 export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
-  if (typeof key !== 'string' || key.length === 0 || key.length > 200 || key.includes('\0')) {
-    throw new RangeError('A concurrency key is a text of 1 to 200 characters');
-  }
-  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-    throw new RangeError(`A concurrency limit is an integer from 1 to 10000, not ${limit}`);
-  }
-  return { key, limit };
+  return {
+    key: checkText('A concurrency key', key, bounds.keyLength),
+    limit: checkInteger('A concurrency limit', limit, bounds.concurrencyLimit),
+  };
 }
 
 /**

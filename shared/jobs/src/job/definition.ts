@@ -1,11 +1,13 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 import { toJsonText } from './arguments.js';
+import { bounds, checkInteger } from './bounds.js';
 import { checkConcurrency, type Concurrency } from './concurrency.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { JsonText } from './job.js';
 import {
+  checkRetryRules,
   defaultMaxAttempts,
   defaultRetryDelay,
   type RetryDelay,
@@ -21,13 +23,13 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
   args?: Schema;
   /** The queue its jobs go to; `default` unless given. Same letters as a name. */
   queue?: string;
-  /** Lower runs first; −32768 to 32767, 0 by default. */
+  /** Lower runs first; −100 to 100, 0 by default. */
   priority?: number;
   /** 1 to 1000, 10 by default. With 1 a job is started at most once, even if its server dies. */
   maxAttempts?: number;
   /**
-   * Milliseconds before the next attempt: a function, or a list whose last entry repeats; `attempt⁴` seconds ± 10 % by
-   * default.
+   * Milliseconds before the next attempt, 0 to 315 360 000 000 (ten years): a function, or a list whose last entry repeats;
+   * `attempt⁴` seconds ± 10 % by default. Of what a function gives beyond these bounds the nearest one counts.
    */
   retryDelay?: RetryDelay | readonly number[];
   /** How many milliseconds an attempt may take, 1 to 86 400 000; as long as it likes unless given. */
@@ -77,6 +79,7 @@ export interface JobDefinition<Args = unknown> {
  * Defines a kind of job.
  *
  * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of its bounds
+ * @throws {TypeError} if `retryOn` or `giveUpOn` has something other than classes
  */
 export function defineJob<Schema extends TSchema = TSchema>(
   options: JobDefinitionOptions<Schema>,
@@ -87,6 +90,7 @@ export function defineJob<Schema extends TSchema = TSchema>(
   checkPriority(priority);
   checkMaxAttempts(maxAttempts);
   if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs);
+  checkRetryRules(options);
   const unique = options.unique === true ? {} : options.unique;
   if (unique !== undefined) checkUniqueness(unique);
   if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
@@ -136,25 +140,19 @@ export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string)
   }
 }
 
-/** @throws {RangeError} if it does not fit a 16-bit integer */
+/** @throws {RangeError} if it is not an integer from −100 to 100 */
 export function checkPriority(priority: number): void {
-  if (!Number.isInteger(priority) || priority < -32_768 || priority > 32_767) {
-    throw new RangeError(`A priority is an integer from -32768 to 32767, not ${priority}`);
-  }
+  checkInteger('A priority', priority, bounds.priority);
 }
 
 /** @throws {RangeError} if it is not an integer from 1 to 1000 */
 export function checkMaxAttempts(maxAttempts: number): void {
-  if (!Number.isInteger(maxAttempts) || maxAttempts < 1 || maxAttempts > 1_000) {
-    throw new RangeError(`maxAttempts is an integer from 1 to 1000, not ${maxAttempts}`);
-  }
+  checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
 }
 
 /** @throws {RangeError} if it is not an integer from 1 to 86 400 000: a day */
 export function checkTimeout(timeoutMs: number): void {
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 86_400_000) {
-    throw new RangeError(`timeoutMs is an integer from 1 to 86400000, not ${timeoutMs}`);
-  }
+  checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
 }
 
 const ajv = new Ajv({ allErrors: true, strict: false });

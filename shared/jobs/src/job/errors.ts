@@ -1,3 +1,5 @@
+import { checkDelay } from './bounds.js';
+
 /** The storage could not be reached or gave up under load; trying again later may succeed. */
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
@@ -75,6 +77,24 @@ export class IdempotencyConflictError extends Error {
   }
 }
 
+/** The job that holds a key cannot be shown to the caller: it was deleted, or is in a queue that the caller cannot see. Nothing was enqueued. */
+export class KeyHolderHiddenError extends Error {
+  override readonly name = 'KeyHolderHiddenError';
+
+  /**
+   * @param keys what the refused job brought, one of which is held
+   * @param deletedId of the holder, if it was deleted and the caller may know
+   */
+  constructor(keys: readonly string[], deletedId: string | null) {
+    const named = keys.map((key) => `"${key}"`).join(' or ');
+    super(
+      deletedId === null
+        ? `The job that holds the key ${named} is out of reach; nothing was enqueued`
+        : `The job ${deletedId}, which holds the key ${named}, has been deleted; nothing was enqueued`,
+    );
+  }
+}
+
 /** The claim on a job no longer holds: another server may be running it. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
@@ -124,12 +144,9 @@ export class SnoozeJob extends Error {
   override readonly name = 'SnoozeJob';
   readonly delayMs: number;
 
-  /** @throws {RangeError} if `delayMs`, in milliseconds, is not 0 or more */
+  /** @throws {RangeError} if `delayMs` is not a number of milliseconds from 0 to 315 360 000 000: ten years */
   constructor(delayMs: number) {
     super(`The job asks to be run again in ${delayMs} ms`);
-    if (!(Number.isFinite(delayMs) && delayMs >= 0)) {
-      throw new RangeError(`A job snoozes for a number of milliseconds, 0 or more, not ${delayMs}`);
-    }
-    this.delayMs = delayMs;
+    this.delayMs = checkDelay('The time for which a job snoozes', delayMs);
   }
 }

@@ -1,33 +1,52 @@
+import { isA } from './is-a.js';
 import type { JobError } from './job.js';
-import { storable } from './storable.js';
+import { printed, storable } from './storable.js';
 
 /** Longer texts are cut: an error is stored with every attempt. */
+const maxName = 200;
 const maxMessage = 4_000;
 const maxStack = 16_000;
 
-/** Turns whatever a handler threw into what is stored about it. Never throws. */
+/** So many causes are kept with an error; causes may refer back to one another. */
+const maxCauses = 5;
+
+/**
+ * Turns whatever a handler threw into what is stored about it. Never throws: each member is read by itself, and one that
+ * cannot be read or printed is replaced by a note.
+ */
 export function toJobError(thrown: unknown): JobError {
-  if (thrown instanceof Error) {
-    return {
-      name: storable(thrown.name || 'Error', 200),
-      message: storable(thrown.message, maxMessage),
-      stack: thrown.stack === undefined ? null : storable(stackWithCauses(thrown), maxStack),
-    };
-  }
-  return { name: 'NonErrorThrown', message: storable(describe(thrown), maxMessage), stack: null };
+  if (!isA(thrown, Error)) return { name: 'NonErrorThrown', message: describe(thrown), stack: null };
+  const stack = stackWithCauses(thrown);
+  return {
+    name: storable(read(thrown, 'name') ?? '', maxName) || 'Error',
+    message: storable(read(thrown, 'message') ?? '', maxMessage),
+    stack: stack === null ? null : storable(stack, maxStack),
+  };
 }
 
-function stackWithCauses(error: Error): string {
+/** A member of what was thrown; a getter or a proxy may throw by itself. */
+function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
+  try {
+    return (error as Record<string, unknown>)[member];
+  } catch {
+    return `a ${member} that cannot be read`;
+  }
+}
+
+function stackWithCauses(error: Error): string | null {
   const parts: string[] = [];
-  for (let link: unknown = error; link instanceof Error && parts.length < 5; link = link.cause) {
-    parts.push(link.stack ?? `${link.name}: ${link.message}`);
+  for (let link: unknown = error; isA(link, Error) && parts.length < maxCauses; link = read(link, 'cause')) {
+    const stack = read(link, 'stack');
+    if (stack === undefined && link === error) return null;
+    parts.push(printed(stack ?? `${printed(read(link, 'name'))}: ${printed(read(link, 'message'))}`));
   }
   return parts.join('\nCaused by: ');
 }
 
 function describe(thrown: unknown): string {
+  if (typeof thrown === 'string') return storable(thrown, maxMessage);
   try {
-    return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? typeof thrown);
+    return storable(JSON.stringify(thrown) ?? typeof thrown, maxMessage);
   } catch {
     return 'a value that cannot be printed';
   }

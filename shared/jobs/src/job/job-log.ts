@@ -40,9 +40,12 @@ export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object
 
 const maxProgressMessage = 500;
 
+/** Characters of the reason why fields were left out. */
+const maxOmission = 500;
+
 /** Never throws: that a job cannot say how far it is must not fail it. */
 export function toProgress(percent: number, message: string | null): Progress {
-  const bounded = Math.min(Math.max(percent, 0), 100);
+  const bounded = typeof percent === 'number' ? Math.min(Math.max(percent, 0), 100) : Number.NaN;
   return {
     percent: Number.isNaN(bounded) ? 0 : Math.round(bounded * 100) / 100,
     message: message === null ? null : storable(message, maxProgressMessage),
@@ -71,7 +74,7 @@ function fieldsText(fields: object): JsonText {
     // What JSON.stringify escapes and Postgres does not keep: NUL and halves of surrogate pairs.
     return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
   } catch (error) {
-    return JSON.stringify({ omitted: String(error) });
+    return JSON.stringify({ omitted: storable(error, maxOmission) });
   }
 }
 

@@ -28,7 +28,7 @@ export interface Job {
   name: string;
   queue: string;
   state: JobState;
-  /** Lower runs first; −32768 to 32767, 0 by default. */
+  /** Lower runs first; −100 to 100, 0 by default. */
   priority: number;
   args: JsonValue;
   /** What the handler returned; `null` until the job is done. */
@@ -84,6 +84,13 @@ export interface NewJob {
   meta?: JobMeta | null;
   /** Keys that it is to hold, the most important first: if another job holds one, this one is not created. */
   keys?: readonly JobKey[] | null;
+  /**
+   * The queues that the enqueuing caller can see; all of them if left out. A parent elsewhere counts as unknown, and so does
+   * a batch as a parent, unless it comes in the same call. Not stored.
+   */
+  scope?: readonly string[] | null;
+  /** The receipt must show the job that holds its key: one that is deleted, or out of scope, refuses the whole call. Not stored. */
+  showsHolder?: boolean;
 }
 
 /** A time on the calendar, or milliseconds from now by the storage's clock, which the client's may differ from. */

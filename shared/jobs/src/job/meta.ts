@@ -1,3 +1,4 @@
+import { bounds, checkText } from './bounds.js';
 import type { Job } from './job.js';
 
 /**
@@ -28,9 +29,9 @@ export interface JobMeta {
  * @throws {RangeError} if there are more than 20, or if one is no text of 1 to 100 characters
  */
 export function checkTags(tags: readonly string[]): string[] {
-  if (tags.length > 20 || tags.some((tag) => tag.length === 0 || tag.length > 100))
-    throw new RangeError('tags are at most 20 words of 1 to 100 characters');
-  return [...new Set(tags)];
+  if (!Array.isArray(tags) || tags.length > bounds.tags.most)
+    throw new RangeError(`tags are at most ${bounds.tags.most} words of 1 to 100 characters`);
+  return [...new Set(tags.map((tag: string) => checkText('A tag', tag, bounds.tagLength)))];
 }
 
 /** The part of a job that comes from its meta. */

@@ -1,3 +1,5 @@
+import { checkInteger } from './bounds.js';
+
 /**
  * A token bucket: each start of a job takes a token, `jobs` new ones come in every `periodMs`, evenly spread, and at most
  * `burst` gather while nothing starts.
@@ -49,7 +51,5 @@ function checkRateLimit({ jobs, periodMs, burst = jobs }: RateLimit): Required<R
 }
 
 function checkCount(what: string, count: number, most: number): void {
-  if (!Number.isInteger(count) || count < 1 || count > most) {
-    throw new RangeError(`${what} is an integer from 1 to ${most}, not ${count}`);
-  }
+  checkInteger(what, count, { least: 1, most });
 }

@@ -1,3 +1,4 @@
+import { bounds, checkInteger, checkText } from './bounds.js';
 import type { JobKey } from './job-key.js';
 import { isFinished, type JobState, jobStates } from './state.js';
 
@@ -43,8 +44,6 @@ export interface UniquenessRule<Args> extends UniquenessOptions {
 /** The states of a job that has not finished. */
 const unfinished = jobStates.filter((state) => !isFinished(state));
 
-const yearMs = 31_536_000_000;
-
 /**
  * The key that a job of this name is to hold.
  *
@@ -74,12 +73,10 @@ export function checkUniqueness({ periodMs, states, onConflict }: UniquenessOpti
 
 /** @throws {RangeError} if it is not a text of 1 to 200 characters */
 export function checkKey(kind: string, key: string): string {
-  if (typeof key === 'string' && key.length > 0 && key.length <= 200 && !key.includes('\0')) return key;
-  throw new RangeError(`A key (${kind}) is a text of 1 to 200 characters`);
+  return checkText(`A key (${kind})`, key, bounds.keyLength);
 }
 
 /** @throws {RangeError} if it is not an integer from 1 to 31 536 000 000: a year */
 export function checkPeriod(name: string, periodMs: number): number {
-  if (Number.isInteger(periodMs) && periodMs >= 1 && periodMs <= yearMs) return periodMs;
-  throw new RangeError(`${name} is an integer from 1 to ${yearMs}, not ${periodMs}`);
+  return checkInteger(name, periodMs, bounds.periodMs);
 }

@@ -6,6 +6,20 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** The same logger, except that it never throws: one that is broken must not stop what it describes. */
+export function guarded(logger: Logger): Logger {
+  const attempt =
+    (level: keyof Logger) =>
+    (fields: object, message: string): void => {
+      try {
+        logger[level](fields, message);
+      } catch {
+        // There is nowhere left to say so.
+      }
+    };
+  return { debug: attempt('debug'), info: attempt('info'), warn: attempt('warn'), error: attempt('error') };
+}
+
 const ignore = (): void => undefined;
 
 /** Says nothing. */

@@ -1,8 +1,10 @@
 import { excessBytes, toJsonText } from '../job/arguments.js';
+import { isDelay } from '../job/bounds.js';
 import { CancelJob, JobTimeoutError, ResultTooLargeError, SnoozeJob } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
+import { isA } from '../job/is-a.js';
 import type { ClaimedJob, JsonText, Outcome } from '../job/job.js';
-import { defaultRetryDelay, worthRetrying } from '../job/retry.js';
+import { delayBefore, worthRetrying } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
 
@@ -17,7 +19,10 @@ export function toResult(value: unknown, maxBytes: number): JsonText {
   return text;
 }
 
-/** What becomes of a job whose attempt threw. The first that fits: cancelled, timed out, what the handler asked for, the retry rules. */
+/**
+ * What becomes of a job whose attempt threw. The first that fits: cancelled, timed out, what the handler asked for, the retry
+ * rules. Never throws, whatever was thrown: what cannot be read fails the attempt.
+ */
 export function failure(
   { claim, maxAttempts }: ClaimedJob,
   thrown: unknown,
@@ -26,9 +31,10 @@ export function failure(
 ): Outcome {
   if (cancelled) return { kind: 'cancelled', error: toJobError(thrown) };
   const reason = timeout === null ? thrown : withCause(timeout, thrown);
-  if (reason instanceof SnoozeJob) return { kind: 'snooze', delayMs: reason.delayMs };
+  const snoozedMs = snoozeOf(reason);
+  if (snoozedMs !== null) return { kind: 'snooze', delayMs: snoozedMs };
   const error = toJobError(reason);
-  if (reason instanceof CancelJob) return { kind: 'cancelled', error };
+  if (isA(reason, CancelJob)) return { kind: 'cancelled', error };
   const definition = handler?.definition;
   if (claim.attempt >= maxAttempts || !worthRetrying(reason, definition?.retryRules ?? {})) {
     return { kind: 'failed', error };
@@ -37,14 +43,17 @@ export function failure(
 }
 
 function withCause(timeout: JobTimeoutError, thrown: unknown): JobTimeoutError {
-  const isAbort = thrown === timeout || (thrown instanceof Error && thrown.name === 'AbortError');
+  const isAbort = thrown === timeout || toJobError(thrown).name === 'AbortError';
   return isAbort ? timeout : new JobTimeoutError(timeout.timeoutMs, { cause: thrown });
 }
 
-function delayBefore(attempt: number, error: unknown, retryDelay = defaultRetryDelay): number {
+/** `null` if it is no SnoozeJob, or one whose delay was changed to something out of bounds since it was made. */
+function snoozeOf(thrown: unknown): number | null {
+  if (!isA(thrown, SnoozeJob)) return null;
   try {
-    return Math.max(0, retryDelay(attempt, error)) || 0;
+    const { delayMs } = thrown;
+    return isDelay(delayMs) ? delayMs : null;
   } catch {
-    return defaultRetryDelay(attempt, error);
+    return null;
   }
 }

@@ -75,7 +75,10 @@ export class Reporter {
       const news = report.take();
       if (news !== null) taken.set(report, news);
     }
-    if (taken.size === 0) return;
+    if (taken.size > 0) await this.#writeAll(taken);
+  }
+
+  async #writeAll(taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     try {
       const stale = await this.#store.report([...taken.values()]);
       const lost = new Set(stale.map(attemptOf));
@@ -92,8 +95,12 @@ export class Reporter {
   /** What cannot be written for now is kept; what can never be is dropped, so that it does not hold up the job's outcome. */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      this.#logger.error({ err: error, reports: taken.size }, 'writing logs and progress: failed, dropped');
-      for (const [report, news] of taken) report.written(news);
+      // What one attempt says must not cost the others theirs.
+      if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
+      else {
+        this.#logger.error({ err: error }, 'writing logs and progress: failed, dropped');
+        for (const [report, news] of taken) report.written(news);
+      }
       return;
     }
     this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), maxRetryMs);

@@ -1,4 +1,6 @@
+import { bounds } from '../job/bounds.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
+import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { ClaimStore } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
@@ -155,7 +157,8 @@ export class Runner {
     let started = 0;
     while (this.#running.size < this.#options.concurrency && started < this.#waiting.length) {
       const next = this.#waiting[started++];
-      if (next !== undefined) void this.#run(next.job);
+      if (next === undefined) continue;
+      this.#run(next.job).catch((error: unknown) => this.#broken(next.job, error));
     }
     if (started > 0) this.#waiting.splice(0, started);
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -166,7 +169,7 @@ export class Runner {
     this.#running.set(job.claim.jobId, attempt);
     this.#options.onStart(job);
     const handler = this.#handlers.get(job.name);
-    const timeoutMs = job.meta?.timeoutMs ?? handler?.definition.timeoutMs ?? null;
+    const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
     limit?.lift();
@@ -180,6 +183,14 @@ export class Runner {
     this.#running.delete(job.claim.jobId);
     this.#options.onOutcome(job, attempt.recorded ? null : outcome);
     this.#startNext();
+  }
+
+  /** Nothing leads here; if something does, it concerns this job alone. */
+  #broken(job: ClaimedJob, error: unknown): void {
+    this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended in an unexpected error');
+    const attempt = this.#running.get(job.claim.jobId);
+    if (attempt !== undefined && isSame(attempt.claim, job.claim))
+      this.#settle(attempt, job, { kind: 'failed', error: toJobError(error) });
   }
 
   /** Lets an attempt end in time, or gives it up: the job goes on without it. */
@@ -227,6 +238,13 @@ export class Runner {
       return failure(job, error, handler, attempt);
     }
   }
+}
+
+/** What its enqueuer allows an attempt; `null` if that is not said, or is no time that could be meant. */
+function timeoutOf({ meta }: ClaimedJob): number | null {
+  const { timeoutMs } = meta ?? {};
+  const { least, most } = bounds.timeoutMs;
+  return timeoutMs !== undefined && timeoutMs >= least && timeoutMs <= most ? timeoutMs : null;
 }
 
 /** Whether two claims of one job are of the same attempt. */

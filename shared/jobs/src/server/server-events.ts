@@ -22,7 +22,7 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
-/** Calls listeners. An event that nobody listens to costs a look at an empty set; a listener that throws is logged. */
+/** Calls listeners. An event that nobody listens to costs a look at an empty set; a listener that throws or rejects is logged. */
 export class ServerEvents {
   readonly #logger: Logger;
   readonly #listeners: Listeners = {
@@ -74,10 +74,14 @@ export class ServerEvents {
 
   #emit<Name extends keyof JobServerEvents>(name: Name, event: JobServerEvents[Name]): void {
     for (const listener of this.#listeners[name]) {
-      try {
-        listener(event);
-      } catch (error) {
+      const failed = (error: unknown): void =>
         this.#logger.error({ err: error, event: name }, 'a listener failed');
+      try {
+        // One that is async fails later than it returns.
+        const answer: unknown = listener(event);
+        if (answer instanceof Promise) answer.catch(failed);
+      } catch (error) {
+        failed(error);
       }
     }
   }

@@ -1,8 +1,9 @@
 import { availableParallelism, hostname } from 'node:os';
+import { bounds, checkInteger } from '../job/bounds.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { JobHandler, RunMiddleware } from './handler.js';
-import { type Logger, silentLogger } from './logger.js';
+import { guarded, type Logger, silentLogger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
 /** Times that rule how servers and their storage work together; the names are the field's. All in milliseconds. */
@@ -41,7 +42,7 @@ export interface JobServerOptions extends ServerTimes {
   concurrency?: number;
   /** How long `stop` lets running jobs finish before their signals abort; 0 to 3 600 000 ms, default 25 000. */
   stopTimeoutMs?: number;
-  /** How many bytes a job's result may take as JSON before its attempt fails; 1 to 268 435 456, default 1 048 576. */
+  /** How many bytes a job's result may take as JSON before its attempt fails; 1 to 67 108 864, default 1 048 576. */
   maxResultBytes?: number;
   /**
    * How long a handler may go on after its job's timeout before its job goes on without it; 0 to 3 600 000 ms, default
@@ -89,13 +90,13 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     serverTimeoutMs: bounded('serverTimeoutMs', options.serverTimeoutMs ?? 30_000, 5_000, 3_600_000),
     queuePollIntervalMs: bounded('queuePollIntervalMs', options.queuePollIntervalMs ?? 0, 0, 60_000),
     stopTimeoutMs: bounded('stopTimeoutMs', options.stopTimeoutMs ?? 25_000, 0, 3_600_000),
-    maxResultBytes: bounded('maxResultBytes', options.maxResultBytes ?? 1_048_576, 1, 268_435_456),
+    maxResultBytes: checkInteger('maxResultBytes', options.maxResultBytes ?? 1_048_576, bounds.documentBytes),
     timeoutGraceMs: bounded('timeoutGraceMs', options.timeoutGraceMs ?? 5_000, 0, 3_600_000),
     threads: bounded('threads', options.threads ?? Math.max(1, availableParallelism() - 1), 1, 256),
     maxLogLines: bounded('maxLogLines', options.maxLogLines ?? 1_000, 0, 100_000),
     maxLogLineBytes: bounded('maxLogLineBytes', options.maxLogLineBytes ?? 4_096, 100, 65_536),
     middleware: options.middleware ?? [],
-    logger: options.logger ?? silentLogger,
+    logger: guarded(options.logger ?? silentLogger),
     host: options.host ?? hostname(),
   };
 }
@@ -113,6 +114,5 @@ function recurringJobs({
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${name} is an integer from ${least} to ${most}, not ${value}`);
+  return checkInteger(name, value, { least, most });
 }

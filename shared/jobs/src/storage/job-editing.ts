@@ -1,3 +1,5 @@
+import { checkTime } from '../job/bounds.js';
+import { checkName, checkPriority } from '../job/definition.js';
 import type { Job, JsonText } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 
@@ -5,6 +7,7 @@ import type { JobState } from '../job/state.js';
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
+  /** Numbers in it that JavaScript reads as it reads those that are stored stay as they are stored, to the last digit. */
   readonly args: JsonText;
   /** The time that it waits for. Another one makes a ready job wait; `null` only where it was so. */
   readonly runAt: Date | null;
@@ -21,7 +24,8 @@ export interface JobEditing {
    * @param decide gets those of the jobs that exist as they are, by id, and gives the new content of some that are in one of
    * {@link editableStates}; what it throws, nothing has been changed then, this rejects with
    * @returns the jobs that `decide` gave content for, as they are then
-   * @throws {RangeError} if a queue has a name that it cannot have, or a job cannot be changed
+   * @throws {RangeError} if a queue has a name that it cannot have, a priority or a time is out of its bounds, or a job cannot be
+   * changed
    */
   editJobs(
     ids: readonly string[],
@@ -29,11 +33,14 @@ export interface JobEditing {
   ): Promise<Job[]>;
 }
 
-/** @throws {RangeError} if one of them is not there or cannot be changed */
+/** @throws {RangeError} if one of them is not there or cannot be changed, or what it is to become is out of bounds */
 export function checkEdits(current: ReadonlyMap<string, Job>, edits: ReadonlyMap<string, JobContent>): void {
-  for (const id of edits.keys()) {
+  for (const [id, { queue, priority, runAt }] of edits) {
     const state = current.get(id)?.state;
     if (state === undefined || !editableStates.includes(state))
       throw new RangeError(`Job ${id} cannot be changed: it is ${state ?? 'not there'}`);
+    checkName('queue', queue);
+    checkPriority(priority);
+    if (runAt !== null) checkTime('runAt', runAt);
   }
 }

@@ -51,7 +51,8 @@ export interface RecurringJobs {
   /** Stores an operator's recurring job. `null`: there is one with this id; nothing was changed. */
   add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
   /**
-   * Changes a recurring job as {@link addOrUpdate} does, and nobody else in between. `null`: there is none.
+   * Changes a recurring job as {@link addOrUpdate} does, and nobody else in between. `null`: there is none. Numbers in its
+   * arguments that JavaScript reads as it reads those that are stored stay as they are stored, to the last digit.
    *
    * @param change gets the recurring job as it is; what it throws, nothing has been changed then, this rejects with
    * @throws {RecurringJobOwnedError} if it is an application's

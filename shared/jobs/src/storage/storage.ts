@@ -27,6 +27,7 @@ import type { Orphan } from './orphan.js';
 import type { JobStatistics } from './job-statistics.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { ServerControl } from './server-control.js';
+import type { SetAside } from './set-aside.js';
 import type { TransactionClient, WorkWithin } from './transaction.js';
 
 /**
@@ -43,6 +44,7 @@ export interface JobStorage
   readonly bulk: BulkOperations;
   readonly audit: AuditLog;
   readonly statistics: JobStatistics;
+  readonly setAside: SetAside;
   /** Prepares the storage: connects, migrates. Safe to call from many processes at the same moment. */
   open(): Promise<void>;
   /** Waits for what is under way, then lets go of every connection and timer. */
@@ -102,7 +104,10 @@ export interface ClaimStore extends JobReports {
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;
   /** Slides the leases forward. Returns the claims that no longer hold. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
-  /** Records outcomes. Returns the claims that no longer held: their outcome changed nothing. */
+  /**
+   * Records outcomes. Returns the claims that no longer held: their outcome changed nothing. A delay that is out of its bounds
+   * counts as the nearest; a job whose outcome cannot be stored has failed, with the reason. None keeps others from theirs.
+   */
   complete(completions: readonly Completion[]): Promise<Claim[]>;
   /**
    * Does the work of one job and records its outcome `done` in one transaction: both happen or neither. The claim is
@@ -119,15 +124,15 @@ export interface ClaimStore extends JobReports {
   claimsOf(serverId: string, queue: string): Promise<Claim[]>;
   /** Gives jobs back unstarted: ready at once, the attempt not counted. Returns the claims that no longer held. */
   release(claims: readonly Claim[]): Promise<Claim[]>;
-  /** Makes scheduled jobs that are due ready, at most `limit` of them. */
+  /** Makes scheduled jobs that are due ready, at most `limit` of them. One that cannot be moved is set aside. */
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
    * Draws the consequences of at most `limit` moves of jobs on which others depend: its batch, the jobs that wait for it,
    * those that share its concurrency key. Resolves to the number of moves. Each is kept until it has been dealt with, so
-   * a crash in between loses none.
+   * a crash in between loses none. One that fails for a reason of its own data is set aside.
    */
   settle(limit: number): Promise<number>;
-  /** Declares silent servers dead and takes back every claim that is theirs, expired or without an owner. */
+  /** Declares silent servers dead and takes back every claim that is theirs, expired or without an owner. A job that cannot be moved is set aside. */
   rescue(): Promise<RescueReport>;
   /** Housekeeping: counters, room for coming days, retention. Cheap; called about once a second by every server. */
   maintain(): Promise<void>;

@@ -44,6 +44,13 @@ export const errorCatalogue = {
     cause: 'The credentials are valid but do not hold the scope that this call needs.',
     fix: 'Use credentials with the scope that the internal message names.',
   },
+  40302: {
+    title: 'Foreign site',
+    userMessage: 'This page may not do this.',
+    cause:
+      'A browser sent the request for a page of another site, and the origin of that page is not among those that may call.',
+    fix: 'Call from a page of the same origin, or have the operators add the origin to `CORS_ORIGINS`.',
+  },
   40401: {
     title: 'No such path',
     userMessage: 'The page you asked for does not exist.',
@@ -114,6 +121,12 @@ export const errorCatalogue = {
     cause:
       'The `Content-Type` (or `Content-Encoding`) of the body is missing or not supported for this method.',
     fix: 'Send `application/json`; for PATCH also `application/merge-patch+json`, see `Accept-Patch`.',
+  },
+  42101: {
+    title: 'Wrong host',
+    userMessage: 'This address is not served here.',
+    cause: 'The `Host` header names a host that the service does not answer for.',
+    fix: 'Use the address that the operators gave, or have them add the host to `ALLOWED_HOSTS`.',
   },
   42201: {
     title: 'Missing field',

@@ -146,6 +146,7 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
             },
           },
           '404': errorReference(404),
+          '421': errorReference(421),
           '429': errorReference(429),
           '500': errorReference(500),
         },

@@ -31,7 +31,7 @@ export function operation(
   summary: string,
   parts: Parts,
 ): OperationObject {
-  const always = [404, 406, 429, 500, 503, ...(place.secured ? [401, 403] : [])];
+  const always = [403, 404, 406, 421, 429, 500, 503, ...(place.secured ? [401] : [])];
   const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
   return {
     operationId,

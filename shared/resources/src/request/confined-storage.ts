@@ -3,7 +3,7 @@ import { noSuchItem } from '../handlers/existence.js';
 import { served } from '../handlers/served.js';
 import type { Filter } from '../query/filter-value.js';
 import type { AnyStorage, ItemRecord, Resource } from '../resource/resource.js';
-import { type CallContext, Existing, type ItemChange } from '../resource/storage.js';
+import { type CallContext, type Check, Existing, type ItemChange, WithJob } from '../resource/storage.js';
 
 /** The field of a resource by which callers are confined. */
 export interface ConfinedField {
@@ -12,7 +12,11 @@ export interface ConfinedField {
   readonly assumed?: (body: ItemRecord) => string | undefined;
 }
 
-/** A storage for a caller for whom only items with these values of a field exist. */
+/**
+ * A storage for a caller for whom only items with these values of a field exist. Everything that a confined caller may see or
+ * change is decided here. An item may leave its bounds while a call is under way, so it is also checked where the storage
+ * holds it, and before it is shown.
+ */
 export function confinedStorage(
   storage: AnyStorage,
   resource: Resource,
@@ -21,10 +25,22 @@ export function confinedStorage(
 ): AnyStorage {
   const isWithin = (item: ItemRecord): boolean => values.some((value) => value === item[field]);
 
-  const find = async (id: string, context: CallContext): Promise<ItemRecord | undefined> => {
-    const item = await storage.get?.(id, context);
-    return item !== undefined && isWithin(item) ? item : undefined;
-  };
+  const visible = (item: ItemRecord | undefined): ItemRecord | undefined =>
+    item !== undefined && isWithin(item) ? item : undefined;
+
+  const find = async (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
+    visible(await storage.get?.(id, context));
+
+  /** For storages, which see to what a body refers to. */
+  const bounded = (context: CallContext): CallContext => ({ ...context, within: values });
+
+  /** A check that the storage makes while it holds the item. */
+  const guarded =
+    (id: string, check: Check<ItemRecord> | undefined) =>
+    (current: ItemRecord): void => {
+      if (!isWithin(current)) throw noSuchItem(resource, id);
+      check?.(current);
+    };
 
   const beyondReach = (): Error =>
     apiError(40301, `These credentials reach only the ${field} ${values.join(', ')}`);
@@ -73,7 +89,7 @@ export function confinedStorage(
     },
     get: find,
     wait: async (id, timeoutMs, context, signal) =>
-      (await find(id, context)) && storage.wait?.(id, timeoutMs, context, signal),
+      (await find(id, context)) && visible(await storage.wait?.(id, timeoutMs, context, signal)),
     stream: async (query, context, signal) => {
       const filters = narrowed(query.filters);
       if (filters === undefined) throw beyondReach();
@@ -81,13 +97,13 @@ export function confinedStorage(
     },
     create: async (body, context) => {
       requireWithin(body);
-      const made = await served(storage.create?.(body, context));
+      const made = await served(storage.create?.(body, bounded(context)));
       own(made instanceof Existing ? made.item : made);
       return made;
     },
     createMany: async (bodies, context) => {
       for (const body of bodies) requireWithin(body);
-      return (await served(storage.createMany?.(bodies, context))).map(own);
+      return (await served(storage.createMany?.(bodies, bounded(context)))).map(own);
     },
     replace: async (id, change, context) =>
       (await find(id, context)) && storage.replace?.(id, checked(id, change), context),
@@ -99,7 +115,7 @@ export function confinedStorage(
       return served(storage.replaceMany?.(all, context));
     },
     delete: async (id, check, context) =>
-      (await find(id, context)) !== undefined && served(storage.delete?.(id, check, context)),
+      (await find(id, context)) !== undefined && served(storage.delete?.(id, guarded(id, check), context)),
     deleteMany: async (selection, context) => {
       const filters = narrowed(selection.filters);
       return filters === undefined ? 0 : served(storage.deleteMany?.({ ...selection, filters }, context));
@@ -108,8 +124,11 @@ export function confinedStorage(
   const operations = Object.fromEntries(
     Object.entries(storage.operations ?? {}).map(([verb, perform]) => [
       verb,
-      async (...call: Parameters<typeof perform>) =>
-        (await find(call[0], call[2])) === undefined ? undefined : perform(...call),
+      async (...[id, body, context, check]: Parameters<typeof perform>) => {
+        if ((await find(id, context)) === undefined) return undefined;
+        const after = await perform(id, body, bounded(context), guarded(id, check));
+        return visible(after instanceof WithJob ? after.item : after) && after;
+      },
     ]),
   );
   // What the storage does not serve stays so.

@@ -1,8 +1,5 @@
 import type { ApiRequest } from './request.js';
 
-/** Which origins may call from a browser: a list, or `*` for all. */
-export type CorsOrigins = '*' | readonly string[];
-
 const exposed = [
   'Accept-Patch',
   'Allow',
@@ -25,18 +22,23 @@ const accepted = [
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'Last-Event-ID',
   'Prefer',
+  'traceparent',
   'X-Api-Key',
   'X-Request-Id',
 ].join(', ');
 
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
 /** The headers of every answer: request id, security (OWASP's list for APIs), and CORS for allowed origins. */
-export function commonHeaders(request: ApiRequest, origins: CorsOrigins): Record<string, string> {
+export function commonHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   return {
     'x-request-id': request.id,
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'cache-control': 'private, no-cache',
     'strict-transport-security': 'max-age=31536000',
@@ -45,21 +47,22 @@ export function commonHeaders(request: ApiRequest, origins: CorsOrigins): Record
   };
 }
 
-/** What a preflight request asks besides, given the methods of the route. */
-export function preflightHeaders(request: ApiRequest, allow: string): Record<string, string> {
-  if (request.headers['access-control-request-method'] === undefined) return {};
-  return {
-    'access-control-allow-methods': allow,
-    'access-control-allow-headers': accepted,
-    'access-control-max-age': '600',
-  };
+/** Whether a browser asks what it may send (WHATWG Fetch, CORS-preflight request). */
+export function isPreflight({ method, headers }: ApiRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-function corsHeaders(request: ApiRequest, origins: CorsOrigins): Record<string, string> {
+/** Never with credentials: callers prove who they are by a header, so no cookie has to cross sites. */
+function corsHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   const { origin } = request.headers;
-  if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return {};
+  if (origin === undefined || !origins.includes(origin)) return {};
   return {
-    'access-control-allow-origin': origins === '*' ? '*' : origin,
+    'access-control-allow-origin': origin,
     'access-control-expose-headers': exposed,
+    ...(isPreflight(request) && {
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': accepted,
+      'access-control-max-age': '600',
+    }),
   };
 }

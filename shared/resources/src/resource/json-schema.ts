@@ -22,6 +22,8 @@ export interface JsonSchema {
   readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly $ref?: string;
+  /** Of fields that callers may expect and that the schema does not have: why not, and what to send instead. */
+  readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 
 /** The types that a schema admits; empty if it admits any. `date-time` stands for a string of that format. */

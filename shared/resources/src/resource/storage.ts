@@ -21,6 +21,11 @@ export interface CallContext {
    * request is repeated after a crash. Do not take another connection of the same pool while it is open.
    */
   readonly transaction?: Transaction;
+  /**
+   * The values of the field named in `confinement` that exist for the caller; undefined for all. The toolkit sees to the
+   * items of this resource; storages see to others that a body refers to.
+   */
+  readonly within?: readonly string[] | undefined;
 }
 
 /** One page of a collection. */

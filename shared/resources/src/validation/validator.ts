@@ -50,11 +50,18 @@ function toProblem(error: ErrorObject, at: string): Problem {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params['additionalProperty'] ?? params['unevaluatedProperty']);
-      return { code: 42203, internalMessage: `${join(place, name)} is not a known field` };
+      const hint = unknownFieldHint(error.parentSchema as JsonSchema | undefined, name);
+      return { code: 42203, internalMessage: `${join(place, name)} is not a known field${hint}` };
     }
     default:
       return { code: 42202, internalMessage: `${place === '' ? 'the body' : place} ${expectation(error)}` };
   }
+}
+
+/** What the schema says about a field that callers may expect and that it does not have: its `x-unknown-fields`. */
+function unknownFieldHint(schema: JsonSchema | undefined, name: string): string {
+  const hint = schema?.['x-unknown-fields']?.[name];
+  return hint === undefined ? '' : `: ${hint}`;
 }
 
 function expectation(error: ErrorObject): string {

@@ -1,3 +1,6 @@
+import { toJobError } from '../../job/failure.js';
+import { isA } from '../../job/is-a.js';
+import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/retry.js';
 
 /** An error on its way from one thread to another. What is cloned by itself loses its class. */
@@ -14,18 +17,22 @@ export interface ErrorData {
 
 const maxCauses = 5;
 
-/** What is thrown need not be an error. */
+/** What is thrown need not be an error, and one need not be readable. Never throws. */
 export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
-  const error =
-    thrown instanceof Error ? thrown : new Error(`${String(thrown)} was thrown, which is no Error`);
-  return {
-    classes: classesOf(error),
-    name: error.name,
-    message: error.message,
-    stack: error.stack,
-    cause: error.cause instanceof Error && causes > 1 ? toErrorData(error.cause, causes - 1) : undefined,
-    members: cloneableMembers(error),
-  };
+  const error = isA(thrown, Error) ? thrown : new Error(`${printed(thrown)} was thrown, which is no Error`);
+  try {
+    return {
+      classes: classesOf(error),
+      name: printed(error.name),
+      message: printed(error.message),
+      stack: error.stack === undefined ? undefined : printed(error.stack),
+      cause: isA(error.cause, Error) && causes > 1 ? toErrorData(error.cause, causes - 1) : undefined,
+      members: cloneableMembers(error),
+    };
+  } catch {
+    const { name, message, stack } = toJobError(error);
+    return { classes: ['Error'], name, message, stack: stack ?? undefined, cause: undefined, members: {} };
+  }
 }
 
 /**
@@ -36,7 +43,7 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
 export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
   const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });
   const type = data.classes
-    .map((name) => known.find((candidate) => candidate.name === name))
+    .map((name) => known.find((candidate) => candidate?.name === name))
     .find((candidate) => candidate !== undefined);
   if (type !== undefined) Object.setPrototypeOf(error, type.prototype as object);
   const members: Record<string, unknown> = { ...data.members, name: data.name, stack: data.stack };

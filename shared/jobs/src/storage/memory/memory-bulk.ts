@@ -11,6 +11,7 @@ import {
 import type { ControlResult, JobControl } from '../job-control.js';
 import type { Clock } from './clock.js';
 import { matcherOf } from './job-matcher.js';
+import type { MemorySetAside } from './memory-set-aside.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 type Control = Pick<JobControl, 'cancelJob' | 'retryJob' | 'runJob' | 'deleteJob'>;
@@ -36,12 +37,14 @@ export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;
   readonly #clock: Clock;
+  readonly #setAside: MemorySetAside;
   readonly #operations = new Map<string, Underway>();
 
-  constructor(jobs: MemoryJobs, control: Control, clock: Clock) {
+  constructor(jobs: MemoryJobs, control: Control, clock: Clock, setAside: MemorySetAside) {
     this.#jobs = jobs;
     this.#control = control;
     this.#clock = clock;
+    this.#setAside = setAside;
   }
 
   async start(order: BulkOrder): Promise<BulkOperation> {
@@ -109,8 +112,13 @@ export class MemoryBulkOperations implements BulkOperations {
     const job = this.#jobs.find(id);
     if (job === undefined || !matcherOf({ ...filter, state: [] })(job)) return false;
     if (!statesOfOrder({ action, filter }).includes(job.state)) return false;
-    const result = await verbs[action](this.#control, id);
-    return result.outcome === 'ok' && result.changed;
+    try {
+      const result = await verbs[action](this.#control, id);
+      return result.outcome === 'ok' && result.changed;
+    } catch (error) {
+      this.#setAside.put({ role: 'bulk', key: id, queue: job.queue, jobId: id }, error);
+      return false;
+    }
   }
 
   #end(operation: BulkOperation, state: 'done' | 'cancelled'): void {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkName } from '../../job/definition.js';
+import { checkTime, mostCountedAttempts } from '../../job/bounds.js';
 import type { Claim, Job } from '../../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
+import { keepStoredDigits } from '../../job/stored-digits.js';
 import type { BatchControlResult } from '../batch-store.js';
 import type { Batch } from '../../job/batch.js';
 import type { Server } from '../../job/job.js';
@@ -58,6 +59,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
           error: record.error,
         });
       }
+      record.attempt = Math.min(record.attempt, mostCountedAttempts - 1);
       record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
       record.finishedAt = null;
       record.serverId = null;
@@ -79,6 +81,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
     return this.#control(id, {}, (record) => {
       if (record.state !== 'scheduled') return 'illegal';
+      checkTime('runAt', runAt);
       this.jobs.schedule(record, runAt, 'rescheduled');
       return 'changed';
     });
@@ -125,7 +128,6 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
     const edits = decide(current);
     checkEdits(current, edits);
-    for (const { queue } of edits.values()) checkName('queue', queue);
     return records.flatMap((record) => {
       const content = edits.get(record.id);
       if (content === undefined) return [];
@@ -142,7 +144,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
       this.jobs.takeOut(record);
       this.jobs.schedule(record, runAt ?? new Date(this.clock.now()), null);
     }
-    Object.assign(record, { queue, priority, args, runAt });
+    Object.assign(record, { queue, priority, args: keepStoredDigits(record.args, args), runAt });
     if (ready) {
       this.jobs.makeReady(record, null);
       if (queue === from) record.readyAt = readyAt;

@@ -1,13 +1,14 @@
+import { checkNewJob } from '../../job/bounds.js';
 import { endOf, type NewBatch } from '../../job/batch.js';
 import type { ParentEnd } from '../../job/continuation.js';
 import type { JobError, NewJob } from '../../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../../job/state.js';
 import { bringsKeys, createdOf, resolveKeys } from '../key-resolution.js';
-import { type Receipt, receiptOf } from '../receipt.js';
+import { checkShown, holdersToShow, type Receipt, receiptOf } from '../receipt.js';
 import type { TransitionReason } from '../../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from './clock.js';
-import { type JobRecord, newRecord, takeOver } from './job-record.js';
+import { type JobRecord, newRecord, takeOver, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
@@ -48,6 +49,7 @@ export class MemoryJobs {
 
   /** All of them or none. `batch`: the one they belong to, which is new. */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): Receipt {
+    for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
     if (!jobs.some(bringsKeys)) {
       this.#add(jobs, batch, now);
@@ -57,18 +59,20 @@ export class MemoryJobs {
     const { created, holders, replacements, claims } = resolveKeys(jobs, (queue, key) =>
       this.#keys.holderOf(queue, key, stateOf, now),
     );
+    checkShown(jobs, holders, (id) => this.#records.get(id));
     this.#add(created, batch === null ? null : createdOf(batch, created), now);
     this.#keys.claim(claims, now);
     for (const [id, job] of replacements) this.#replace(id, job);
-    return { holders, createdAt: created.length === 0 ? null : new Date(now) };
+    const records = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
+    const shown = new Map(records.map((record) => [record.id, toJob(record)]));
+    return { holders, shown, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
   #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {
-    checkNewJobs(
-      jobs,
-      (id) => this.#records.has(id),
-      (id) => id === batch?.id || this.batches.find(id) !== undefined,
-    );
+    checkNewJobs(jobs, batch?.id, {
+      queueOf: (id) => this.#records.get(id)?.queue,
+      isBatch: (id) => this.batches.find(id) !== undefined,
+    });
     if (batch !== null) this.batches.add(batch, new Date(now));
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, now);

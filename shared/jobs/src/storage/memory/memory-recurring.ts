@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonText, JsonValue } from '../../job/job.js';
 import { isFinished } from '../../job/state.js';
+import { keepStoredDigits } from '../../job/stored-digits.js';
 import { jobOf, planFiring } from '../../recurring/firing.js';
 import {
   type NewRecurringJob,
@@ -18,6 +19,7 @@ import type {
 } from '../recurring-jobs.js';
 import type { Clock } from './clock.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import type { MemorySetAside } from './memory-set-aside.js';
 
 /** A recurring job as the memory storage keeps it: arguments stay text, so nobody can change them from outside. */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
@@ -28,11 +30,13 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
 export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
+  readonly #setAside: MemorySetAside;
   readonly #records = new Map<string, RecurringRecord>();
 
-  constructor(jobs: MemoryJobs, clock: Clock) {
+  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside) {
     this.#jobs = jobs;
     this.#clock = clock;
+    this.#setAside = setAside;
   }
 
   async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
@@ -63,7 +67,10 @@ export class MemoryRecurringJobs implements RecurringJobs {
       const application = this.#records.get(id)?.application ?? null;
       if (application !== null) throw new RecurringJobOwnedError(id, application);
     }
-    return jobs.map((job) => toRecurringJob(this.#put(job, null)));
+    return jobs.map((job) => {
+      const stored = this.#records.get(job.id)?.args ?? job.args;
+      return toRecurringJob(this.#put({ ...job, args: keepStoredDigits(stored, job.args) }, null));
+    });
   }
 
   async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
@@ -145,15 +152,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const fired: FiredRecurringJob[] = [];
     for (const record of this.#records.values()) {
       if (record.nextDueAt === null || record.nextDueAt > now || fired.length === limit) continue;
-      const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
-      const firing = planFiring(record, record.nextDueAt, now, last !== undefined && !isFinished(last.state));
-      if (firing === null) continue;
-      const jobs = firing.dueTimes.map(() => jobOf(record, record.args, now));
-      this.#jobs.add(jobs);
-      record.nextDueAt = firing.nextDueAt;
-      record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
-      record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
-      fired.push({ id: record.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver });
+      const { id: key, queue, updatedAt: changedAt } = record;
+      const one = this.#setAside.attempt({ role: 'recurring', key, queue, changedAt }, () =>
+        this.#fire(record, now),
+      );
+      if (one !== undefined && one !== null) fired.push(one);
     }
     const waits = [...this.#records.values()]
       .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
@@ -166,6 +169,19 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const record = this.#records.get(id);
     if (record !== undefined) check?.(toRecurringJob(record));
     return record;
+  }
+
+  #fire(record: RecurringRecord, now: Date): FiredRecurringJob | null {
+    if (record.nextDueAt === null) return null;
+    const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
+    const firing = planFiring(record, record.nextDueAt, now, last !== undefined && !isFinished(last.state));
+    if (firing === null) return null;
+    const jobs = firing.dueTimes.map(() => jobOf(record, record.args, now));
+    this.#jobs.add(jobs);
+    record.nextDueAt = firing.nextDueAt;
+    record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
+    record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
+    return { id: record.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
   }
 
   #put(job: NewRecurringJob, application: string | null): RecurringRecord {

@@ -1,3 +1,4 @@
+import { nearestDelay } from '../../job/bounds.js';
 import { ServerLostError } from '../../job/errors.js';
 import type { NewBatch } from '../../job/batch.js';
 import type { Claim, ClaimedJob, Completion, NewJob, Outcome } from '../../job/job.js';
@@ -14,6 +15,7 @@ import type {
 import type { Receipt } from '../receipt.js';
 import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
+import type { SetAsideRole } from '../set-aside.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
 import { dueAt, endAttempt, holds, type JobRecord, letGo, lostError, toClaimedJob } from './job-record.js';
@@ -26,6 +28,7 @@ import type { MemoryRetention } from './memory-history.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
+import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
 import { byPlaceInLine } from './ready-line.js';
 
@@ -44,15 +47,16 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly audit = new MemoryAuditLog(this.clock);
   readonly statistics = new MemoryStatistics(this.jobs, this.clock);
+  readonly setAside = new MemorySetAside(this.clock);
   readonly #retention: MemoryRetention;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   /** @throws {RangeError} if a number of days is out of its bounds */
   constructor({ clock = systemClock, maxFinished = 10_000, retentionDays }: MemoryStorageOptions = {}) {
     super(new MemoryJobs(clock), new MemoryServers(clock), clock);
-    this.recurring = new MemoryRecurringJobs(this.jobs, clock);
+    this.recurring = new MemoryRecurringJobs(this.jobs, clock, this.setAside);
     this.feed = new MemoryFeed(this.jobs, clock);
-    this.bulk = new MemoryBulkOperations(this.jobs, this, clock);
+    this.bulk = new MemoryBulkOperations(this.jobs, this, clock, this.setAside);
     this.#retention = { maxFinished, days: retentionOf(retentionDays) };
   }
 
@@ -124,7 +128,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const stale: Claim[] = [];
     for (const { claim, outcome } of completions) {
       const record = this.jobs.find(claim.jobId);
-      if (holds(record, claim)) this.#record(record, outcome);
+      if (holds(record, claim))
+        this.setAside.attempt(of('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
     return stale;
@@ -145,11 +150,20 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const now = this.clock.now();
     const waiting = [...this.jobs.all()]
       .filter((record) => record.state === 'scheduled')
+      .filter((record) => !this.setAside.isLeftAlone(of('scheduler', record)))
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
-    for (const record of due) this.jobs.makeReady(record, 'due');
+    const promoted = due.filter((record) =>
+      this.setAside.attempt(of('scheduler', record), () => {
+        this.jobs.makeReady(record, 'due');
+        return true;
+      }),
+    );
     const next = waiting[due.length];
-    return { promoted: due.length, nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now) };
+    return {
+      promoted: promoted.length,
+      nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now),
+    };
   }
 
   async settle(): Promise<number> {
@@ -165,19 +179,8 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
         state === 'processing' && (leaseUntil < now || !this.servers.isAlive(serverId ?? '')),
     );
     for (const { record, started } of this.#inClaimOrder(lost)) {
-      if (!started && !record.cancelRequested && record.attempt < record.maxAttempts) {
-        letGo(record);
-        this.jobs.makeReady(record, 'released');
-        report.released++;
-      } else if (record.cancelRequested || record.attempt >= record.maxAttempts) {
-        record.error = lostError(record);
-        this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
-        report.failed++;
-      } else {
-        endAttempt(record, 'lost', lostError(record), now);
-        this.jobs.makeReady(record, 'lost');
-        report.released++;
-      }
+      const end = this.setAside.attempt(of('rescuer', record), () => this.#takeBack(record, started, now));
+      if (end !== undefined) report[end]++;
     }
     return report;
   }
@@ -197,8 +200,24 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       });
   }
 
+  #takeBack(record: JobRecord, started: boolean, now: number): 'released' | 'failed' {
+    if (record.cancelRequested || record.attempt >= record.maxAttempts) {
+      record.error = lostError(record);
+      this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
+      return 'failed';
+    }
+    if (!started) {
+      letGo(record);
+      this.jobs.makeReady(record, 'released');
+      return 'released';
+    }
+    endAttempt(record, 'lost', lostError(record), now);
+    this.jobs.makeReady(record, 'lost');
+    return 'released';
+  }
+
   async maintain(): Promise<void> {
-    this.jobs.trim(this.#retention);
+    this.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => this.jobs.trim(this.#retention));
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {
@@ -240,11 +259,11 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
         break;
       case 'retry':
         endAttempt(record, 'failed', outcome.error, now);
-        this.jobs.schedule(record, new Date(now + outcome.delayMs), 'failed');
+        this.jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'failed');
         break;
       case 'snooze':
         letGo(record);
-        this.jobs.schedule(record, new Date(now + outcome.delayMs), 'snoozed');
+        this.jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'snoozed');
         break;
     }
   }
@@ -258,4 +277,11 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       return false;
     });
   }
+}
+
+function of(
+  role: SetAsideRole,
+  { id, queue }: JobRecord,
+): { role: SetAsideRole; key: string; queue: string; jobId: string } {
+  return { role, key: id, queue, jobId: id };
 }

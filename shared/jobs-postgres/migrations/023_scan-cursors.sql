@@ -46,6 +46,18 @@ begin
   if enqueue.args is null or enqueue.max_attempts not between 1 and 1000 then
     raise invalid_parameter_value using message = 'args must not be null, and max_attempts is 1 to 1000';
   end if;
+  if enqueue.priority not between -100 and 100 then
+    raise invalid_parameter_value using message = format('priority is -100 to 100, not %s', enqueue.priority);
+  end if;
+  if enqueue.run_at < '1970-01-01T00:00:00Z' or enqueue.run_at >= '10000-01-01T00:00:00Z' then
+    raise invalid_parameter_value using message = format('run_at is a time from 1970 to 9999, not %s', enqueue.run_at);
+  end if;
+  if jsonb_path_exists(enqueue.args, 'strict $.**{101}') then
+    raise invalid_parameter_value using message = 'args are nested more than 100 levels deep';
+  end if;
+  if octet_length(enqueue.args::text) > 67108864 then
+    raise invalid_parameter_value using message = 'args take more than 67108864 bytes as JSON';
+  end if;
   if length(enqueue.unique_key) not between 1 and 200 or length(enqueue.concurrency_key) not between 1 and 200 then
     raise invalid_parameter_value using message = 'a key has 1 to 200 characters';
   end if;

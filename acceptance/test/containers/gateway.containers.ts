@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { postTest } from '../system/jobs.js';
+import { api, composeGateway, credentials, dashboard, gateway, inspect, password } from './compose.js';
+import { signIn } from './sign-in.js';
+
+describe('docker compose with the gateway', () => {
+  before(async function () {
+    this.timeout(600_000);
+    await composeGateway('down', '--volumes', '--remove-orphans');
+    await composeGateway('up', '--build', '--wait');
+  });
+  after(async function () {
+    this.timeout(120_000);
+    await composeGateway('down', '--volumes');
+  });
+
+  it('serves the api, whose links lead back to the gateway', async () => {
+    const { status, location } = await postTest(gateway, credentials);
+    expect([status, location.startsWith(`${gateway}/api/v1/jobs/`)]).to.deep.equal([202, true]);
+  });
+
+  it('serves the reference and the pages of errors', async () => {
+    for (const path of ['/api/v1/docs', '/errors/40401', '/healthz'])
+      expect([path, (await fetch(gateway + path)).status]).to.deep.equal([path, 200]);
+  });
+
+  it('is the only way in', async () => {
+    for (const address of [`${api}/healthz`, dashboard])
+      expect(await fetch(address).catch(() => 'closed')).to.equal('closed');
+    const { PortBindings } = (await inspect('gateway')).HostConfig;
+    expect(Object.values(PortBindings).flatMap((ports) => ports.map(({ HostIp }) => HostIp))).to.deep.equal([
+      '127.0.0.1',
+    ]);
+  });
+
+  for (const path of ['/metrics', '/readyz', '/', '/nothing']) {
+    it(`keeps ${path} to itself`, async () => {
+      expect((await fetch(gateway + path)).status).to.equal(404);
+    });
+  }
+
+  it('keeps /metrics to itself however it is spelled', async () => {
+    // Raw, as fetch would tidy the path.
+    const spellings = [
+      '/healthz', // is public: the only one that may answer
+      '/metrics/',
+      '/METRICS',
+      '//metrics',
+      '/%6detrics',
+      '/metrics%2f',
+      '/api/../metrics',
+      '/api/%2e%2e/metrics',
+      '/api/..%2fmetrics',
+      '/api//../metrics',
+      '/errors/..//metrics',
+      '/test/../metrics',
+      '/job-dashboard/../metrics',
+      '/job-dashboard/..%2fmetrics',
+      '/job-dashboard%2f..%2fmetrics',
+      '/metrics?a',
+      'http://localhost/metrics',
+    ];
+    const seen = await composeGateway(
+      'exec',
+      'worker',
+      'node',
+      '-e',
+      `const { request } = require('node:http');
+       for (const path of ${JSON.stringify(spellings)})
+         request({ host: 'gateway', port: 8000, path, agent: false }, async (response) => {
+           const text = (await response.toArray()).join('');
+           if (text.includes('# HELP') || response.statusCode < 400) console.log(path, response.statusCode);
+         }).end();`,
+    );
+    expect(seen.trim()).to.equal('/healthz 200');
+  });
+
+  it('confines itself', async () => {
+    const { Config, HostConfig } = await inspect('gateway');
+    expect(Config.User).to.equal('65534:65534');
+    expect([HostConfig.ReadonlyRootfs, HostConfig.CapDrop, HostConfig.CapAdd ?? []]).to.deep.equal([
+      true,
+      ['ALL'],
+      [],
+    ]);
+    expect(HostConfig.Memory).to.be.within(1, 2 ** 30);
+    expect(HostConfig.PidsLimit).to.be.within(1, 512);
+  });
+
+  it('cannot reach the database', async () => {
+    const reach = (address: string): Promise<boolean> =>
+      composeGateway('exec', 'gateway', 'bash', '-c', `exec 3<>/dev/tcp/${address}`).then(
+        () => true,
+        () => false,
+      );
+    expect([await reach('api/8080'), await reach('postgres/5432')]).to.deep.equal([true, false]);
+  });
+
+  it('lets one client who guesses passwords lock out no other, and not pass for another', async () => {
+    const guess = `
+      const statusWith = async (password, from) =>
+        (await fetch('http://gateway:8000/job-dashboard/', {
+          headers: { authorization: 'Basic ' + btoa('x:' + password), 'x-forwarded-for': from },
+        })).status;
+      for (let n = 0; n < 120; n += 1) await statusWith('wrong ' + n, '192.0.2.' + n);
+      console.log(await statusWith('${password}', '198.51.100.1'));`;
+    expect(
+      (await composeGateway('exec', 'worker', 'node', '--input-type=module', '-e', guess)).trim(),
+    ).to.equal('401');
+    expect(await signIn(`${gateway}/job-dashboard`, password)).to.include('Signed in as');
+  });
+});

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { house } from './house/house.js';
+
+const names = ['POSTGRES_PASSWORD', 'SERVICES_PASSWORD', 'DASHBOARD_PASSWORD', 'API_ADMIN_KEY'];
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'longshore-up-'));
+  file = path.join(directory, '.env');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Runs a script of `containers/` on the file and returns what it says. */
+async function run(script: string, env: Readonly<Record<string, string>> = {}, ...args: string[]) {
+  const command = path.join(house, 'containers', script);
+  const { PATH } = process.env;
+  const { stdout } = await promisify(execFile)(command, [file, ...args], { env: { PATH, ...env } });
+  return stdout;
+}
+
+async function variables(): Promise<Record<string, string>> {
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  return Object.fromEntries(lines.map((line) => line.split('=', 2) as [string, string]));
+}
+
+describe('The first make up', () => {
+  it('makes passwords and a key that nobody can guess, another each, in a file that only its owner reads', async () => {
+    await run('secrets');
+    const made = await variables();
+    expect(Object.keys(made)).to.deep.equal(names);
+    for (const value of Object.values(made)) expect(value).to.match(/^[0-9a-f]{48}$/);
+    expect(new Set(Object.values(made)).size).to.equal(names.length);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+  });
+
+  it('shows once what operators type, and no password of the database', async () => {
+    const [first, second] = [await run('secrets'), await run('secrets')];
+    const made = await variables();
+    expect(first).to.contain(made['DASHBOARD_PASSWORD']).and.contain(made['API_ADMIN_KEY']);
+    expect(first).not.to.contain(made['POSTGRES_PASSWORD']).and.not.contain(made['SERVICES_PASSWORD']);
+    expect(second).to.equal('');
+  });
+
+  it('changes nothing that the file says, and closes it to others', async () => {
+    const own = '# mine\nAPI_PORT=9090\nexport DASHBOARD_PASSWORD=chosen';
+    await writeFile(file, own);
+    await chmod(file, 0o644);
+    const shown = await run('secrets');
+    const after = await readFile(file, 'utf8');
+    expect(after.startsWith(`${own}\n`)).to.equal(true);
+    expect(after.match(/DASHBOARD_PASSWORD/g)).to.have.length(1);
+    expect(shown).not.to.contain('Dashboard password');
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    await run('secrets');
+    expect(await readFile(file, 'utf8')).to.equal(after);
+  });
+
+  it('keeps a password that the environment gives', async () => {
+    await run('secrets', { DASHBOARD_PASSWORD: 'from the environment' });
+    expect((await variables())['DASHBOARD_PASSWORD']).to.equal('from the environment');
+  });
+});
+
+describe('make pin', () => {
+  const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
+
+  /** A `docker` that knows a digest of the image of Node.js only. */
+  async function engine(): Promise<Readonly<Record<string, string>>> {
+    const script = `#!/bin/sh\ncase "$*" in *node:*) echo node@${digest};; esac\n`;
+    await writeFile(path.join(directory, 'docker'), script, { mode: 0o755 });
+    return { PATH: `${directory}:${process.env['PATH'] ?? ''}` };
+  }
+
+  it('notes the digests that the engine knows, in place of older ones, and leaves the rest of the file alone', async () => {
+    await writeFile(
+      file,
+      'NODE_IMAGE=node:24-trixie-slim@sha256:old\nNGINX_IMAGE=nginx:stable@sha256:gone\nAPI_PORT=1\n',
+    );
+    const said = await run('pin-images', await engine());
+    expect(await variables()).to.deep.equal({ API_PORT: '1', NODE_IMAGE: `node:24-trixie-slim@${digest}` });
+    expect(said).to.contain('nginx:stable goes by its tag');
+  });
+});

@@ -1,0 +1,15 @@
+# Run once by the image of Postgres, for a database that has just been made: the role of the services. It owns the schemas
+# below and nothing else, so that it reaches no other data, role or setting of the server.
+psql -v ON_ERROR_STOP=1 --quiet --no-psqlrc --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
+\getenv password SERVICES_PASSWORD
+create role longshore login nosuperuser nocreatedb nocreaterole noreplication password :'password';
+revoke all on database :"DBNAME" from public;
+grant connect, temporary on database :"DBNAME" to longshore;
+revoke all on schema public from public;
+grant usage on schema public to longshore;
+create extension pg_trgm with schema public;
+-- The jobs, the API's keys, and the tables of the example application.
+create schema longshore authorization longshore;
+create schema longshore_api authorization longshore;
+create schema shop authorization longshore;
+SQL

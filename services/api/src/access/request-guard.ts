@@ -1,0 +1,83 @@
+import { isIP } from 'node:net';
+import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard';
+import { apiError, type RequestGuard } from '@longshore/resources';
+import { listOf } from '@longshore/service';
+import type { Context } from 'koa';
+import { type AccessConfig, acceptedKinds } from './access-config.js';
+
+/** What the guard needs to know of where the api is found. */
+export interface GuardConfig extends AccessConfig {
+  readonly BASE_URL?: string;
+  readonly PATH_PREFIX: string;
+}
+
+const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses requests that a browser was led to send, whoever is signed in where. The answers to probes are left open:
+ * they hold nothing, and an orchestrator calls by whatever name it has.
+ *
+ * - 42101: addressed to a host that is not served here, as by DNS rebinding. Checked while the api asks for no
+ *   credentials, and wherever `ALLOWED_HOSTS` is set.
+ * - 40301: not straight from this machine, while nothing says who may call.
+ * - 40302: a change that a page of another site sends (cross-site request forgery).
+ */
+export function requestGuard(config: GuardConfig): RequestGuard {
+  const { API_AUTH, BASE_URL, PATH_PREFIX, ALLOWED_HOSTS, CORS_ORIGINS } = config;
+  const isOpen = acceptedKinds(config).size === 0;
+  const own = BASE_URL === undefined ? undefined : new URL(BASE_URL);
+  const hosts = new Set(
+    [...listOf(ALLOWED_HOSTS ?? ''), ...(own === undefined ? [] : [own.hostname])].map((host) =>
+      host.toLowerCase(),
+    ),
+  );
+  const checksHost = isOpen || ALLOWED_HOSTS !== undefined;
+  const isLocalOnly = isOpen && API_AUTH === undefined;
+  const origins = new Set([...listOf(CORS_ORIGINS ?? ''), ...(own === undefined ? [] : [own.origin])]);
+
+  const isServed = (host: string | undefined): boolean =>
+    isLoopbackHost(host) || hosts.has(nameIn(host).toLowerCase());
+
+  return (ctx) => {
+    const path = withoutPrefix(ctx.path, PATH_PREFIX);
+    if (path === '/healthz' || path === '/readyz') return;
+    const { host } = ctx.req.headers;
+    if (checksHost && !isServed(host) && !(path === '/metrics' && isAddress(host))) throw wrongHost(host);
+    if (isLocalOnly && !isDirectFromLoopback(ctx.req)) throw notLocal;
+    if (!reading.has(ctx.method) && !isSameOrigin(ctx) && !origins.has(ctx.get('Origin')))
+      throw foreignSite(ctx);
+  };
+}
+
+/** A `Host` header without its port; '' if there is none. */
+function nameIn(host = ''): string {
+  return host.replace(/:\d*$/, '');
+}
+
+/** No page can point an address of its own elsewhere, as it can a name. */
+function isAddress(host: string | undefined): boolean {
+  return isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0;
+}
+
+function withoutPrefix(path: string, prefix: string): string {
+  return prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+}
+
+function wrongHost(host: string | undefined): Error {
+  const named = host === undefined ? 'no Host header' : `the host "${host.slice(0, 200)}"`;
+  return apiError(
+    42101,
+    `The request is for ${named}; add it to ALLOWED_HOSTS if it is a name of this service`,
+  );
+}
+
+const notLocal = apiError(
+  40301,
+  'Nothing says who may call, so only clients on this machine may, without a proxy in between: ' +
+    'set API_AUTH=keys, or API_AUTH=none to let in all who reach it',
+);
+
+function foreignSite(ctx: Context): Error {
+  const origin = ctx.get('Origin').slice(0, 200) || 'an unknown origin';
+  return apiError(40302, `A page of ${origin} sent this request; origins that may call are in CORS_ORIGINS`);
+}

@@ -1,0 +1,133 @@
+import { type Job, type JobStorage, JobClient, defineJob, newId } from '@longshore/jobs';
+import { eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const work = defineJob({ name: 'work', queue: 'from' });
+const later = new Date('2090-01-01T00:00:00Z');
+
+describe('A job that another process moved to another queue', () => {
+  let database: TestDatabase;
+  /** Two processes: one looks jobs up, the other one moves them. */
+  let storage: PostgresStorage;
+  let mover: PostgresStorage;
+  let connection: pg.Client;
+
+  before(async () => {
+    database = await createStoreDatabase();
+    [storage, mover] = [1, 2].map(() => new PostgresStorage({ url: database.url })) as [
+      PostgresStorage,
+      PostgresStorage,
+    ];
+    await Promise.all([storage.open(), mover.open()]);
+    connection = new pg.Client(database.url);
+    await connection.connect();
+  });
+
+  after(async () => {
+    await connection.end();
+    await Promise.all([storage.close(), mover.close()]);
+    await database.drop();
+  });
+
+  async function move(id: string, queue: string): Promise<void> {
+    await mover.editJobs([id], (current) => {
+      const job = current.get(id);
+      if (job === undefined) throw new Error('It is not there');
+      return new Map([
+        [id, { queue, priority: job.priority, args: JSON.stringify(job.args), runAt: job.runAt }],
+      ]);
+    });
+  }
+
+  /** A job that `storage` has looked up in one queue and that is in another one now. */
+  async function moved(options: object = { runAt: later }): Promise<string> {
+    const { id } = await new JobClient(mover).enqueue(work, { n: 1 }, options);
+    expect(await storage.findJob(id)).to.include({ queue: 'from' });
+    await move(id, 'to');
+    return id;
+  }
+
+  const lookUps: Record<string, (id: string) => Promise<unknown>> = {
+    findJob: async (id) => (await storage.findJob(id))?.queue,
+    'findJob, in capitals': async (id) => (await storage.findJob(id.toUpperCase()))?.queue,
+    findDocuments: async (id) => (await storage.findDocuments(id)) !== null && 'to',
+    listTransitions: async (id) => (await storage.listTransitions(id)).length === 1 && 'to',
+    editJobs: async (id) => {
+      let found: Job | undefined;
+      await storage.editJobs([id], (current) => {
+        found = current.get(id);
+        return new Map();
+      });
+      return found?.queue;
+    },
+  };
+  for (const [what, lookUp] of Object.entries(lookUps)) {
+    it(`is found by ${what}`, async () => {
+      expect(await lookUp(await moved())).to.equal('to');
+    });
+  }
+
+  const controls: Record<string, (of: JobStorage, id: string) => ReturnType<JobStorage['cancelJob']>> = {
+    cancelJob: (of, id) => of.cancelJob(id),
+    runJob: (of, id) => of.runJob(id),
+    rescheduleJob: (of, id) => of.rescheduleJob(id, new Date('2091-01-01T00:00:00Z')),
+  };
+  for (const [what, control] of Object.entries(controls)) {
+    it(`is reached by ${what}`, async () => {
+      const result = await control(storage, await moved());
+      expect(result).to.deep.include({ outcome: 'ok', changed: true });
+      expect(result).to.have.nested.property('job.queue', 'to');
+    });
+
+    it(`is reached by ${what} that found it before it was moved`, async () => {
+      const { id } = await new JobClient(mover).enqueue(work, {}, { runAt: later });
+      await connection.query('begin');
+      await connection.query(
+        `update longshore.job_waiting set queue_id = (select id from longshore.queue where name = 'to') where id = $1`,
+        [id],
+      );
+      const result = control(storage, id);
+      await eventually(async () => {
+        const { rows } = await connection.query(`select from pg_locks where not granted`);
+        return rows.length > 0;
+      });
+      await connection.query('commit');
+      expect(await result).to.deep.include({ outcome: 'ok', changed: true });
+      expect(await result).to.have.nested.property('job.queue', 'to');
+    });
+  }
+
+  it('is reached by retryJob and deleteJob after its end', async () => {
+    const id = await moved();
+    await mover.cancelJob(id);
+    expect(await storage.retryJob(id)).to.deep.include({ outcome: 'ok', changed: true });
+    await move(id, 'third');
+    await mover.cancelJob(id);
+    expect(await storage.deleteJob(id)).to.deep.include({ outcome: 'ok', changed: true });
+    expect(await storage.findJob(id)).to.equal(null);
+  });
+
+  it('is looked up at one place at any time, however often it is moved', async () => {
+    const { id } = await new JobClient(mover).enqueue(work, {}, { runAt: later });
+    const moves = async (): Promise<void> => {
+      for (let n = 0; n < 40; n++) await move(id, n % 2 === 0 ? 'to' : 'from');
+    };
+    const found: (string | undefined)[] = [];
+    const look = async (): Promise<void> => {
+      for (let n = 0; n < 200; n++) found.push((await storage.findJob(id))?.state);
+    };
+    await Promise.all([moves(), look()]);
+    expect(new Set(found)).to.deep.equal(new Set(['scheduled']));
+  });
+
+  it('is unknown if it is nowhere', async () => {
+    const id = await moved();
+    await mover.cancelJob(id);
+    await mover.deleteJob(id);
+    expect(await storage.cancelJob(id)).to.deep.equal({ outcome: 'unknown' });
+    expect(await storage.findJob(newId())).to.equal(null);
+  });
+});

@@ -1,0 +1,25 @@
+import type { TestDatabase } from '@longshore/test-support';
+
+/** Takes the bounds away from a table, so that rows can be poisoned. */
+export async function unbound(database: TestDatabase, ...tables: string[]): Promise<void> {
+  for (const table of tables)
+    await database.query(`alter table longshore.${table} drop constraint if exists ${table}_bounds`);
+}
+
+/** Lets every insert into the table fail of a job whose arguments have a member `poison`. */
+export async function refuse(database: TestDatabase, ...tables: string[]): Promise<void> {
+  await database.query(`
+    create or replace function longshore.refuse() returns trigger language plpgsql as $$
+    begin
+      if new.args ? 'poison' then raise 'poisoned'; end if;
+      return new;
+    end $$`);
+  for (const table of tables)
+    await database.query(`
+      create trigger refuse before insert or update on longshore.${table} for each row execute function longshore.refuse()`);
+}
+
+/** Mends what {@link refuse} did. */
+export async function accept(database: TestDatabase): Promise<void> {
+  await database.query('drop function longshore.refuse() cascade');
+}

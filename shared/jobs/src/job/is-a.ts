@@ -1,0 +1,12 @@
+import type { ErrorClass } from './retry.js';
+
+/**
+ * `instanceof` that never throws, for what handlers throw: a revoked proxy, or a class that is none, belongs to nothing.
+ */
+export function isA<Type extends ErrorClass>(value: unknown, type: Type): value is InstanceType<Type> {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { keepStoredDigits } from '../src/index.js';
+
+/** What becomes of a document that somebody reads into JavaScript, changes and writes back. */
+function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {
+  return keepStoredDigits(stored, JSON.stringify(change(JSON.parse(stored) as Record<string, unknown>)));
+}
+
+describe('The digits of a stored document', () => {
+  const stored =
+    '{"n":12345678901234567890,"deep":[{"x":1.50},0.10000000000000000001,1e400],"s":"12345678901234567890"}';
+
+  it('stay when nothing else changes', () => {
+    expect(changed('{"n":12345678901234567890}', (value) => value)).to.equal('{"n":12345678901234567890}');
+  });
+
+  it('stay when another member changes, is added or goes, at any depth', () => {
+    expect(changed(stored, ({ n, deep, s }) => ({ t: 1, s: `${String(s)}!`, deep, n }))).to.equal(
+      '{"t":1,"s":"12345678901234567890!","deep":[{"x":1.50},0.10000000000000000001,1e400],"n":12345678901234567890}',
+    );
+  });
+
+  it('give way to another number', () => {
+    expect(keepStoredDigits('{"n":12345678901234567890}', '{"n":7}')).to.equal('{"n":7}');
+    expect(keepStoredDigits('{"n":12345678901234567890}', '{"n":12345678901234567891}')).to.equal(
+      '{"n":12345678901234567891}',
+    );
+  });
+
+  it('give way to what is no number', () => {
+    for (const next of ['{"n":null}', '{"n":"1"}', '{"n":{"n":1}}', '{"n":[1]}', '[1]', '1', 'true', '{}'])
+      expect(keepStoredDigits('{"n":1}', next)).to.equal(next);
+  });
+
+  it('do not depend on names that objects have of themselves, or on quotes and brackets in texts', () => {
+    const odd = '{"__proto__":12345678901234567890,"a\\"]":[12345678901234567890,"}{,:\\\\"],"":0.10}';
+    expect(changed(odd, (value) => value)).to.equal(odd);
+  });
+
+  it('change the meaning of no document', () => {
+    const document = fc.jsonValue({ maxDepth: 4 });
+    fc.assert(
+      fc.property(document, document, (before, after) => {
+        const text = JSON.stringify(after);
+        expect(JSON.parse(keepStoredDigits(JSON.stringify(before), text))).to.deep.equal(JSON.parse(text));
+      }),
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { PassThrough } from 'node:stream';
+import { httpClient } from '@longshore/test-support';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { createServiceApp, listen } from '../src/index.js';
+
+/** Sends requests with these values of `X-Forwarded-For` and gives the addresses that the service saw, and its warnings. */
+async function seen(trusted: number, forwarded: readonly string[]) {
+  const stream = new PassThrough();
+  const lines: string[] = [];
+  stream.on('data', (line: Buffer) => lines.push(line.toString()));
+  const logger = pino({ level: 'warn' }, stream);
+  const app = createServiceApp({ TRUSTED_PROXIES: trusted }, logger);
+  app.use((ctx) => {
+    ctx.body = ctx.ip;
+  });
+  const listener = await listen(app, { HOST: '127.0.0.1', PORT: 0 }, logger);
+  const client = httpClient(`http://127.0.0.1:${listener.port}`);
+  const addresses = [];
+  for (const value of forwarded)
+    addresses.push((await client.get('/', { headers: { 'x-forwarded-for': value } })).text);
+  await client.get('/');
+  await listener.close();
+  return { addresses, warnings: lines };
+}
+
+describe('A service that trusts no proxy', () => {
+  it('believes no address that a client claims, and warns once that a proxy may stand in front', async () => {
+    const { addresses, warnings } = await seen(0, ['192.0.2.1', '192.0.2.2']);
+    expect(addresses).to.deep.equal(['127.0.0.1', '127.0.0.1']);
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.contain('TRUSTED_PROXIES is 0');
+  });
+
+  it('warns of nothing while there is no proxy', async () => {
+    expect((await seen(0, [])).warnings).to.deep.equal([]);
+  });
+});
+
+describe('A service that trusts a proxy', () => {
+  it('takes the address that this one has seen, and not what the client says before it', async () => {
+    const { addresses, warnings } = await seen(1, ['192.0.2.1', '6.6.6.6, 192.0.2.2']);
+    expect([addresses, warnings]).to.deep.equal([['192.0.2.1', '192.0.2.2'], []]);
+  });
+});
