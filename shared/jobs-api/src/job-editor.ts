@@ -25,6 +25,7 @@ export const serverSet = [
   'batchId',
   'recurringJobId',
   'idempotencyKey',
+  'unreadable',
 ] as const;
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;

@@ -53,6 +53,12 @@ export const JobItem = Type.Object({
     }),
   ),
   idempotencyKey: nullable(Type.String()),
+  unreadable: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Members whose stored value cannot be interpreted, shown as the nearest that can, or as null; left out by every other job',
+    }),
+  ),
 });
 
 const noChosenId =

@@ -1,4 +1,9 @@
-import { nextOccurrences, type RecurringJobs } from '@longshore/jobs';
+import {
+  InvalidScheduleError,
+  nextOccurrences,
+  type RecurringJob,
+  type RecurringJobs,
+} from '@longshore/jobs';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 import { Time } from './fields.js';
@@ -28,11 +33,21 @@ export function occurrencesResource(recurring: RecurringJobs): Resource {
         const from = filters.at(0)?.values[0];
         // A schedule gives the times after one: the millisecond before makes the bound inclusive.
         const after = from === undefined ? new Date() : new Date(Date.parse(String(from)) - 1);
-        const times = schedule === null ? [] : nextOccurrences(schedule, most, after);
+        const times = schedule === null ? [] : upcoming(schedule, after);
         if (sort[0]?.direction === 'desc') times.reverse();
         const items = times.slice(offset, offset + limit).map((time) => ({ dueAt: time.toISOString() }));
         return { items, total: times.length };
       },
     },
   });
+}
+
+/** None of a schedule that cannot be read, as it was stored by other ways. */
+function upcoming(schedule: RecurringJob, after: Date): Date[] {
+  try {
+    return nextOccurrences(schedule, most, after);
+  } catch (error) {
+    if (error instanceof InvalidScheduleError) return [];
+    throw error;
+  }
 }

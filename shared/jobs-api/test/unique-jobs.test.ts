@@ -51,6 +51,8 @@ onEachStorage('Keys of jobs as fields', (api) => {
     const refused = await api.post('/jobs', job);
     expect(refused.codes).to.deep.equal([40901]);
     expect(refused.text).to.contain(item.id).and.to.contain('deleted');
-    expect((await api.post('/jobs', [job])).text).to.contain(item.id).and.to.contain('once');
+    expect((await api.post('/jobs', [job])).text)
+      .to.contain(item.id)
+      .and.to.contain('once');
   });
 });

@@ -27,6 +27,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     listLostServers: () => reader.listLostServers(),
     readClock: () => reader.readClock(),
     listOrphans: () => reader.listOrphans(),
+    setAside: reader.setAside,
     recurring: reader.recurring,
     bulk: reader.bulk,
     statistics: reader.statistics,

@@ -1,4 +1,13 @@
-import type { Attempt, Job, Lease, LostServer, Queue, RecurringJob, Server } from '@longshore/jobs';
+import type {
+  Attempt,
+  Job,
+  Lease,
+  LostServer,
+  Queue,
+  RecurringJob,
+  Server,
+  SetAsideItem,
+} from '@longshore/jobs';
 import { formatDuration } from '../src/format/duration.js';
 import type { Sentence } from '../src/format/sentence.js';
 import { timeText } from '../src/format/time.js';
@@ -131,3 +140,17 @@ export function read(sentence: Sentence): string {
     })
     .join('');
 }
+
+export const setAside = (own: Partial<SetAsideItem> = {}): SetAsideItem => ({
+  id: '1',
+  role: 'scheduler',
+  key: '019ca000-0000-7000-8000-000000000001',
+  queue: 'q',
+  jobId: '019ca000-0000-7000-8000-000000000001',
+  error: { name: 'error', message: 'poisoned', stack: null },
+  failures: 1,
+  createdAt: ago(600),
+  failedAt: ago(600),
+  retryAt: ago(540),
+  ...own,
+});

@@ -2,7 +2,19 @@ import type { RecurringJob } from '@longshore/jobs';
 import { expect } from 'chai';
 import { lateAmong, withoutReason } from '../src/diagnosis/late-recurring.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
-import { ago, counts, job, lease, lostServer, nowMs, queue, read, recurring, server } from './situation.js';
+import {
+  ago,
+  counts,
+  job,
+  lease,
+  lostServer,
+  nowMs,
+  queue,
+  read,
+  recurring,
+  server,
+  setAside,
+} from './situation.js';
 
 describe('the warnings', () => {
   const situation = (own: Partial<Situation>): Situation => ({
@@ -13,6 +25,7 @@ describe('the warnings', () => {
     stalled: [],
     lost: [],
     late: [],
+    setAside: [],
     clockAheadMs: 0,
     recent: { done: 0, failed: 0, common: null },
     nowMs,
@@ -38,6 +51,11 @@ describe('the warnings', () => {
         queues: [queue({ pausedAt: ago(600), servers: 0, oldestEnqueuedAt: ago(600), counts: waiting })],
       }),
       'Queue “q” was paused 10 min ago',
+    ],
+    [
+      'a job that background work set aside',
+      situation({ setAside: [setAside()] }),
+      'A job could not be made ready although its time has come: poisoned. It was set aside 10 min ago',
     ],
     [
       'jobs that nobody handles',

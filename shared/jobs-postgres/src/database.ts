@@ -13,6 +13,7 @@ import { closePool, createPool, endOf } from './pool.js';
 import { codeOf, translate } from './postgres-errors.js';
 import { lockQueues } from './sql/lock-queues.js';
 import { endTransaction } from './sql/servers.js';
+import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 
@@ -98,7 +99,7 @@ export class Database {
     if (this.options.disableGlobalLocks) return this.query<Row>(statement, values);
     return this.transaction(async (client) => {
       await this.lockQueues(client, [values[0]]);
-      return (await client.query<Row>({ ...statement, values })).rows;
+      return (await client.query<Row>({ ...statement, values, types: storedTypes })).rows;
     });
   }
 
@@ -208,8 +209,8 @@ export class Database {
   async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
     const { rows } =
       this.options.pooler === 'none'
-        ? await this.#pool.query<Row>(query)
-        : await this.transactionOnce((client) => client.query<Row>(query)); // for its settings
+        ? await this.#pool.query<Row>({ ...query, types: storedTypes })
+        : await this.transactionOnce((client) => client.query<Row>({ ...query, types: storedTypes })); // for its settings
     return rows;
   }
 }

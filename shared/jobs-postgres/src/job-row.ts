@@ -8,7 +8,16 @@ import {
   type JsonValue,
   type Progress,
   readMeta,
+  unreadableMeta,
 } from '@longshore/jobs';
+import {
+  isObject,
+  isReadableError,
+  readError,
+  readProgress,
+  readTime,
+  UnreadableTime,
+} from './stored-value.js';
 
 /** A job as the read queries give it, from whichever table. */
 export interface JobRow {
@@ -47,8 +56,9 @@ export interface PastAttempt {
   error: JobError | null;
 }
 
+/** Never throws: what cannot be interpreted is shown as the nearest that can, and named in `unreadable`. */
 export function toJob(row: JobRow, queue: string): Job {
-  return {
+  const job: Job = {
     id: row.id,
     name: row.name,
     queue,
@@ -56,7 +66,7 @@ export function toJob(row: JobRow, queue: string): Job {
     priority: row.priority,
     args: row.args,
     result: row.result,
-    error: row.error,
+    error: readError(row.error),
     attempt: row.attempt,
     maxAttempts: row.max_attempts,
     createdAt: row.created_at,
@@ -64,10 +74,24 @@ export function toJob(row: JobRow, queue: string): Job {
     readyAt: row.state === 'enqueued' ? row.ready_at : null,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
-    progress: row.progress,
+    progress: readProgress(row.progress),
     serverId: row.server_id,
     ...readMeta(row.meta),
   };
+  const unreadable = unreadableOf(row, job);
+  return unreadable.length === 0 ? job : { ...job, unreadable };
+}
+
+const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
+
+/** The members of a job whose column holds something else than is shown. */
+function unreadableOf(row: JobRow, job: Job): string[] {
+  return [
+    ...times.filter((member) => job[member] instanceof UnreadableTime),
+    ...(row.error === null || isReadableError(row.error) ? [] : ['error']),
+    ...unreadableMeta(row.meta),
+    ...(row.past_attempts === null || Array.isArray(row.past_attempts) ? [] : ['attempts']),
+  ];
 }
 
 type AttemptColumns = Pick<
@@ -75,17 +99,41 @@ type AttemptColumns = Pick<
   'state' | 'attempt' | 'server_id' | 'started_at' | 'finished_at' | 'error' | 'past_attempts'
 >;
 
-/** Oldest first: the past ones, then the one that runs or that ended the job. */
+/** Those of a row that can be told of, oldest first. */
+export function pastAttemptsOf({ past_attempts: past }: Pick<JobRow, 'past_attempts'>): PastAttempt[] {
+  return Array.isArray(past) ? (past as unknown[]).filter(isObject).map(readPastAttempt) : [];
+}
+
+/** Of a server that cannot be told. */
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+function readPastAttempt(past: Record<string, unknown>, place: number): PastAttempt {
+  const { attempt, outcome, serverId, startedAt, finishedAt, runAt, readyAt, error } = past;
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return {
+    attempt: Number.isInteger(attempt) ? (attempt as number) : place + 1,
+    outcome: outcome === 'lost' || outcome === 'cancelled' ? outcome : 'failed',
+    serverId: text(serverId) ?? nobody,
+    startedAt: text(startedAt) ?? '',
+    finishedAt: text(finishedAt) ?? '',
+    runAt: text(runAt),
+    readyAt: text(readyAt),
+    error: readError(error),
+  };
+}
+
+/** Oldest first: the past ones, then the one that runs or that ended the job. Never throws. */
 export function toAttempts(row: AttemptColumns): Attempt[] {
-  const attempts: Attempt[] = (row.past_attempts ?? []).map((past) => ({
+  const attempts: Attempt[] = pastAttemptsOf(row).map((past) => ({
     attempt: past.attempt,
     outcome: past.outcome,
     serverId: past.serverId,
-    startedAt: new Date(past.startedAt),
-    finishedAt: new Date(past.finishedAt),
+    startedAt: readTime(past.startedAt),
+    finishedAt: readTime(past.finishedAt),
     error: past.error,
   }));
-  const { state, attempt, server_id: serverId, started_at: startedAt, finished_at: finishedAt, error } = row;
+  const { state, attempt, server_id: serverId, started_at: startedAt, finished_at: finishedAt } = row;
+  const error = readError(row.error);
   if (serverId === null || startedAt === null) return attempts;
   if (state === 'done' || state === 'failed' || state === 'cancelled') {
     attempts.push({ attempt, outcome: state, serverId, startedAt, finishedAt, error });

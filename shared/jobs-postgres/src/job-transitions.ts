@@ -2,10 +2,12 @@ import {
   isFinished,
   type JobError,
   type JobState,
+  readMeta,
   type Transition,
   type TransitionReason,
 } from '@longshore/jobs';
-import type { JobRow, PastAttempt } from './job-row.js';
+import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
+import { readError, readTime } from './stored-value.js';
 import type { MoveRow, NotedMove } from './sql/job-moves.js';
 
 /** A stretch of a job's life, from one move that overwrote its row to the next; the last one is the row as it is. */
@@ -65,7 +67,7 @@ export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transitio
 }
 
 function stretchesOf(row: JobRow, moves: readonly MoveRow[]): Stretch[] {
-  const past = row.past_attempts ?? [];
+  const past = pastAttemptsOf(row);
   const retried = new Set(
     moves.flatMap(({ move, before }) => (move === 'retried' ? (before.startedAt ?? []) : [])),
   );
@@ -74,7 +76,7 @@ function stretchesOf(row: JobRow, moves: readonly MoveRow[]): Stretch[] {
   const ended = [...moved, ...attempts].toSorted((left, right) => timeOf(left) - timeOf(right));
   const finished =
     isFinished(row.state) && row.finished_at !== null
-      ? { state: row.state, at: row.finished_at, error: row.error }
+      ? { state: row.state, at: row.finished_at, error: readError(row.error) }
       : null;
   const { run_at: runAt, ready_at: readyAt, started_at: startedAt, server_id: serverId, attempt } = row;
   return [...ended, { runAt, readyAt, startedAt, serverId, attempt, finished, move: null }];
@@ -90,7 +92,7 @@ function ofMove({ move, at, attempt, before }: MoveRow, past: readonly PastAttem
     attempt,
     finished:
       before.state !== undefined && before.finishedAt !== undefined
-        ? { state: before.state, at: new Date(before.finishedAt), error }
+        ? { state: before.state, at: readTime(before.finishedAt), error: readError(error) }
         : null,
     move: { kind: move, at, error: null },
   };
@@ -104,12 +106,12 @@ function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt)
     serverId,
     attempt,
     finished: null,
-    move: { kind: outcome === 'lost' ? 'lost' : 'failed', at: new Date(times.finishedAt), error },
+    move: { kind: outcome === 'lost' ? 'lost' : 'failed', at: readTime(times.finishedAt), error },
   };
 }
 
 function firstState(row: JobRow, runAt: Date | null): JobState {
-  if (row.meta?.parentIds !== undefined) return 'awaiting';
+  if (readMeta(row.meta).parentId !== null) return 'awaiting';
   return runAt === null ? 'enqueued' : 'scheduled';
 }
 
@@ -128,5 +130,5 @@ function timeOf({ move }: Stretch): number {
 }
 
 function toDate(text: string | null | undefined): Date | null {
-  return text === undefined || text === null ? null : new Date(text);
+  return text === undefined || text === null ? null : readTime(text);
 }

@@ -100,10 +100,11 @@ export class PostgresBulkOperations implements BulkOperations {
 
   /** `false`: another server is at it, or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
-    const order = { action, filter: sql.readFilter(json) };
-    const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
-    const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
     try {
+      const order = { action, filter: sql.readFilter(json) };
+      checkBulkOrder(order); // one that cannot be read must not become one for every job
+      const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
+      const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
       const step = await this.#step(id, scope);
       if (step !== null && step.changed > 0) await this.#tell(action, step.queues);
       return step !== null;

@@ -71,11 +71,11 @@ export class QueueDirectory {
     return names.flatMap((name) => this.#ids.get(name) ?? []);
   }
 
+  /** The name of a queue. A job of one that is not there can be shown all the same, under its number. */
   async nameOf(id: number): Promise<string> {
     if (!this.#names.has(id)) await this.all();
     const name = this.#names.get(id);
-    if (name === undefined) throw new Error(`There is no queue number ${id}`);
-    return name;
+    return name ?? `queue-${id}`;
   }
 
   /** `undefined` if there is none. */

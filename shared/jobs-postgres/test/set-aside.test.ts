@@ -1,221 +1,50 @@
-import {
-  type Claim,
-  defineJob,
-  JobClient,
-  type JobState,
-  type Outcome,
-  type SetAsideItem,
-  type SetAsideRole,
-} from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import type { Outcome } from '@longshore/jobs';
 import { expect } from 'chai';
-import { PostgresStorage } from '../src/index.js';
 import { accept, refuse, unbound } from './support/poison.js';
-import { createStoreDatabase } from './support/store-database.js';
-
-const done: Outcome = { kind: 'done', result: 'null' };
-const poison = { poison: true };
+import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
 describe('On Postgres, what is poisoned', () => {
-  const work = defineJob({ name: 'work', queue: 'work' });
-  let database: TestDatabase;
-  let storage: PostgresStorage;
-  let client: JobClient;
+  let store: PoisonedStore;
+  let database: PoisonedStore['database'];
+  let storage: PoisonedStore['storage'];
+  let client: PoisonedStore['client'];
 
   beforeEach(async () => {
-    database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
-    await storage.open();
-    client = new JobClient(storage);
+    store = await PoisonedStore.open();
+    ({ database, storage, client } = store);
   });
 
   afterEach(async () => {
-    await storage.close();
-    await database.drop();
-  });
-
-  const enqueue = async (
-    args: object = {},
-    options: Parameters<JobClient['enqueue']>[2] = {},
-  ): Promise<string> => (await client.enqueue(work, args, options)).id;
-
-  const stateOf = async (id: string): Promise<JobState | undefined> => (await storage.findJob(id))?.state;
-
-  const setAside = async (role: SetAsideRole): Promise<SetAsideItem[]> =>
-    (await storage.setAside.list({ limit: 100 })).filter((item) => item.role === role);
-
-  async function settle(): Promise<void> {
-    let quiet = 0;
-    while (quiet < 3) quiet = (await storage.settle(500)) === 0 ? quiet + 1 : 0;
-  }
-
-  async function claim(limit = 100): Promise<Claim[]> {
-    const { id: serverId } = await storage.registerServer({
-      host: 'x',
-      pid: 1,
-      queues: ['work'],
-      concurrency: 1,
-      timeoutMs: 60_000,
-    });
-    const jobs = await storage.claim({ serverId, queue: 'work', limit, leaseMs: 60_000 });
-    return jobs.map((job) => job.claim);
-  }
-
-  /** What was set aside is due again. */
-  async function tryAgain(): Promise<void> {
-    for (const { id } of await storage.setAside.list({ limit: 100 })) await storage.setAside.retry(id);
-  }
-
-  describe('for the resolver', () => {
-    it('releases a continuation whose delay is beyond all bounds at the longest delay', async () => {
-      await unbound(database, 'job_awaiting');
-      const parent = await enqueue();
-      const child = await enqueue({}, { after: { parents: [parent] }, delayMs: 1 });
-      await database.query(`update longshore.job_awaiting set delay_ms = 1e300 where id = $1`, [child]);
-      await settle();
-      await storage.complete((await claim()).map((held) => ({ claim: held, outcome: done })));
-      await settle();
-      const job = await storage.findJob(child);
-      expect(job?.state).to.equal('scheduled');
-      expect((job?.runAt?.getTime() ?? 0) - Date.now()).to.be.closeTo(315_360_000_000, 600_000);
-    });
-
-    it('keeps one continuation from running, and none of its siblings', async () => {
-      await refuse(database, 'job');
-      await database.query('alter table longshore.job disable trigger refuse');
-      const parent = await enqueue();
-      const after = { parents: [parent] };
-      const [first, bad, last] = [
-        await enqueue({}, { after }),
-        await enqueue(poison, { after }),
-        await enqueue({}, { after }),
-      ];
-      await settle();
-      await database.query('alter table longshore.job enable trigger refuse');
-      await storage.complete((await claim()).map((held) => ({ claim: held, outcome: done })));
-      await settle();
-      expect([await stateOf(first), await stateOf(bad), await stateOf(last)]).to.deep.equal([
-        'enqueued',
-        'awaiting',
-        'enqueued',
-      ]);
-      const items = await setAside('resolver');
-      expect(items.map(({ jobId, queue, failures }) => ({ jobId, queue, failures }))).to.deep.equal([
-        { jobId: bad, queue: 'work', failures: 1 },
-      ]);
-      expect(items[0]?.error.message).to.equal('poisoned');
-
-      await tryAgain();
-      await settle();
-      expect((await setAside('resolver'))[0]?.failures).to.equal(2);
-      await accept(database);
-      await tryAgain();
-      await settle();
-      expect(await stateOf(bad)).to.equal('enqueued');
-      expect(await setAside('resolver')).to.deep.equal([]);
-    });
-
-    it('keeps one concurrency key from moving, and no other', async () => {
-      await refuse(database, 'job');
-      const [bad, good] = [
-        await enqueue(poison, { concurrency: { key: 'bad', limit: 1 } }),
-        await enqueue({}, { concurrency: { key: 'good', limit: 1 } }),
-      ];
-      await settle();
-      expect((await claim()).map(({ jobId }) => jobId)).to.deep.equal([good]);
-      expect((await setAside('resolver')).map(({ queue }) => queue)).to.deep.equal(['work']);
-      await accept(database);
-      await tryAgain();
-      await settle();
-      expect((await claim()).map(({ jobId }) => jobId)).to.deep.equal([bad]);
-    });
-
-    it('lets jobs of a key in one by one whose limit cannot be read', async () => {
-      await unbound(database, 'job_held');
-      await enqueue({}, { concurrency: { key: 'odd', limit: 5 } });
-      await database.query(
-        `update longshore.job_held set meta = meta || '{"concurrencyLimit": "many"}' where queue_id > 0`,
-      );
-      const other = await enqueue({}, { concurrency: { key: 'fine', limit: 5 } });
-      await settle();
-      const claimed = await claim();
-      expect(claimed).to.have.length(2);
-      expect(claimed.map(({ jobId }) => jobId)).to.include(other);
-    });
-
-    it('keeps a parent that cannot be told from its child, and no other parent', async () => {
-      await refuse(database, 'job_waiting');
-      await database.query('alter table longshore.job_waiting disable trigger refuse');
-      const bad = await enqueue(poison, { delayMs: 60_000 });
-      const good = await enqueue();
-      const waits = await enqueue({}, { after: { parents: [bad] } });
-      const runs = await enqueue({}, { after: { parents: [good] } });
-      await database.query('alter table longshore.job_waiting enable trigger refuse');
-      await settle();
-      await storage.complete((await claim()).map((held) => ({ claim: held, outcome: done })));
-      await settle();
-      expect([await stateOf(waits), await stateOf(runs)]).to.deep.equal(['awaiting', 'enqueued']);
-      expect((await setAside('resolver')).map(({ jobId }) => jobId)).to.deep.equal([bad]);
-    });
-
-    it('keeps its batch from being counted, and no other', async () => {
-      const order = { definition: work, args: {} };
-      const [bad, good] = [
-        await client.enqueueBatch({ jobs: [order] }),
-        await client.enqueueBatch({ jobs: [order] }),
-      ];
-      await database.query(
-        `alter table longshore.batch add constraint poisoned check (id <> '${bad.id}' or done = 0) not valid`,
-      );
-      await storage.complete((await claim()).map((held) => ({ claim: held, outcome: done })));
-      await settle();
-      expect((await storage.findBatch(good.id))?.done).to.equal(1);
-      expect((await storage.findBatch(bad.id))?.done).to.equal(0);
-      await database.query('alter table longshore.batch drop constraint poisoned');
-      await tryAgain();
-      await settle();
-      expect((await storage.findBatch(bad.id))?.done).to.equal(1);
-    });
-
-    it('is not tried again when it has been given up', async () => {
-      await refuse(database, 'job');
-      await enqueue(poison, { concurrency: { key: 'bad', limit: 1 } });
-      await settle();
-      const [item] = await setAside('resolver');
-      expect(await storage.setAside.discard(item?.id ?? '')).to.equal(true);
-      expect(await storage.setAside.discard(item?.id ?? '')).to.equal(false);
-      expect((await storage.setAside.count()).resolver).to.equal(0);
-      expect(await storage.setAside.retry(item?.id ?? '')).to.equal(false);
-    });
+    await store.close();
   });
 
   it('waits for the scheduler, and no other job that is due does', async () => {
     await refuse(database, 'job');
     const ids = [
-      await enqueue({}, { delayMs: 1 }),
-      await enqueue(poison, { delayMs: 1 }),
-      await enqueue({}, { delayMs: 1 }),
+      await store.enqueue({}, { delayMs: 1 }),
+      await store.enqueue(poison, { delayMs: 1 }),
+      await store.enqueue({}, { delayMs: 1 }),
     ];
-    const other = await enqueue({}, { delayMs: 1, queue: 'other' });
+    const other = await store.enqueue({}, { delayMs: 1, queue: 'other' });
     await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
     const rounds = [await storage.promoteDue(100), await storage.promoteDue(100)];
     expect(rounds.map(({ promoted }) => promoted)).to.deep.equal([3, 0]);
-    const states = await Promise.all([...ids, other].map(stateOf));
+    const states = await Promise.all([...ids, other].map(store.stateOf));
     expect(states).to.deep.equal(['enqueued', 'scheduled', 'enqueued', 'enqueued']);
-    expect((await setAside('scheduler')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
+    expect((await store.setAside('scheduler')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
 
     await accept(database);
-    await tryAgain();
+    await store.tryAgain();
     await storage.promoteDue(100);
-    expect(await stateOf(ids[1] ?? '')).to.equal('enqueued');
-    expect(await setAside('scheduler')).to.deep.equal([]);
+    expect(await store.stateOf(ids[1] ?? '')).to.equal('enqueued');
+    expect(await store.setAside('scheduler')).to.deep.equal([]);
   });
 
   it('does not keep the scheduler from its work, if it waits for a time that never comes', async () => {
     await unbound(database, 'job_waiting');
     const [never, soon] = [
-      await enqueue({}, { delayMs: 60_000 }),
-      await enqueue({}, { delayMs: 1, queue: 'other' }),
+      await store.enqueue({}, { delayMs: 60_000 }),
+      await store.enqueue({}, { delayMs: 1, queue: 'other' }),
     ];
     await database.query(`update longshore.job_waiting set run_at = 'infinity' where id = $1`, [never]);
     await database.query(`update longshore.job_waiting set run_at = now() where id = $1`, [soon]);
@@ -226,19 +55,23 @@ describe('On Postgres, what is poisoned', () => {
   it('stays with a lost server, and no other job does', async () => {
     await refuse(database, 'job_done');
     const options = { maxAttempts: 1 };
-    const ids = [await enqueue({}, options), await enqueue(poison, options), await enqueue({})];
-    await claim();
+    const ids = [
+      await store.enqueue({}, options),
+      await store.enqueue(poison, options),
+      await store.enqueue({}),
+    ];
+    await store.claim();
     await database.query('delete from longshore.server');
     expect(await storage.rescue()).to.include({ failed: 1, released: 1 });
-    expect(await Promise.all(ids.map(stateOf))).to.deep.equal(['failed', 'processing', 'enqueued']);
-    expect((await setAside('rescuer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
+    expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['failed', 'processing', 'enqueued']);
+    expect((await store.setAside('rescuer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
     expect(await storage.rescue()).to.include({ failed: 0, released: 0 });
 
     await accept(database);
-    await tryAgain();
+    await store.tryAgain();
     await storage.rescue();
-    expect(await stateOf(ids[1] ?? '')).to.equal('failed');
-    expect(await setAside('rescuer')).to.deep.equal([]);
+    expect(await store.stateOf(ids[1] ?? '')).to.equal('failed');
+    expect(await store.setAside('rescuer')).to.deep.equal([]);
   });
 
   it('does not fire, and every other recurring job does', async () => {
@@ -248,28 +81,28 @@ describe('On Postgres, what is poisoned', () => {
     await database.query(`update longshore.recurring_job set next_due_at = now()`);
     const { fired } = await storage.recurring.fireDue(100);
     expect(fired.map(({ id }) => id)).to.deep.equal(['b-good']);
-    expect((await setAside('recurring')).map(({ key }) => key)).to.deep.equal(['a-bad']);
-    expect((await setAside('recurring'))[0]?.error.message).to.contain('"never"');
+    expect((await store.setAside('recurring')).map(({ key }) => key)).to.deep.equal(['a-bad']);
+    expect((await store.setAside('recurring'))[0]?.error.message).to.contain('"never"');
     expect((await storage.recurring.fireDue(100)).fired).to.deep.equal([]);
 
     await client.recurring.addOrUpdate({ id: 'a-bad', definition: work, args: {}, cron: '0 3 * * *' });
     await database.query(`update longshore.recurring_job set next_due_at = now() where id = 'a-bad'`);
     expect((await storage.recurring.fireDue(100)).fired.map(({ id }) => id)).to.deep.equal(['a-bad']);
-    expect(await setAside('recurring')).to.deep.equal([]);
+    expect(await store.setAside('recurring')).to.deep.equal([]);
   });
 
   it('is passed over by bulk operations', async () => {
-    const ids = [await enqueue(), await enqueue(poison), await enqueue()];
+    const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
     await refuse(database, 'job_done');
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, error: null });
-    expect(await Promise.all(ids.map(stateOf))).to.deep.equal(['cancelled', 'enqueued', 'cancelled']);
-    expect((await setAside('bulk')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
+    expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['cancelled', 'enqueued', 'cancelled']);
+    expect((await store.setAside('bulk')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
   });
 
   it('is passed over by bulk operations on selected jobs', async () => {
-    const ids = [await enqueue(), await enqueue(poison), await enqueue()];
+    const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
     await refuse(database, 'job_done');
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { id: ids } });
     while (await storage.bulk.advance());
@@ -278,8 +111,8 @@ describe('On Postgres, what is poisoned', () => {
 
   it('does not keep the cleaner from its other chores', async () => {
     await refuse(database, 'job_done');
-    const [bad, good] = [await enqueue(poison), await enqueue()];
-    const claims = await claim();
+    const [bad, good] = [await store.enqueue(poison), await store.enqueue()];
+    const claims = await store.claim();
     for (const id of [bad, good]) await storage.cancelJob(id);
     await storage.release(claims);
     await database.query(`
@@ -289,14 +122,14 @@ describe('On Postgres, what is poisoned', () => {
       `insert into longshore.job_count (queue_id, state, jobs) select 1, 'done', 0 from generate_series(1, 300)`,
     );
     await storage.maintain();
-    expect([await stateOf(bad), await stateOf(good)]).to.deep.equal(['enqueued', 'cancelled']);
-    const keys = (await setAside('cleaner')).map(({ key }) => key);
+    expect([await store.stateOf(bad), await store.stateOf(good)]).to.deep.equal(['enqueued', 'cancelled']);
+    const keys = (await store.setAside('cleaner')).map(({ key }) => key);
     expect(keys).to.have.members(['fold counters', `cancel ${bad}`]);
   });
 
   it('fails by itself if its outcome cannot be stored', async () => {
-    const ids = [await enqueue(), await enqueue(), await enqueue()];
-    const claims = await claim();
+    const ids = [await store.enqueue(), await store.enqueue(), await store.enqueue()];
+    const claims = await store.claim();
     const stale = await storage.complete(
       claims.map((held) => ({
         claim: held,
@@ -304,25 +137,25 @@ describe('On Postgres, what is poisoned', () => {
       })),
     );
     expect(stale).to.deep.equal([]);
-    expect(await Promise.all(ids.map(stateOf))).to.deep.equal(['done', 'failed', 'done']);
+    expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'failed', 'done']);
     const error = (await storage.findJob(ids[1] ?? ''))?.error;
     expect(error?.name).to.equal('OutcomeNotStoredError');
     expect(error?.message).to.match(/^Its outcome \(done\) could not be stored: /);
   });
 
   it('is let go of if not even its failure can be stored', async () => {
-    const ids = [await enqueue(), await enqueue(poison)];
-    const claims = await claim();
+    const ids = [await store.enqueue(), await store.enqueue(poison)];
+    const claims = await store.claim();
     await refuse(database, 'job_done');
     const stale = await storage.complete(claims.map((held) => ({ claim: held, outcome: done })));
     expect(stale.map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
-    expect(await Promise.all(ids.map(stateOf))).to.deep.equal(['done', 'processing']);
-    expect((await setAside('completer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
+    expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'processing']);
+    expect((await store.setAside('completer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
   });
 
   it('is put off by ten years at the most by a handler', async () => {
-    const ids = [await enqueue(), await enqueue(), await enqueue()];
-    const claims = await claim();
+    const ids = [await store.enqueue(), await store.enqueue(), await store.enqueue()];
+    const claims = await store.claim();
     const error = { name: 'Error', message: 'again', stack: null };
     const outcomes: Outcome[] = [
       { kind: 'snooze', delayMs: 1e300 },
@@ -341,14 +174,14 @@ describe('On Postgres, what is poisoned', () => {
     const told: string[] = [];
     storage.setAside.listen(({ role, jobId, error }) => told.push(`${role} ${jobId} ${error.message}`));
     await refuse(database, 'job');
-    const id = await enqueue(poison, { delayMs: 1 });
+    const id = await store.enqueue(poison, { delayMs: 1 });
     await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
     for (let round = 0; round < 3; round++) {
       await storage.promoteDue(100);
-      await tryAgain();
+      await store.tryAgain();
     }
     expect(told).to.deep.equal([`scheduler ${id} poisoned`]);
-    expect((await setAside('scheduler'))[0]?.failures).to.equal(3);
+    expect((await store.setAside('scheduler'))[0]?.failures).to.equal(3);
   });
 
   it('stops its role if it is too much to be a matter of single items', async () => {
@@ -356,7 +189,7 @@ describe('On Postgres, what is poisoned', () => {
     await database.query(`
       insert into longshore.set_aside (role, key, error)
       select 'scheduler', longshore.new_id()::text, '{"name": "Error", "message": "", "stack": null}' from generate_series(1, 1000)`);
-    await enqueue(poison, { delayMs: 1 });
+    await store.enqueue(poison, { delayMs: 1 });
     await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
     const error: unknown = await storage.promoteDue(100).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).with.property('message', 'poisoned');

@@ -43,7 +43,7 @@ export type * from './job/job.js';
 export * from './job/job-event.js';
 export type { ConflictPolicy, Uniqueness, UniquenessOptions, UniquenessRule } from './job/uniqueness.js';
 export { toJobError } from './job/failure.js';
-export { type JobLinks, type JobMeta, readMeta } from './job/meta.js';
+export { type JobLinks, type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
 export {
   defaultMaxAttempts,

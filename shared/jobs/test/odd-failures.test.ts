@@ -158,7 +158,7 @@ describe('Whatever a handler says', () => {
     fc.assert(
       fc.property(member, member, (makeMessage, makeFields) => {
         const [message, fields] = [makeMessage(), makeFields()];
-        const line = toLogText(message as string, (fields ?? undefined) as object | undefined, 4_096);
+        const line = toLogText(message as string, fields ?? undefined, 4_096);
         if (line.fields !== null) JSON.parse(line.fields);
         expect(toProgress(message as number, null).percent).to.be.within(0, 100);
         toProgress(0, fields as string);

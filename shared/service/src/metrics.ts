@@ -1,4 +1,11 @@
-import { finishedStates, type JobReader, type JobState, jobStates, type Queue } from '@longshore/jobs';
+import {
+  finishedStates,
+  type JobReader,
+  type JobState,
+  jobStates,
+  type Queue,
+  type SetAside,
+} from '@longshore/jobs';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** Where a job's way is still before it. */
@@ -7,7 +14,10 @@ const unfinishedStates = jobStates.filter(
 );
 
 /** The process's own numbers, and those of the job storage at the moment of asking. */
-export function createMetrics(service: string, storage: JobReader): Registry {
+export function createMetrics(
+  service: string,
+  storage: JobReader & { readonly setAside: Pick<SetAside, 'count'> },
+): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
@@ -35,6 +45,16 @@ export function createMetrics(service: string, storage: JobReader): Registry {
     collect: async () => {
       orphaned.reset();
       for (const { jobs, ...labels } of await storage.listOrphans()) orphaned.set(labels, jobs);
+    },
+  });
+  const setAside: Gauge<'role'> = new Gauge({
+    name: 'longshore_set_aside',
+    help: 'What background work could not deal with because of its data, by the role that met it',
+    labelNames: ['role'],
+    registers,
+    collect: async () => {
+      for (const [role, items] of Object.entries(await storage.setAside.count()))
+        setAside.set({ role }, items);
     },
   });
   let asked: Promise<Queue[]> | undefined;

@@ -1,4 +1,13 @@
-import type { Job, Lease, LostServer, Orphan, RecurringJob, Queue, Server } from '@longshore/jobs';
+import type {
+  Job,
+  Lease,
+  LostServer,
+  Orphan,
+  RecurringJob,
+  Queue,
+  Server,
+  SetAsideItem,
+} from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { told } from '../format/sentence.js';
@@ -7,6 +16,7 @@ import { failureWarning, type RecentEnds } from './failing.js';
 import { lateRecurring } from './late-recurring.js';
 import { lostServers } from './lost-servers.js';
 import { obstacleTo } from './obstacle.js';
+import { setAsideWarnings } from './set-aside.js';
 import { stalledLeases } from './stalled.js';
 import { isSilent, takersAmong } from './takers.js';
 import { isUntouched } from './untouched.js';
@@ -23,6 +33,8 @@ export interface Situation {
   /** Recurring jobs that were due long ago, for no reason. */
   readonly late: readonly RecurringJob[];
   readonly recent: RecentEnds;
+  /** What background work could not deal with, newest first. */
+  readonly setAside: readonly SetAsideItem[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
   /** By the storage’s clock. */
@@ -41,6 +53,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...pausedQueues(situation),
     ...unservedQueues(situation),
     ...failureWarning(situation.recent),
+    ...setAsideWarnings(situation.setAside),
     ...unhandledJobs(situation),
     ...silentServers(situation),
     ...lostServers(situation.lost, situation.servers, situation.nowMs),

@@ -42,6 +42,15 @@ export function dayIn(timeZone: string, at: Date): string {
 function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   const key = JSON.stringify(options);
   let format = formats.get(key);
-  if (format === undefined) formats.set(key, (format = new Intl.DateTimeFormat('en-GB', options)));
+  if (format === undefined) formats.set(key, (format = formatOf(options)));
   return format.format(at);
+}
+
+/** In UTC if there is no such zone: what is stored may name one that this system does not know. */
+function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-GB', options);
+  } catch {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  }
 }

@@ -46,13 +46,22 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
 /** They begin with the one that the storage has noted, so that they stay the same until it has come. */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;
-  const times = nextDueAt === null ? [] : [nextDueAt, ...nextOccurrences(job, NEXT_TIMES - 1, nextDueAt)];
+  const times = nextDueAt === null ? [] : [nextDueAt, ...following(job, nextDueAt)];
   const detail = detailOf(times, now);
   const next = times.map((at) => ({
     at,
     there: `${timeIn(timeZone, at, detail)} ${zoneNameAt(timeZone, at)}`,
   }));
   return { next, detail };
+}
+
+/** None of a schedule that cannot be read: the page says what is wrong with it by other means. */
+function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
+  try {
+    return nextOccurrences(job, NEXT_TIMES - 1, after);
+  } catch {
+    return [];
+  }
 }
 
 async function loadRuns(id: string, { reader, redact }: PageContext): Promise<object> {

@@ -1,4 +1,11 @@
-import type { AuditLog, BulkOperations, JobReader, JobStatistics, RecurringJobs } from '@longshore/jobs';
+import type {
+  AuditLog,
+  BulkOperations,
+  JobReader,
+  JobStatistics,
+  RecurringJobs,
+  SetAside,
+} from '@longshore/jobs';
 
 /** What the pages read, of all that a storage can tell. */
 export interface DashboardReader extends JobReader {
@@ -6,4 +13,5 @@ export interface DashboardReader extends JobReader {
   readonly bulk: Pick<BulkOperations, 'find' | 'list'>;
   readonly statistics: JobStatistics;
   readonly audit: Pick<AuditLog, 'list'>;
+  readonly setAside: Pick<SetAside, 'list'>;
 }

@@ -50,6 +50,10 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     /** What was read a moment ago is not what time it is. */
     readClock: () => reader.readClock(),
     listOrphans: () => snapshot.shareStale('orphans', () => reader.listOrphans(), steadily),
+    setAside: {
+      list: (query) =>
+        snapshot.shareStale(key('set aside', query), () => reader.setAside.list(query), steadily),
+    },
     recurring: {
       find: (id) => snapshot.share(key('recurring', id), () => reader.recurring.find(id)),
       findArgs: (id) => snapshot.share(key('recurring arguments', id), () => reader.recurring.findArgs(id)),

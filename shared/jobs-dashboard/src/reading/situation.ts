@@ -1,4 +1,4 @@
-import type { Job, RecurringJob } from '@longshore/jobs';
+import { type Job, mostSetAside, type RecurringJob } from '@longshore/jobs';
 import { recently } from '../diagnosis/failing.js';
 import { lateAmong, withoutReason } from '../diagnosis/late-recurring.js';
 import { stalledQuery } from '../diagnosis/stalled.js';
@@ -15,7 +15,7 @@ type Reader = PageContext['reader'];
 /** All that warnings are made from. */
 export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>): Promise<Situation> {
   const { reader, now } = context;
-  const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, clockAheadMs] =
+  const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, setAside, clockAheadMs] =
     await Promise.all([
       reader.listQueues(),
       reader.listServers(),
@@ -25,13 +25,26 @@ export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>
       reader.listLostServers(),
       reader.statistics.throughput(recently),
       reader.recurring.list(),
+      reader.setAside.list({ limit: mostSetAside }),
       readClockAhead(context),
     ]);
   const total = totalOf(ended);
   const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
   const nowMs = now() - clockAheadMs;
   const late = await lateOf(recurring, nowMs, reader);
-  return { queues, servers, longestRunning, orphans, stalled, lost, late, recent, clockAheadMs, nowMs };
+  return {
+    queues,
+    servers,
+    longestRunning,
+    orphans,
+    stalled,
+    lost,
+    late,
+    recent,
+    setAside,
+    clockAheadMs,
+    nowMs,
+  };
 }
 
 /** Asks for the last jobs of those only that may wait for them. */

@@ -1,5 +1,6 @@
 import type { BulkAction, BulkOperation, BulkState, JobFilter } from '@longshore/jobs';
 import type { Statement } from '../database.js';
+import { isObject, readTime } from '../stored-value.js';
 import type { Cursor } from './bulk-walk.js';
 
 export interface BulkRow {
@@ -24,10 +25,11 @@ export interface BulkRow {
 const times = new Set(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']);
 
 /** The filter as it was before it became JSON. */
-export function readFilter(json: Record<string, unknown>): JobFilter {
+export function readFilter(json: unknown): JobFilter {
+  if (!isObject(json)) return {};
   const members = Object.entries(json).map(([name, value]) => [
     name,
-    times.has(name) ? new Date(String(value)) : value,
+    times.has(name) ? readTime(value) : value,
   ]);
   return Object.fromEntries(members) as JobFilter;
 }

@@ -33,6 +33,7 @@ import { scheduling } from './scheduling.js';
 import { transitions } from './transitions.js';
 import { searching } from './searching.js';
 import { serving } from './serving.js';
+import { settingAside } from './setting-aside.js';
 import { synchronizing } from './synchronizing.js';
 import { identifying } from './idempotency.js';
 import { replacing } from './replacing.js';
@@ -87,5 +88,6 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('asking servers', () => askingServers(bench));
     describe('around enqueueing and running', () => around(bench));
     describe('what a job may take', () => bounding(bench));
+    describe('what is out of bounds', () => settingAside(bench));
   });
 }

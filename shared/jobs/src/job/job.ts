@@ -59,6 +59,11 @@ export interface Job {
   /** The recurring job whose schedule enqueued it. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
+  /**
+   * Members whose stored value cannot be interpreted, a time after 9999 for example, and are shown as the nearest that can, or as
+   * nothing. Left out by every other job.
+   */
+  unreadable?: string[];
 }
 
 /** What a job was given and what it returned, as text: its numbers may have more digits than a JavaScript number holds. */

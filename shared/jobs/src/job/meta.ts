@@ -37,13 +37,42 @@ export function checkTags(tags: readonly string[]): string[] {
 /** The part of a job that comes from its meta. */
 export type JobLinks = Pick<Job, 'tags' | 'batchId' | 'parentId' | 'recurringJobId' | 'idempotencyKey'>;
 
-/** What people read of a job's meta. */
+/** What people read of a job's meta. Never throws: what has another shape than it should have counts as not there. */
 export function readMeta(meta: JobMeta | null): JobLinks {
+  const { tags, batchId, parentIds, recurringJobId, idempotencyKey } = asObject(meta);
   return {
-    tags: [...(meta?.tags ?? [])],
-    batchId: meta?.batchId ?? null,
-    parentId: meta?.parentIds?.[0] ?? null,
-    recurringJobId: meta?.recurringJobId ?? null,
-    idempotencyKey: meta?.idempotencyKey ?? null,
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+    batchId: textOf(batchId),
+    parentId: Array.isArray(parentIds) ? textOf(parentIds[0]) : null,
+    recurringJobId: textOf(recurringJobId),
+    idempotencyKey: textOf(idempotencyKey),
   };
+}
+
+/** The members of a job that {@link readMeta} cannot read, though there is something. */
+export function unreadableMeta(meta: JobMeta | null): string[] {
+  if (meta === null) return [];
+  if (asObject(meta) !== meta) return ['tags', 'batchId', 'parentId', 'recurringJobId', 'idempotencyKey'];
+  const { tags, batchId, parentIds, recurringJobId, idempotencyKey } = asObject(meta);
+  const isList = (value: unknown): boolean =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string');
+  const texts = { batchId, recurringJobId, idempotencyKey };
+  return [
+    ...(tags === undefined || isList(tags) ? [] : ['tags']),
+    ...(parentIds === undefined || isList(parentIds) ? [] : ['parentId']),
+    ...Object.entries(texts).flatMap(([member, value]) =>
+      value === undefined || typeof value === 'string' ? [] : [member],
+    ),
+  ];
+}
+
+/** What is stored may have any shape, whatever the types say. */
+function asObject(meta: unknown): Record<string, unknown> {
+  return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
+    ? (meta as Record<string, unknown>)
+    : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -143,7 +143,15 @@ export class JobServer {
     const { recurring } = this.#options;
     if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
     await this.#membership.join();
-    this.#unsubscribe = this.#options.storage.onWakeUp((queue) => this.#wake(queue));
+    const { logger, storage } = this.#options;
+    const wakeUps = storage.onWakeUp((queue) => this.#wake(queue));
+    const asides = storage.setAside.listen(({ error, ...item }) =>
+      logger.error({ ...item, err: error }, 'set aside: background work goes on without it'),
+    );
+    this.#unsubscribe = () => {
+      wakeUps();
+      asides();
+    };
     this.#fetching.start();
     for (const loop of this.#background) loop.start();
   }

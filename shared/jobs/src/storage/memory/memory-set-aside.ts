@@ -79,7 +79,7 @@ export class MemorySetAside implements SetAside {
       .filter(({ id, discarded }) => !discarded && (after === undefined || Number(id) < Number(after)))
       .toSorted((one, other) => Number(other.id) - Number(one.id))
       .slice(0, limit)
-      .map(({ discarded: _, ...item }) => item);
+      .map(({ discarded: _discarded, ...item }) => item);
   }
 
   async count(): Promise<Record<SetAsideRole, number>> {
@@ -118,4 +118,12 @@ export class MemorySetAside implements SetAside {
 
 function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
+}
+
+/** A job that background work concerns itself with. */
+export function aboutJob(
+  role: SetAsideRole,
+  { id, queue }: { readonly id: string; readonly queue: string },
+): Subject {
+  return { role, key: id, queue, jobId: id };
 }

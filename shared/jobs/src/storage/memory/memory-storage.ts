@@ -15,10 +15,9 @@ import type {
 import type { Receipt } from '../receipt.js';
 import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
-import type { SetAsideRole } from '../set-aside.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from './clock.js';
-import { dueAt, endAttempt, holds, type JobRecord, letGo, lostError, toClaimedJob } from './job-record.js';
+import { dueAt, endAttempt, holds, type JobRecord, letGo, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { keepReport } from './job-log.js';
 import { MemoryAuditLog } from './memory-audit.js';
@@ -28,9 +27,9 @@ import type { MemoryRetention } from './memory-history.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryServers } from './memory-servers.js';
-import { MemorySetAside } from './memory-set-aside.js';
+import { aboutJob, MemorySetAside } from './memory-set-aside.js';
+import { rescueJobs } from './memory-rescue.js';
 import { MemoryStatistics } from './memory-statistics.js';
-import { byPlaceInLine } from './ready-line.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
@@ -129,7 +128,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     for (const { claim, outcome } of completions) {
       const record = this.jobs.find(claim.jobId);
       if (holds(record, claim))
-        this.setAside.attempt(of('completer', record), () => this.#record(record, outcome));
+        this.setAside.attempt(aboutJob('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
     return stale;
@@ -150,11 +149,11 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     const now = this.clock.now();
     const waiting = [...this.jobs.all()]
       .filter((record) => record.state === 'scheduled')
-      .filter((record) => !this.setAside.isLeftAlone(of('scheduler', record)))
+      .filter((record) => !this.setAside.isLeftAlone(aboutJob('scheduler', record)))
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
     const promoted = due.filter((record) =>
-      this.setAside.attempt(of('scheduler', record), () => {
+      this.setAside.attempt(aboutJob('scheduler', record), () => {
         this.jobs.makeReady(record, 'due');
         return true;
       }),
@@ -171,49 +170,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   }
 
   async rescue(): Promise<RescueReport> {
-    const now = this.clock.now();
-    const deadServers = this.servers.bury();
-    const report = { deadServers, released: 0, failed: 0 };
-    const lost = [...this.jobs.all()].filter(
-      ({ state, serverId, leaseUntil }) =>
-        state === 'processing' && (leaseUntil < now || !this.servers.isAlive(serverId ?? '')),
-    );
-    for (const { record, started } of this.#inClaimOrder(lost)) {
-      const end = this.setAside.attempt(of('rescuer', record), () => this.#takeBack(record, started, now));
-      if (end !== undefined) report[end]++;
-    }
-    return report;
-  }
-
-  /** A server starts jobs in the order in which it claimed them, so only its first ones can have been running. */
-  #inClaimOrder(lost: readonly JobRecord[]): { record: JobRecord; started: boolean }[] {
-    const places = new Map<string | null, number>();
-    return lost
-      .toSorted(
-        (one, other) =>
-          (one.startedAt?.getTime() ?? 0) - (other.startedAt?.getTime() ?? 0) || byPlaceInLine(one, other),
-      )
-      .map((record) => {
-        const place = (places.get(record.serverId) ?? 0) + 1;
-        places.set(record.serverId, place);
-        return { record, started: place <= this.servers.concurrencyOf(record.serverId) };
-      });
-  }
-
-  #takeBack(record: JobRecord, started: boolean, now: number): 'released' | 'failed' {
-    if (record.cancelRequested || record.attempt >= record.maxAttempts) {
-      record.error = lostError(record);
-      this.jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
-      return 'failed';
-    }
-    if (!started) {
-      letGo(record);
-      this.jobs.makeReady(record, 'released');
-      return 'released';
-    }
-    endAttempt(record, 'lost', lostError(record), now);
-    this.jobs.makeReady(record, 'lost');
-    return 'released';
+    return rescueJobs(this.jobs, this.servers, this.setAside, this.clock.now());
   }
 
   async maintain(): Promise<void> {
@@ -277,11 +234,4 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
       return false;
     });
   }
-}
-
-function of(
-  role: SetAsideRole,
-  { id, queue }: JobRecord,
-): { role: SetAsideRole; key: string; queue: string; jobId: string } {
-  return { role, key: id, queue, jobId: id };
 }

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { accept, refuse, unbound } from './support/poison.js';
+import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
+
+describe('On Postgres, a dependency that is poisoned', () => {
+  let store: PoisonedStore;
+  let database: PoisonedStore['database'];
+  let storage: PoisonedStore['storage'];
+  let client: PoisonedStore['client'];
+
+  beforeEach(async () => {
+    store = await PoisonedStore.open();
+    ({ database, storage, client } = store);
+  });
+
+  afterEach(async () => {
+    await store.close();
+  });
+
+  it('releases a continuation whose delay is beyond all bounds at the longest delay', async () => {
+    await unbound(database, 'job_awaiting');
+    const parent = await store.enqueue();
+    const child = await store.enqueue({}, { after: { parents: [parent] }, delayMs: 1 });
+    await database.query(`update longshore.job_awaiting set delay_ms = 1e300 where id = $1`, [child]);
+    await store.settle();
+    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await store.settle();
+    const job = await storage.findJob(child);
+    expect(job?.state).to.equal('scheduled');
+    expect((job?.runAt?.getTime() ?? 0) - Date.now()).to.be.closeTo(315_360_000_000, 600_000);
+  });
+
+  it('keeps one continuation from running, and none of its siblings', async () => {
+    await refuse(database, 'job');
+    await database.query('alter table longshore.job disable trigger refuse');
+    const parent = await store.enqueue();
+    const after = { parents: [parent] };
+    const [first, bad, last] = [
+      await store.enqueue({}, { after }),
+      await store.enqueue(poison, { after }),
+      await store.enqueue({}, { after }),
+    ];
+    await store.settle();
+    await database.query('alter table longshore.job enable trigger refuse');
+    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await store.settle();
+    expect([await store.stateOf(first), await store.stateOf(bad), await store.stateOf(last)]).to.deep.equal([
+      'enqueued',
+      'awaiting',
+      'enqueued',
+    ]);
+    const items = await store.setAside('resolver');
+    expect(items.map(({ jobId, queue, failures }) => ({ jobId, queue, failures }))).to.deep.equal([
+      { jobId: bad, queue: 'work', failures: 1 },
+    ]);
+    expect(items[0]?.error.message).to.equal('poisoned');
+
+    await store.tryAgain();
+    await store.settle();
+    expect((await store.setAside('resolver'))[0]?.failures).to.equal(2);
+    await accept(database);
+    await store.tryAgain();
+    await store.settle();
+    expect(await store.stateOf(bad)).to.equal('enqueued');
+    expect(await store.setAside('resolver')).to.deep.equal([]);
+  });
+
+  it('keeps one concurrency key from moving, and no other', async () => {
+    await refuse(database, 'job');
+    const [bad, good] = [
+      await store.enqueue(poison, { concurrency: { key: 'bad', limit: 1 } }),
+      await store.enqueue({}, { concurrency: { key: 'good', limit: 1 } }),
+    ];
+    await store.settle();
+    expect((await store.claim()).map(({ jobId }) => jobId)).to.deep.equal([good]);
+    expect((await store.setAside('resolver')).map(({ queue }) => queue)).to.deep.equal(['work']);
+    await accept(database);
+    await store.tryAgain();
+    await store.settle();
+    expect((await store.claim()).map(({ jobId }) => jobId)).to.deep.equal([bad]);
+  });
+
+  it('lets jobs of a key in one by one whose limit cannot be read', async () => {
+    await unbound(database, 'job_held');
+    await store.enqueue({}, { concurrency: { key: 'odd', limit: 5 } });
+    await database.query(
+      `update longshore.job_held set meta = meta || '{"concurrencyLimit": "many"}' where queue_id > 0`,
+    );
+    const other = await store.enqueue({}, { concurrency: { key: 'fine', limit: 5 } });
+    await store.settle();
+    const claimed = await store.claim();
+    expect(claimed).to.have.length(2);
+    expect(claimed.map(({ jobId }) => jobId)).to.include(other);
+  });
+
+  it('keeps a parent that cannot be told from its child, and no other parent', async () => {
+    await refuse(database, 'job_waiting');
+    await database.query('alter table longshore.job_waiting disable trigger refuse');
+    const bad = await store.enqueue(poison, { delayMs: 60_000 });
+    const good = await store.enqueue();
+    const waits = await store.enqueue({}, { after: { parents: [bad] } });
+    const runs = await store.enqueue({}, { after: { parents: [good] } });
+    await database.query('alter table longshore.job_waiting enable trigger refuse');
+    await store.settle();
+    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await store.settle();
+    expect([await store.stateOf(waits), await store.stateOf(runs)]).to.deep.equal(['awaiting', 'enqueued']);
+    expect((await store.setAside('resolver')).map(({ jobId }) => jobId)).to.deep.equal([bad]);
+  });
+
+  it('keeps its batch from being counted, and no other', async () => {
+    const order = { definition: work, args: {} };
+    const [bad, good] = [
+      await client.enqueueBatch({ jobs: [order] }),
+      await client.enqueueBatch({ jobs: [order] }),
+    ];
+    await database.query(
+      `alter table longshore.batch add constraint poisoned check (id <> '${bad.id}' or done = 0) not valid`,
+    );
+    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await store.settle();
+    expect((await storage.findBatch(good.id))?.done).to.equal(1);
+    expect((await storage.findBatch(bad.id))?.done).to.equal(0);
+    await database.query('alter table longshore.batch drop constraint poisoned');
+    await store.tryAgain();
+    await store.settle();
+    expect((await storage.findBatch(bad.id))?.done).to.equal(1);
+  });
+
+  it('is not tried again when it has been given up', async () => {
+    await refuse(database, 'job');
+    await store.enqueue(poison, { concurrency: { key: 'bad', limit: 1 } });
+    await store.settle();
+    const [item] = await store.setAside('resolver');
+    expect(await storage.setAside.discard(item?.id ?? '')).to.equal(true);
+    expect(await storage.setAside.discard(item?.id ?? '')).to.equal(false);
+    expect((await storage.setAside.count()).resolver).to.equal(0);
+    expect(await storage.setAside.retry(item?.id ?? '')).to.equal(false);
+  });
+});

@@ -1,0 +1,78 @@
+import {
+  type Claim,
+  defineJob,
+  JobClient,
+  type JobState,
+  type Outcome,
+  type SetAsideItem,
+  type SetAsideRole,
+} from '@longshore/jobs';
+import type { TestDatabase } from '@longshore/test-support';
+import { PostgresStorage } from '../../src/index.js';
+import { createStoreDatabase } from './store-database.js';
+
+export const done: Outcome = { kind: 'done', result: 'null' };
+
+/** Arguments of a job that `refuse` refuses. */
+export const poison = { poison: true };
+
+export const work = defineJob({ name: 'work', queue: 'work' });
+
+/** A storage on a database of its own, and what tests do with jobs that may be poisoned. */
+export class PoisonedStore {
+  readonly database: TestDatabase;
+  readonly storage: PostgresStorage;
+  readonly client: JobClient;
+
+  private constructor(database: TestDatabase, storage: PostgresStorage) {
+    this.database = database;
+    this.storage = storage;
+    this.client = new JobClient(storage);
+  }
+
+  static async open(): Promise<PoisonedStore> {
+    const database = await createStoreDatabase();
+    const storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    return new PoisonedStore(database, storage);
+  }
+
+  async close(): Promise<void> {
+    await this.storage.close();
+    await this.database.drop();
+  }
+
+  readonly enqueue = async (
+    args: object = {},
+    options: Parameters<JobClient['enqueue']>[2] = {},
+  ): Promise<string> => (await this.client.enqueue(work, args, options)).id;
+
+  readonly stateOf = async (id: string): Promise<JobState | undefined> =>
+    (await this.storage.findJob(id))?.state;
+
+  readonly setAside = async (role: SetAsideRole): Promise<SetAsideItem[]> =>
+    (await this.storage.setAside.list({ limit: 100 })).filter((item) => item.role === role);
+
+  readonly settle = async (): Promise<void> => {
+    let quiet = 0;
+    while (quiet < 3) quiet = (await this.storage.settle(500)) === 0 ? quiet + 1 : 0;
+  };
+
+  readonly claim = async (limit = 100): Promise<Claim[]> => {
+    const { id: serverId } = await this.storage.registerServer({
+      host: 'x',
+      pid: 1,
+      queues: ['work'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const jobs = await this.storage.claim({ serverId, queue: 'work', limit, leaseMs: 60_000 });
+    return jobs.map((job) => job.claim);
+  };
+
+  /** What was set aside is due again. */
+  readonly tryAgain = async (): Promise<void> => {
+    for (const { id } of await this.storage.setAside.list({ limit: 100 }))
+      await this.storage.setAside.retry(id);
+  };
+}
