@@ -81,8 +81,7 @@ export async function startApi(
       await events.close(); // whoever waits is answered, and so the listener can close
       await listener.close();
       await server?.stop();
-      await storage.close();
-      await database?.close();
+      await Promise.all([storage.close(), database?.close()]);
     },
   };
 }

@@ -1,18 +1,32 @@
+import { createHash } from 'node:crypto';
 import Router from '@koa/router';
-import type { JobClient } from '@longshore/jobs';
-import { type Admission, requireCaller } from '@longshore/resources';
+import type { EnqueueOptions, JobClient } from '@longshore/jobs';
+import { type Admission, apiError, type Principal, requireCaller } from '@longshore/resources';
 import { testJob } from '@longshore/service';
+import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
 /** `POST /test`: registers a job that takes its time, and answers at once. Needs the scope `write`, where any is needed. */
 export function testRoute(client: JobClient, admission: Admission, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });
   router.post('/test', requireCaller(admission, 'write', testJob.queue), async (context) => {
-    const { id } = await client.enqueue(testJob, { waitMs: config.TEST_JOB_MS });
+    const args = { waitMs: config.TEST_JOB_MS };
+    const { id } = await client.enqueue(testJob, args, keyOf(context));
     context.status = 202;
     context.set('location', `${rootUrlOf(config)}/api/v1/jobs/${id}`);
     context.type = 'text/plain';
     context.body = 'ok';
   });
   return router;
+}
+
+/** An `Idempotency-Key` becomes the job's own, one for each caller: the same again is answered with the same job. */
+function keyOf(context: Koa.Context): Pick<EnqueueOptions, 'idempotencyKey'> {
+  const given = context.get('idempotency-key');
+  if (given === '') return {};
+  if (!/^[\x21-\x7e]{1,255}$/.test(given))
+    throw apiError(40003, 'Idempotency-Key must be 1 to 255 visible ASCII characters');
+  const caller = (context.state['principal'] as Principal | undefined)?.name ?? '';
+  const digest = createHash('sha256').update(`${caller} ${given}`).digest('base64url');
+  return { idempotencyKey: `POST /test ${digest}` };
 }

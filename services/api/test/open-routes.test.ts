@@ -56,6 +56,17 @@ describe('An api that asks for credentials', () => {
     });
   }
 
+  it('POST /test with an Idempotency-Key registers one job however often it is sent, one for each caller', async () => {
+    const other = await api.makeKey({ scopes: ['write'] });
+    const register = async (token: string) => {
+      const answer = await api.call('POST', '/test', { token, headers: { 'idempotency-key': 'once' } });
+      return [answer.status, answer.headers['location']];
+    };
+    const first = await register(adminKey);
+    expect(await register(adminKey)).to.deep.equal(first);
+    expect(await register(other.token)).to.not.deep.equal(first);
+  });
+
   it('limits the requests of a key, and says so', async () => {
     const { headers } = await api.call('GET', '/api/v1/jobs', { token: adminKey });
     expect(headers['ratelimit-policy']).to.equal('"default";q=2000;w=2');

@@ -41,9 +41,7 @@ export async function startWorker(
     ended: server.ended,
     stop: async () => {
       await server.stop();
-      await listener.close();
-      await storage.close();
-      await database.close();
+      await Promise.all([listener.close(), storage.close(), database.close()]);
     },
   };
 }

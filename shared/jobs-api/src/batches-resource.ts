@@ -81,15 +81,15 @@ export function batchesResource(
         const batch = await storage.findBatch(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
-      create: async (body, { within }) => {
-        const { id } = await enqueuer.batch(body, within);
-        const batch = await storage.findBatch(id);
+      create: async (body, context) => {
+        const { id } = await enqueuer.batch(body, context);
+        const batch = await storage.findBatch(id, context.transaction);
         if (batch === null) throw new Error(`The batch ${id} was enqueued and cannot be found`);
         return toBatchItem(batch);
       },
       operations: {
-        cancel: async (id) => {
-          const result = await storage.cancelBatch(id);
+        cancel: async (id, _body, _context, check) => {
+          const result = await storage.cancelBatch(id, check && ((batch) => check(toBatchItem(batch))));
           if (result.outcome === 'unknown') return undefined;
           if (result.outcome === 'illegal' && endOf(result.batch) !== 'cancelled')
             throw apiError(40902, 'A batch that has finished cannot be cancelled');

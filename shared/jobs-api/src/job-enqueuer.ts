@@ -6,6 +6,7 @@ import {
   type JobClient,
   type JobOrder,
   type JobReader,
+  type TransactionClient,
 } from '@longshore/jobs';
 import { apiError, Existing } from '@longshore/resources';
 import type { Static } from 'typebox';
@@ -18,6 +19,12 @@ type NewJobBody = Static<typeof NewJobItem>;
 
 /** The queues that a caller can see. */
 type Scope = readonly string[];
+
+/** On whose behalf jobs are enqueued, and where. */
+interface Caller {
+  readonly within?: Scope | undefined;
+  readonly transaction?: TransactionClient;
+}
 
 /** More jobs than this do not go in one request. */
 const most = 10_000;
@@ -49,32 +56,39 @@ export class JobEnqueuer {
   /**
    * The job, or the one that holds its key.
    *
-   * @param scope the queues that the caller can see; all of them unless given
+   * @param caller which queues it can see, all of them unless that is given, and the transaction in which to do it, if there is one
    * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
    */
-  async one(body: NewJobBody, scope?: Scope): Promise<Item | Existing<Item>> {
+  async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
-    const { definition, args, options } = shown(order, scope);
-    const enqueued = await asked(() => this.#client.enqueue(definition, args, options));
-    const item = await this.#itemOf(enqueued);
+    const { transaction } = caller;
+    const { definition, args, options } = shown(order, caller.within);
+    const enqueued = await asked(() =>
+      this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
+    );
+    const item = await this.#itemOf(enqueued, transaction);
     return enqueued.created ? item : new Existing(item);
   }
 
   /** All or none; throws as {@link one} does. */
-  async many(bodies: readonly NewJobBody[], scope?: Scope): Promise<Item[]> {
+  async many(bodies: readonly NewJobBody[], { within: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
-      return this.#client.enqueueMany(orders.map((order) => shown(order, scope)));
+      const scoped = orders.map((order) => shown(order, scope));
+      return this.#client.enqueueMany(scoped, transaction);
     });
     // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
-    return Promise.all(enqueued.map((job) => this.#itemOf(created.get(job.id) ?? job)));
+    return Promise.all(enqueued.map((job) => this.#itemOf(created.get(job.id) ?? job, transaction)));
   }
 
   /** All or nothing; throws as {@link one} does. */
-  async batch({ jobs, followUp, ...rest }: NewBatchBody, scope?: Scope): Promise<EnqueuedBatch> {
+  async batch(
+    { jobs, followUp, ...rest }: NewBatchBody,
+    { within: scope, transaction }: Caller = {},
+  ): Promise<EnqueuedBatch> {
     const bodies = followUp === undefined ? jobs : [...jobs, followUp];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
     return askedAll(
@@ -85,15 +99,15 @@ export class JobEnqueuer {
         const scoped = orders.map((order) => within(order, scope));
         const [last] = scoped.slice(jobs.length);
         const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { followUp: last }) };
-        return this.#client.enqueueBatch(batch);
+        return this.#client.enqueueBatch(batch, transaction);
       },
       at,
     );
   }
 
-  async #itemOf(enqueued: EnqueuedJob): Promise<Item> {
+  async #itemOf(enqueued: EnqueuedJob, transaction: TransactionClient | undefined): Promise<Item> {
     const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
-    const job = stored ?? (await this.#storage.findJob(enqueued.id));
+    const job = stored ?? (await this.#storage.findJob(enqueued.id, transaction));
     if (job !== null) return toJobItem(job);
     throw apiError(40901, `The job ${enqueued.id} came with the same key, and has been deleted since`);
   }

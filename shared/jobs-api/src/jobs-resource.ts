@@ -1,4 +1,5 @@
 import {
+  type ControlOptions,
   type ControlResult,
   type JobControl,
   type JobEvents,
@@ -6,7 +7,7 @@ import {
   type JobStorage,
   statesOfAction,
 } from '@longshore/jobs';
-import { apiError, defineResource, type Resource } from '@longshore/resources';
+import { apiError, type CallContext, type Check, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { carryOut } from './bulk-work.js';
@@ -74,8 +75,8 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
         const job = await events.waitForEnd(id, timeoutMs, signal);
         return job === null ? undefined : toJobItem(job);
       },
-      create: (body, { within }) => enqueuer.one(body, within),
-      createMany: (bodies, { within }) => enqueuer.many(bodies, within),
+      create: (body, context) => enqueuer.one(body, context),
+      createMany: (bodies, context) => enqueuer.many(bodies, context),
       deleteMany: async (selection, { principal }) => {
         const selected = toJobFilter(selection);
         if (selected === null) return 0;
@@ -85,18 +86,25 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       },
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),
-      delete: async (id, check) => {
-        const job = await storage.findJob(id);
-        if (job !== null) check(toJobItem(job));
-        return itemAfter(await storage.deleteJob(id), 'deleted') !== undefined;
-      },
+      delete: async (id, check, context) =>
+        itemAfter(await storage.deleteJob(id, controlOptions(check, context)), 'deleted') !== undefined,
       operations: {
-        cancel: async (id) => itemAfter(await storage.cancelJob(id), 'cancelled'),
-        retry: async (id) => itemAfter(await storage.retryJob(id), 'retried'),
-        run: async (id) => itemAfter(await storage.runJob(id), 'run now'),
+        cancel: async (id, _body, context, check) =>
+          itemAfter(await storage.cancelJob(id, controlOptions(check, context)), 'cancelled'),
+        retry: async (id, _body, context, check) =>
+          itemAfter(await storage.retryJob(id, controlOptions(check, context)), 'retried'),
+        run: async (id, _body, context, check) =>
+          itemAfter(await storage.runJob(id, controlOptions(check, context)), 'run now'),
       },
     },
   });
+}
+
+function controlOptions(
+  check: Check<Static<typeof JobItem>> | undefined,
+  { transaction }: CallContext,
+): ControlOptions {
+  return { check: check && ((job) => check(toJobItem(job))), transaction };
 }
 
 /** @throws {ApiError} 40902 if the job's state does not allow it */

@@ -60,15 +60,19 @@ export function queuesResource(
   jobs: Resource,
 ): Resource {
   const find = async (name: string): Promise<Item | undefined> => {
-    const queue = (await storage.listQueues()).find((candidate) => candidate.name === name);
-    return queue === undefined ? undefined : toQueueItem(queue);
+    const queue = await storage.findQueue(name);
+    return queue === null ? undefined : toQueueItem(queue);
   };
-  const limit = async (name: string, change: ItemChange<Item, Limits>): Promise<Item | undefined> => {
-    const queue = await find(name);
-    if (queue === undefined) return undefined;
-    await storage.limitQueue(name, change.apply(queue));
-    return find(name);
+  /** Sets something of a queue that is still set as `set` has seen it; looks again if it is not. */
+  const change = async (name: string, set: (queue: Queue) => Promise<boolean>): Promise<Item | undefined> => {
+    for (;;) {
+      const queue = await storage.findQueue(name);
+      if (queue === null) return undefined;
+      if (await set(queue)) return find(name);
+    }
   };
+  const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
+    change(name, (queue) => storage.limitQueue(name, asked.apply(toQueueItem(queue)), queue));
   return defineResource({
     name: 'queues',
     description: 'Named lines of jobs.',
@@ -88,18 +92,20 @@ export function queuesResource(
       replace: limit,
       patch: limit,
       operations: {
-        pause: async (name) => {
-          if ((await find(name)) === undefined) return undefined;
-          await storage.pauseQueue(name);
-          return find(name);
-        },
-        resume: async (name) => {
-          if ((await find(name)) === undefined) return undefined;
-          await storage.resumeQueue(name);
-          return find(name);
-        },
-        purge: async (name, _body, { principal }) => {
-          if ((await find(name)) === undefined) return undefined;
+        pause: (name, _body, _context, check) =>
+          change(name, async (queue) => {
+            check?.(toQueueItem(queue));
+            return storage.pauseQueue(name, queue);
+          }),
+        resume: (name, _body, _context, check) =>
+          change(name, async (queue) => {
+            check?.(toQueueItem(queue));
+            return storage.resumeQueue(name, queue);
+          }),
+        purge: async (name, _body, { principal }, check) => {
+          const queue = await find(name);
+          if (queue === undefined) return undefined;
+          check?.(queue); // it is changed by nothing but what becomes of its jobs
           const filter = { queue: [name], state: unstarted };
           await carryOut(storage.bulk, { action: 'cancel', filter, requestedBy: principal?.name ?? null });
           return find(name);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   defineRecurringJob,
   type NewRecurringJob,
+  type RecurringControlOptions,
   type RecurringJob,
   RecurringJobOwnedError,
   type JobStorage,
@@ -9,6 +10,7 @@ import {
 import {
   apiError,
   applyAll,
+  type Check,
   defineResource,
   type ItemChange,
   type KeyedChange,
@@ -47,10 +49,6 @@ export function recurringJobsResource(
   orders: JobOrders,
   jobs: Resource,
 ): Resource {
-  const get = async (id: string): Promise<Item | undefined> => {
-    const job = await recurring.find(id);
-    return job === null ? undefined : toRecurringJobItem(job);
-  };
   /** What a body cannot say stays as it is; the concurrency key goes with the arguments that it is made of. */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(orders, fields);
@@ -105,10 +103,10 @@ export function recurringJobsResource(
     ],
     storage: {
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
-      get,
-      create: async (body) => {
+      get: async (id) => itemOf(await recurring.find(id)),
+      create: async (body, { transaction }) => {
         const job = await asked(() => defineRecurringJob(toRecurringJobOptions(orders, body)));
-        const added = await recurring.add(job);
+        const added = await recurring.add(job, transaction);
         if (added === null) throw apiError(40901, `There is a recurring job "${body.id}" already`);
         return toRecurringJobItem(added);
       },
@@ -119,22 +117,25 @@ export function recurringJobsResource(
         const items = (await recurring.list()).map(toRecurringJobItem);
         return recurring.removeAll(itemsOf(items, filters).map(({ id }) => id));
       },
-      delete: async (id, check) => {
-        const item = await get(id);
-        if (item !== undefined) check(item);
-        return recurring.remove(id);
-      },
+      delete: (id, check) => recurring.remove(id, checkOf(check)),
       operations: {
-        trigger: async (id) => {
-          const job = await recurring.trigger(id);
-          const item = await get(id);
-          return job === null || item === undefined ? undefined : withJob(item, job.id);
+        trigger: async (id, _body, { transaction }, check) => {
+          const job = await recurring.trigger(id, { ...checkOf(check), transaction });
+          return job === null ? undefined : withJob(toRecurringJobItem(job.recurringJob), job.id);
         },
-        pause: async (id) => ((await recurring.pause(id)) === null ? undefined : get(id)),
-        resume: async (id) => ((await recurring.resume(id)) === null ? undefined : get(id)),
+        pause: async (id, _body, _context, check) => itemOf(await recurring.pause(id, checkOf(check))),
+        resume: async (id, _body, _context, check) => itemOf(await recurring.resume(id, checkOf(check))),
       },
     },
   });
+}
+
+function itemOf(job: RecurringJob | null): Item | undefined {
+  return job === null ? undefined : toRecurringJobItem(job);
+}
+
+function checkOf(check: Check<Item> | undefined): RecurringControlOptions {
+  return { check: check && ((job) => check(toRecurringJobItem(job))) };
 }
 
 /** @throws {ApiError} 40902 if an application's code defines it */

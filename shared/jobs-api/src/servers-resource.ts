@@ -71,8 +71,10 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
         return server === undefined ? undefined : toServerItem(server);
       },
       operations: {
-        quiet: async (id) => itemAfter(await storage.quietServer(id)),
-        stop: async (id) => itemAfter(await storage.stopServer(id)),
+        quiet: async (id, _body, _context, check) =>
+          itemAfter(await storage.quietServer(id, check && ((server) => check(toServerItem(server))))),
+        stop: async (id, _body, _context, check) =>
+          itemAfter(await storage.stopServer(id, check && ((server) => check(toServerItem(server))))),
       },
     },
   });

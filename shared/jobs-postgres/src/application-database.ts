@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { connectionConfig, createPool } from './database.js';
+import { connectionConfig } from './database.js';
+import { closePool, createPool } from './pool.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions } from './postgres-options.js';
 
@@ -16,5 +17,5 @@ export interface ApplicationDatabase {
 export function createApplicationDatabase(options: PostgresOptions): ApplicationDatabase {
   const resolved = databaseOptions(options);
   const pool = createPool({ ...connectionConfig(resolved), max: resolved.poolSize });
-  return { pool, migrate: (migrations) => migrate(resolved, migrations), close: () => pool.end() };
+  return { pool, migrate: (migrations) => migrate(resolved, migrations), close: () => closePool(pool) };
 }

@@ -9,8 +9,12 @@ import {
   startupOptions,
   transactionTimeout,
 } from './settings.js';
+import { closePool, createPool, endOf } from './pool.js';
+import { codeOf, translate } from './postgres-errors.js';
 import { lockQueues } from './sql/lock-queues.js';
+import { endTransaction } from './sql/servers.js';
 import { storedTypes } from './stored-value.js';
+import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 
 /**
@@ -30,6 +34,8 @@ export interface DatabaseOptions {
   readonly disableGlobalLocks: boolean;
   /** The longest an ordinary statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
+  /** The longest that a handler's transaction may wait for its next statement, in milliseconds. */
+  readonly transactionIdleTimeoutMs: number;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   /** What stands between this process and Postgres. */
@@ -44,17 +50,8 @@ export interface Statement {
   readonly text: string;
 }
 
-/** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
-const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
-
 /** Serialization failure and deadlock: the same statement again is expected to succeed. */
 const repeatable = /^40(001|P01)$/;
-
-/**
- * Classes of SQLSTATEs that a value leads to: it is out of range, no JSON, refused by a constraint or by a trigger, too large,
- * or its page cannot be read. The same statement without it may succeed.
- */
-const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
 const maxRepeats = 5;
 
@@ -126,34 +123,64 @@ export class Database {
     return repeatedly(() => this.transactionOnce(work, settings));
   }
 
-  /** The same for work that must not be run again, or whose caller does that. */
+  /**
+   * The same for work that must not be run again, or whose caller does that.
+   *
+   * @param signal aborted, the transaction ends at once: when this rejects, with the signal's reason, no lock of it is left
+   */
   async transactionOnce<Result>(
     work: (client: pg.ClientBase) => Promise<Result>,
     settings: Settings = {},
+    signal?: AbortSignal,
   ): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translate(error);
     });
+    const pid = await this.#begun(client, settings, signal !== undefined).catch((error: unknown) => {
+      client.release(true);
+      throw translate(error, endOf(client));
+    });
     try {
-      // What runs for a server lasts as long as a handler's work does; it is ended with the server.
-      const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
-      await client.query([this.#begin, localSettings(settings), bound].filter(Boolean).join('; '));
-      const result = await work(client);
-      // Of a transaction in which a statement failed unheard, Postgres makes a rollback, and calls it a success.
-      const { command } = await client.query('commit');
-      if (command !== 'COMMIT')
-        throw new Error('A statement of the transaction had failed: it was rolled back');
+      const result = await unlessAborted(this.#runAndCommit(client, work), signal);
       client.release();
       return result;
     } catch (error) {
+      if (signal?.aborted === true) {
+        client.release(true); // closes it, also in the middle of a statement
+        await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
+        throw signal.reason;
+      }
       // A connection that cannot even roll back is of no use to anyone else.
       const broken = await client.query('rollback').then(
         () => false,
         () => true,
       );
       client.release(broken);
-      throw translate(error);
+      throw translate(error, endOf(client));
     }
+  }
+
+  /** Begins a transaction; the number of the process that carries it out, if that is wanted. */
+  async #begun(client: pg.PoolClient, settings: Settings, wanted: boolean): Promise<number | undefined> {
+    // What runs for a server lasts as long as a handler's work does; it is ended with the server.
+    const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
+    const process = wanted ? 'select pg_backend_pid() as pid' : '';
+    const statements = [this.#begin, localSettings(settings), bound, process];
+    const results: unknown = await client.query(statements.filter(Boolean).join('; '));
+    if (!wanted) return undefined;
+    return (results as readonly pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
+  }
+
+  async #runAndCommit<Result>(
+    client: pg.PoolClient,
+    work: (client: pg.ClientBase) => Promise<Result>,
+  ): Promise<Result> {
+    const result = await work(client);
+    // Of a transaction in which a statement failed unheard, Postgres makes a rollback, and calls it a success.
+    const { command } = await client.query('commit');
+    if (command !== 'COMMIT')
+      throw new Error('A statement of the transaction had failed: it was rolled back');
+    return result;
   }
 
   /** Opens the connections that stay open. */
@@ -176,7 +203,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await closePool(this.#pool);
   }
 
   async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
@@ -217,49 +244,5 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
   };
 }
 
-/** A pool that gets over the loss of any of its connections. */
-export function createPool(config: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool(config);
-  pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
-  // One was cut between two queries of a transaction: the next query fails. Unheard, the event would end the process.
-  pool.on('connect', (client) => void client.on('error', () => undefined));
-  return pool;
-}
-
-export function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : '';
-}
-
-/** The error as the storage contract names it. */
-export function translate(error: unknown): unknown {
-  if (error instanceof StorageUnavailableError || !isUnavailable(error)) return error;
-  const reason =
-    codeOf(error) === '57014'
-      ? 'Postgres was still at it when the time for the statement was up'
-      : 'Postgres cannot be reached or gave up for now';
-  return new StorageUnavailableError(reason, { cause: error });
-}
-
-/**
- * Whether an error comes from what was to be written or read, not from the state of the database or of the connection: one of
- * the data by its SQLSTATE, or one of this process's own code.
- */
-export function isOfData(error: unknown): boolean {
-  if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
-  const code = codeOf(error);
-  return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
-}
-
-/** Whether a lock was not to be had in the time that a transaction wanted to wait for it (`lock_timeout`). */
-export function isLockTimeout(error: unknown): boolean {
-  const cause: unknown = error instanceof Error ? error.cause : undefined;
-  return codeOf(cause ?? error) === '55P03';
-}
-
-function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error);
-  if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
-  // What has no SQLSTATE comes from the network or from the driver's own timeouts.
-  return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
-}
+export { createPool } from './pool.js';
+export { codeOf, isLockTimeout, isOfData, translate } from './postgres-errors.js';

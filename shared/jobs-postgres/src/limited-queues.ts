@@ -4,6 +4,7 @@ import {
   maxTokens,
   QueueAlarms,
   type QueueLimits,
+  type QueueSettings,
 } from '@longshore/jobs';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
@@ -11,6 +12,12 @@ import { claimWithinLimits, type LimitedClaimedRow, lockBucket } from './sql/cla
 import { limitQueue } from './sql/limit-queue.js';
 import { transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
+
+/** What the statements that set something of a queue compare with. */
+export function seenValues(seen: QueueSettings | undefined): unknown[] {
+  if (seen === undefined) return [false, null, null, null];
+  return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
+}
 
 /** Which queues have limits, as far as this process knows, and how to claim from them. */
 export class LimitedQueues {
@@ -28,18 +35,20 @@ export class LimitedQueues {
     this.#alarms = new QueueAlarms((queue) => wakeUps.tellHere(queue));
   }
 
-  /** Sets or takes away limits. */
-  async limit(name: string, limits: QueueLimits): Promise<void> {
+  /** Sets or takes away limits, if the queue's settings are those seen. */
+  async limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
     const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
-    await this.#database.query(limitQueue, [
+    const changed = await this.#database.query(limitQueue, [
       await this.#queues.idOf(name),
       concurrencyLimit !== undefined,
       concurrencyLimit ?? null,
       rateLimit !== undefined,
       rateLimit ?? null,
       maxTokens,
+      ...seenValues(seen),
     ]);
     this.#wakeUps.announce(name);
+    return changed.length > 0;
   }
 
   has(queue: string): boolean {

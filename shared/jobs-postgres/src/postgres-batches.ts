@@ -9,12 +9,14 @@ import {
   isId,
   type JobCount,
   type JobState,
+  type TransactionClient,
 } from '@longshore/jobs';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import type { Consequence } from './postgres-outbox.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { runAlone, runWithin } from './run.js';
 import {
   type BatchRow,
   cancelBatchJobs,
@@ -61,9 +63,10 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     return rows.length > 0 ? [null] : []; // some have ended: a look at those that wait for them
   }
 
-  async findBatch(id: string): Promise<Batch | null> {
+  async findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null> {
     if (!isId(id)) return null;
-    const [row] = await this.#database.query<BatchRow>(selectBatch, [id]);
+    const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
+    const [row] = (await run(selectBatch, [id])) as readonly BatchRow[];
     return row === undefined ? null : toBatch(row);
   }
 
@@ -79,9 +82,10 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }
 
-  async cancelBatch(id: string): Promise<BatchControlResult> {
+  async cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult> {
     const batch = await this.findBatch(id);
     if (batch === null) return { outcome: 'unknown' };
+    check?.(batch); // its counts follow what is cancelled now later, as those of all jobs that end
     if (batch.finishedAt !== null) return { outcome: 'illegal', batch };
     let cancelled = 0;
     for (const { id: queueId } of await this.#queues.all()) {

@@ -6,7 +6,7 @@ import {
   type JsonText,
   type Outcome,
   toJobError,
-  type TransactionClient,
+  type WorkWithin,
 } from '@longshore/jobs';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import { type Database, isOfData } from './database.js';
@@ -76,7 +76,7 @@ export class PostgresCompletions {
     return this.#notYetFinished(stale.flat());
   }
 
-  async completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
+  async completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
     // Once: the handler's work may do more than can be rolled back. What loses against another is another attempt's.
     const linkage = await this.#database.transactionOnce(
@@ -95,7 +95,11 @@ export class PostgresCompletions {
         await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
         return linked;
       },
-      { application_name: transactionName(claim.serverId) },
+      {
+        application_name: transactionName(claim.serverId),
+        idle_in_transaction_session_timeout: String(this.#database.options.transactionIdleTimeoutMs),
+      },
+      signal,
     );
     if (linkage === 'linked') this.#wakeUps.announce(null);
     this.#limits.ended([claim.queue]);

@@ -2,22 +2,43 @@ import {
   type BatchControl,
   checkTime,
   type Claim,
+  type ControlOptions,
   type ControlResult,
   type JobControl,
   type JobState,
   type QueueLimits,
+  type QueueSettings,
 } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
-import { toJob } from './job-row.js';
-import type { LimitedQueues } from './limited-queues.js';
+import { findRowOn } from './job-in-transaction.js';
+import { type JobRow, toJob } from './job-row.js';
+import { type LimitedQueues, seenValues } from './limited-queues.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { type Run, runAlone, runOn, runWithin } from './run.js';
 import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
 import * as sql from './sql/control-jobs.js';
+import { lockOneEditable } from './sql/edit-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** What to do with a job in each state: nothing for it is so already; states that are not named do not allow it. */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
+
+/** How a control reads the job and acts on it. */
+interface Sight {
+  readonly run: Run;
+  readonly find: () => Promise<JobRow | undefined>;
+}
+
+/** Where jobs in a state stand. A running one is not locked: its row may be, by its handler's transaction, for long. */
+const locks: Partial<Record<JobState, readonly Statement[]>> = {
+  enqueued: [lockOneEditable('job'), lockOneEditable('job_held')],
+  scheduled: [lockOneEditable('job_waiting')],
+  awaiting: [lockOneEditable('job_awaiting')],
+  done: [sql.lockFinished],
+  failed: [sql.lockFinished],
+  cancelled: [sql.lockFinished],
+};
 
 /** What operators do. */
 export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
@@ -41,66 +62,65 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     this.#limits = limits;
   }
 
-  async cancelJob(id: string): Promise<ControlResult> {
-    const result = await this.#control(id, {
+  cancelJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
       scheduled: sql.cancelWaiting,
       awaiting: cancelOneAwaiting,
       enqueued: sql.cancelReady,
       processing: sql.cancelRunning,
       cancelled: 'unchanged',
-    });
-    this.#wakeUps.announce(null);
-    return result;
+    };
+    return this.#announced(options, () => this.#wakeUps.announce(null), this.#control(id, steps, options));
   }
 
-  retryJob(id: string): Promise<ControlResult> {
-    return this.#enqueued(
-      this.#control(id, {
-        failed: sql.retryFinished,
-        cancelled: sql.retryFinished,
-        enqueued: 'unchanged',
-        processing: 'unchanged',
-      }),
-    );
+  retryJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
+      failed: sql.retryFinished,
+      cancelled: sql.retryFinished,
+      enqueued: 'unchanged',
+      processing: 'unchanged',
+    };
+    return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  runJob(id: string): Promise<ControlResult> {
-    return this.#enqueued(
-      this.#control(id, {
-        scheduled: sql.runWaiting,
-        awaiting: runAwaiting,
-        enqueued: 'unchanged',
-        processing: 'unchanged',
-      }),
-    );
+  runJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
+      scheduled: sql.runWaiting,
+      awaiting: runAwaiting,
+      enqueued: 'unchanged',
+      processing: 'unchanged',
+    };
+    return this.#enqueued(options, this.#control(id, steps, options));
   }
 
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
-    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, [time]);
+    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [time]);
     this.#wakeUps.announce(null);
     return result;
   }
 
-  deleteJob(id: string): Promise<ControlResult> {
-    return this.#control(id, {
+  deleteJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
       done: sql.deleteFinished,
       failed: sql.deleteFinished,
       cancelled: sql.deleteFinished,
-    });
+    };
+    return this.#control(id, steps, options);
   }
 
-  async pauseQueue(name: string): Promise<void> {
-    await this.#database.query(sql.pauseQueue, [name]);
+  async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+    return (await this.#database.query(sql.pauseQueue, [name, ...seenValues(seen)])).length > 0;
   }
 
-  async resumeQueue(name: string): Promise<void> {
-    await this.#database.query(sql.resumeQueue, [name]);
+  async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+    const resumed = await this.#database.query(sql.resumeQueue, [name, ...seenValues(seen)]);
     this.#wakeUps.announce(name);
+    return resumed.length > 0;
   }
 
-  limitQueue(name: string, limits: QueueLimits): Promise<void> {
-    return this.#limits.limit(name, limits);
+  limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
+    return this.#limits.limit(name, limits, seen);
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
@@ -110,28 +130,81 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return claims.filter(({ jobId }) => cancelled.has(jobId));
   }
 
-  /** A job may move on between the look at it and the step: then it is looked at again. */
-  async #control(id: string, steps: Steps, values: readonly unknown[] = []): Promise<ControlResult> {
+  async #control(
+    id: string,
+    steps: Steps,
+    { check, transaction }: ControlOptions = {},
+    values: readonly unknown[] = [],
+  ): Promise<ControlResult> {
+    const within = (run: Run): Promise<ControlResult> =>
+      this.#controlOn({ run, find: () => findRowOn(run, id) }, id, steps, values, check);
+    if (transaction !== undefined) return within(runWithin(transaction));
+    if (check === undefined) {
+      const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
+      return this.#controlOn({ run: runAlone(this.#database), find }, id, steps, values);
+    }
+    const row = await this.#reader.findRow(id);
+    if (row === undefined) return { outcome: 'unknown' };
+    await this.#queues.nameOf(row.queue_id); // known before a connection is held
+    return this.#database.transaction((client) => within(runOn(client)));
+  }
+
+  /** A job may move on between the look at it and the step: then it is looked at again. With a check it is locked in between. */
+  async #controlOn(
+    { run, find }: Sight,
+    id: string,
+    steps: Steps,
+    values: readonly unknown[],
+    check?: ControlOptions['check'],
+  ): Promise<ControlResult> {
     for (;;) {
-      const row = await this.#reader.findRow(id);
+      const row = check === undefined ? await find() : await lockedRow({ run, find }, id);
       if (row === undefined) return { outcome: 'unknown' };
       const job = toJob(row, await this.#queues.nameOf(row.queue_id));
+      check?.(job);
       const step = steps[row.state];
       if (step === undefined) return { outcome: 'illegal', job };
       if (step === 'unchanged') return { outcome: 'ok', job, changed: false };
-      const [done] = await this.#database.query<{ changed: boolean }>(step, [row.queue_id, id, ...values]);
-      if (done !== undefined) {
-        return { outcome: 'ok', job: (await this.#reader.findJob(id)) ?? job, changed: done.changed };
-      }
+      const [done] = (await run(step, [row.queue_id, id, ...values])) as readonly { changed: boolean }[];
+      if (done === undefined) continue;
+      const after = await find();
+      const then = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
+      // A running job is not locked. It was as it is now when its cancellation was asked for.
+      if (step === sql.cancelRunning) check?.(then);
+      return { outcome: 'ok', job: then, changed: done.changed };
     }
   }
 
-  async #enqueued(control: Promise<ControlResult>): Promise<ControlResult> {
-    const result = await control;
-    if (result.outcome === 'ok' && result.changed) {
+  #enqueued(options: ControlOptions | undefined, control: Promise<ControlResult>): Promise<ControlResult> {
+    const announce = (result: ControlResult): void => {
+      if (result.outcome !== 'ok' || !result.changed) return;
       this.#wakeUps.announce(result.job.queue);
       this.#wakeUps.announce(null); // if its concurrency key holds it back
-    }
+    };
+    return this.#announced(options, announce, control);
+  }
+
+  /** Tells servers when what was done is to be seen. */
+  async #announced(
+    { transaction }: ControlOptions = {},
+    announce: (result: ControlResult) => void,
+    control: Promise<ControlResult>,
+  ): Promise<ControlResult> {
+    const result = await control;
+    if (transaction === undefined) announce(result);
+    else transaction.afterCommit?.(() => announce(result));
     return result;
   }
+}
+
+/** The job, which nobody else changes until the transaction ends unless it runs; `undefined` if there is none. */
+async function lockedRow({ run, find }: Sight, id: string): Promise<JobRow | undefined> {
+  for (let row = await find(); row !== undefined;) {
+    const { queue_id: queueId, state } = row;
+    let locked = locks[state] === undefined;
+    for (const lock of locks[state] ?? []) locked ||= (await run(lock, [queueId, id])).length > 0;
+    row = await find();
+    if (locked && row?.queue_id === queueId && row.state === state) return row;
+  }
+  return undefined;
 }

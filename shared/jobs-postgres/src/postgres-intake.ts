@@ -89,7 +89,9 @@ export class PostgresIntake implements JobIntake {
     if (jobs.some(waitsForParents))
       await checkParents(jobs, batch, run, await parentScopes(jobs, this.#queues));
     if (transaction !== undefined) {
-      return insertEach(await this.#inserts(jobs, batch, 'late'), run); // whether it commits, and when, is the caller's affair
+      const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
+      transaction.afterCommit?.(() => this.#announce(jobs));
+      return inserted;
     }
     const createdAt = await repeatedly(async () =>
       this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
@@ -120,7 +122,11 @@ export class PostgresIntake implements JobIntake {
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
       return { ...resolution, shown: await this.#show(jobs, resolution.holders, run), createdAt };
     };
-    if (transaction !== undefined) return atOnce(transaction, write);
+    if (transaction !== undefined) {
+      const { created, replacements, ...receipt } = await atOnce(transaction, write);
+      transaction.afterCommit?.(() => this.#announce([...created, ...replacements.values()]));
+      return receipt;
+    }
     const { created, replacements, ...receipt } = await this.#database.transaction(
       (client) => write(runOn(client), client),
       settings,
@@ -155,6 +161,11 @@ export class PostgresIntake implements JobIntake {
   #announce(jobs: readonly NewJob[]): void {
     for (const queue of announced(jobs)) this.#wakeUps.announce(queue);
     if (jobs.some(hasConcurrencyKey)) this.#wakeUps.announce(null);
+  }
+
+  /** Makes sure that a queue exists and its number is known, so that an enqueue in a transaction needs no other connection. */
+  async know(queue: string): Promise<void> {
+    await this.#queues.idOf(queue);
   }
 
   /** Resolves when everything handed over so far has been written or refused. */

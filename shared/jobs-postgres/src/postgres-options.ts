@@ -22,6 +22,12 @@ export interface PostgresOptions {
    */
   commandBatchMaxTimeoutMs?: number;
   /**
+   * The longest, in milliseconds, that a handler's `transaction` may wait for its next statement, while the handler computes or
+   * calls somebody else; 1000 to 86 400 000, 300 000 by default. Then Postgres ends it, for it holds its rows locked and keeps
+   * the whole database from cleaning up: the attempt fails with a `StorageUnavailableError` that names this option.
+   */
+  transactionIdleTimeoutMs?: number;
+  /**
    * The longest, in milliseconds, that a search may take (`listJobs` and `countJobs` by what has no index: names, arguments,
    * servers); then it fails with a `StorageUnavailableError`; 1 to 3 600 000, 10 000 by default. Searches have 2 connections of their own.
    */
@@ -59,6 +65,12 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
       options.commandBatchMaxTimeoutMs ?? 300_000,
       1_000,
       3_600_000,
+    ),
+    transactionIdleTimeoutMs: bounded(
+      'transactionIdleTimeoutMs',
+      options.transactionIdleTimeoutMs ?? 300_000,
+      1_000,
+      86_400_000,
     ),
     applicationName: options.applicationName ?? 'longshore',
     pooler: options.pooler ?? 'none',

@@ -19,6 +19,7 @@ import {
   type Server,
   type StateCounts,
   type TopicalReader,
+  type TransactionClient,
 } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
@@ -28,6 +29,8 @@ import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { toQueue } from './queue-row.js';
 import { JobLocator } from './job-locator.js';
 import { noCounts, type PostgresCounters } from './postgres-counters.js';
+import { findRowOn } from './job-in-transaction.js';
+import { runWithin } from './run.js';
 import { SameTick } from './same-tick.js';
 import { countJobs, countJobsByState } from './sql/count-jobs.js';
 import { type DocumentsRow, findDocuments, findJob, findJobs } from './sql/find-jobs.js';
@@ -68,8 +71,9 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     this.#locator = new JobLocator(database);
   }
 
-  async findJob(id: string): Promise<Job | null> {
-    const row = await this.findRow(id);
+  async findJob(id: string, transaction?: TransactionClient): Promise<Job | null> {
+    const row =
+      transaction === undefined ? await this.findRow(id) : await findRowOn(runWithin(transaction), id);
     return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
   }
 

@@ -22,6 +22,7 @@ import type {
   Server,
   StalledLeaseQuery,
   StateCounts,
+  TransactionClient,
   Transition,
 } from '@longshore/jobs';
 import type { StorageParts } from './storage-parts.js';
@@ -34,8 +35,8 @@ export class PostgresReads implements JobReader {
     this.parts = parts;
   }
 
-  findJob(id: string): Promise<Job | null> {
-    return this.parts.reader.findJob(id);
+  findJob(id: string, transaction?: TransactionClient): Promise<Job | null> {
+    return this.parts.reader.findJob(id, transaction);
   }
 
   findDocuments(jobId: string): Promise<JobDocuments | null> {
@@ -86,8 +87,8 @@ export class PostgresReads implements JobReader {
     return this.parts.reader.listContinuations(id, page);
   }
 
-  findBatch(id: string): Promise<Batch | null> {
-    return this.parts.batches.findBatch(id);
+  findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null> {
+    return this.parts.batches.findBatch(id, transaction);
   }
 
   listBatches(query: BatchListQuery): Promise<Batch[]> {

@@ -7,19 +7,22 @@ import {
   type NewJob,
   type NewRecurringJob,
   planFiring,
+  type RecurringControlOptions,
   type RecurringJob,
   RecurringJobOwnedError,
   type RecurringJobs,
-  Schedule,
   type SynchronizationReport,
+  type TransactionClient,
+  type TriggeredJob,
 } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Database } from './database.js';
 import { apart } from './isolation.js';
 import type { PostgresIntake } from './postgres-intake.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
+import { nextDueAt, query, synchronize } from './recurring-synchronization.js';
+import { type Run, runAlone, runOn, runWithin } from './run.js';
 import * as sql from './sql/recurring-jobs.js';
-import { storedTypes } from './stored-value.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Row = sql.RecurringJobRow;
@@ -51,10 +54,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return existing;
   }
 
-  async add(job: NewRecurringJob): Promise<RecurringJob | null> {
+  async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
     const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
-    const [added] = await this.#database.query<Row>(sql.insertRecurringJob, values);
-    this.#wakeUps.announce(null);
+    const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
+    const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
+    if (transaction === undefined) this.#wakeUps.announce(null);
+    else transaction.afterCommit?.(() => this.#wakeUps.announce(null));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -92,8 +97,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return updated.map(sql.toRecurringJob);
   }
 
-  async remove(id: string): Promise<boolean> {
-    return (await this.removeAll([id])) > 0;
+  async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
+    if (check === undefined) return (await this.removeAll([id])) > 0;
+    return this.#database.transaction(async (client) => {
+      if ((await lockChecked(runOn(client), id, check)) === undefined) return false;
+      return (await query(client, sql.deleteRecurringJobs, [[id]])).length > 0;
+    });
   }
 
   async removeAll(ids: readonly string[]): Promise<number> {
@@ -114,22 +123,50 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return (await this.#database.query<Row>(sql.selectRecurringJobs)).map(sql.toRecurringJob);
   }
 
-  async trigger(id: string): Promise<{ id: string; queue: string } | null> {
-    const [row] = await this.#database.query<RowNow>(sql.selectRecurringJob, [id]);
+  async trigger(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<TriggeredJob | null> {
+    if (transaction !== undefined) return this.#trigger(transaction, id, check);
+    const found = await this.find(id);
+    if (found === null) return null;
+    await this.#intake.know(found.queue); // before a connection is held
+    const followUps: (() => void)[] = [];
+    const triggered = await this.#database.transaction((client) => {
+      followUps.length = 0;
+      const within: TransactionClient = {
+        query: (text, values) => client.query(text, values),
+        afterCommit: (act) => void followUps.push(act),
+      };
+      return this.#trigger(within, id, check);
+    });
+    for (const act of followUps) act();
+    return triggered;
+  }
+
+  async #trigger(
+    transaction: TransactionClient,
+    id: string,
+    check: RecurringControlOptions['check'],
+  ): Promise<TriggeredJob | null> {
+    const row = await lockChecked(runWithin(transaction), id, check);
     if (row === undefined) return null;
     const job = newJob(row, row.now);
-    await this.#intake.enqueueMany([job]);
-    return job;
+    await this.#intake.enqueueMany([job], transaction);
+    return { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
   }
 
-  async pause(id: string): Promise<RecurringJob | null> {
-    const [row] = await this.#database.query<Row>(sql.pauseRecurringJob, [id]);
-    return row === undefined ? null : sql.toRecurringJob(row);
+  async pause(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
+    const paused = await this.#database.transaction(async (client) => {
+      if ((await lockChecked(runOn(client), id, check)) === undefined) return undefined;
+      return (await query<Row>(client, sql.pauseRecurringJob, [id]))[0];
+    });
+    return paused === undefined ? null : sql.toRecurringJob(paused);
   }
 
-  async resume(id: string): Promise<RecurringJob | null> {
+  async resume(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
     const resumed = await this.#database.transaction(async (client) => {
-      const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
+      const row = await lockChecked(runOn(client), id, check);
       if (row === undefined || row.paused_at === null) return row;
       const next = nextDueAt(sql.toRecurringJob(row), row.now);
       return (await query<Row>(client, sql.resumeRecurringJob, [id, next]))[0];
@@ -199,47 +236,15 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 }
 
-/** Locks in the order of ids, as every server does that starts at the same moment. */
-async function synchronize(
-  client: pg.ClientBase,
-  application: string,
-  jobs: readonly NewRecurringJob[],
-): Promise<SynchronizationReport> {
-  const report: SynchronizationReport = { added: [], updated: [], removed: [], refused: [] };
-  const defined = new Set(jobs.map(({ id }) => id));
-  const rows = await query<{ id: string; application: string | null }>(client, sql.lockOwned, [
-    application,
-    [...defined],
-  ]);
-  const owners = new Map(rows.map((row) => [row.id, row.application]));
-  const [clock] = await query<{ now: Date }>(client, sql.selectNow);
-  if (clock === undefined) throw new Error('The database does not tell its time');
-  for (const job of jobs.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
-    const owner = owners.get(job.id);
-    if (owner !== undefined && owner !== application) {
-      report.refused.push(job.id);
-      continue;
-    }
-    const values = sql.upsertValues(job, application, nextDueAt(job, clock.now));
-    const changed = await query(client, sql.upsertRecurringJob, values);
-    if (changed.length > 0) (owner === undefined ? report.added : report.updated).push(job.id);
-  }
-  const gone = rows.filter(({ id }) => !defined.has(id)).map(({ id }) => id);
-  if (gone.length > 0) await query(client, sql.deleteRecurringJobs, [gone]);
-  report.removed.push(...gone);
-  return report;
-}
-
-async function query<Result extends pg.QueryResultRow>(
-  client: pg.ClientBase,
-  statement: { readonly name?: string; readonly text: string },
-  values: unknown[] = [],
-): Promise<Result[]> {
-  return (await client.query<Result>({ ...statement, values, types: storedTypes })).rows;
-}
-
-function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: Date): Date | null {
-  return new Schedule(cron, timeZone).next(now);
+/** The recurring job, locked until the transaction ends and checked as it is then; `undefined` if there is none. */
+async function lockChecked(
+  run: Run,
+  id: string,
+  check: RecurringControlOptions['check'],
+): Promise<RowNow | undefined> {
+  const [row] = (await run(sql.lockRecurringJob, [id])) as readonly RowNow[];
+  if (row !== undefined) check?.(sql.toRecurringJob(row));
+  return row;
 }
 
 function newJob(row: RowNow, now: Date): NewJob {

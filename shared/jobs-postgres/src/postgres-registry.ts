@@ -4,6 +4,7 @@ import {
   type LivenessReader,
   type LostServer,
   IdSource,
+  type Server,
   type ServerControl,
   type ServerControlResult,
   type ServerDescription,
@@ -18,11 +19,14 @@ import type { QueueDirectory } from './queue-directory.js';
 import {
   deleteServer,
   insertServer,
+  lockServer,
   requestOfServer,
   selectLostServers,
   type ServerRow,
   toServer,
 } from './sql/servers.js';
+
+type RequestedRow = ServerRow & { changed: boolean };
 
 /** The list of running servers. */
 export class PostgresRegistry
@@ -85,18 +89,29 @@ export class PostgresRegistry
     return new Date(await this.#clock.read());
   }
 
-  quietServer(id: string): Promise<ServerControlResult> {
-    return this.#request(id, 'quiet');
+  quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
+    return this.#request(id, 'quiet', check);
   }
 
-  stopServer(id: string): Promise<ServerControlResult> {
-    return this.#request(id, 'stop');
+  stopServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
+    return this.#request(id, 'stop', check);
   }
 
-  async #request(id: string, request: ServerRequest): Promise<ServerControlResult> {
+  async #request(
+    id: string,
+    request: ServerRequest,
+    check: ((server: Server) => void) | undefined,
+  ): Promise<ServerControlResult> {
     if (!isId(id)) return { outcome: 'unknown' };
     const values = [id, request];
-    const [row] = await this.#database.query<ServerRow & { changed: boolean }>(requestOfServer, values);
+    const [row] =
+      check === undefined
+        ? await this.#database.query<RequestedRow>(requestOfServer, values)
+        : await this.#database.transaction(async (client) => {
+            const { rows } = await client.query<ServerRow>({ ...lockServer, values: [id] });
+            for (const server of rows) check(toServer(server));
+            return (await client.query<RequestedRow>({ ...requestOfServer, values })).rows;
+          });
     return row === undefined
       ? { outcome: 'unknown' }
       : { outcome: 'ok', server: toServer(row), changed: row.changed };

@@ -6,17 +6,16 @@ import type {
   ClaimedJob,
   ClaimRequest,
   Completion,
+  ControlOptions,
   ControlResult,
   Job,
   JobFeed,
   JobReport,
   JobStatistics,
   JobStorage,
-  JsonText,
   NewBatch,
   NewJob,
   PromotionReport,
-  QueueLimits,
   RecurringJobs,
   Receipt,
   RescueReport,
@@ -89,8 +88,8 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     return this.parts.reports.report(reports, transaction);
   }
 
-  completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void> {
-    return this.parts.completions.completeWithin(claim, work);
+  completeWithin(...call: Parameters<JobStorage['completeWithin']>): Promise<void> {
+    return this.parts.completions.completeWithin(...call);
   }
 
   claimsOf(serverId: string, queue: string): Promise<Claim[]> {
@@ -130,48 +129,48 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     return this.parts.editing.editJobs(...call);
   }
 
-  quietServer(id: string): Promise<ServerControlResult> {
-    return this.parts.registry.quietServer(id);
+  quietServer(...call: Parameters<JobStorage['quietServer']>): Promise<ServerControlResult> {
+    return this.parts.registry.quietServer(...call);
   }
 
-  stopServer(id: string): Promise<ServerControlResult> {
-    return this.parts.registry.stopServer(id);
+  stopServer(...call: Parameters<JobStorage['stopServer']>): Promise<ServerControlResult> {
+    return this.parts.registry.stopServer(...call);
   }
 
-  cancelJob(id: string): Promise<ControlResult> {
-    return this.parts.control.cancelJob(id);
+  cancelJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.parts.control.cancelJob(id, options);
   }
 
-  retryJob(id: string): Promise<ControlResult> {
-    return this.parts.control.retryJob(id);
+  retryJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.parts.control.retryJob(id, options);
   }
 
-  runJob(id: string): Promise<ControlResult> {
-    return this.parts.control.runJob(id);
+  runJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.parts.control.runJob(id, options);
   }
 
   rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
     return this.parts.control.rescheduleJob(id, runAt);
   }
 
-  deleteJob(id: string): Promise<ControlResult> {
-    return this.parts.control.deleteJob(id);
+  deleteJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.parts.control.deleteJob(id, options);
   }
 
-  cancelBatch(id: string): Promise<BatchControlResult> {
-    return this.parts.batches.cancelBatch(id);
+  cancelBatch(...call: Parameters<JobStorage['cancelBatch']>): Promise<BatchControlResult> {
+    return this.parts.batches.cancelBatch(...call);
   }
 
-  pauseQueue(name: string): Promise<void> {
-    return this.parts.control.pauseQueue(name);
+  pauseQueue(...call: Parameters<JobStorage['pauseQueue']>): Promise<boolean> {
+    return this.parts.control.pauseQueue(...call);
   }
 
-  resumeQueue(name: string): Promise<void> {
-    return this.parts.control.resumeQueue(name);
+  resumeQueue(...call: Parameters<JobStorage['resumeQueue']>): Promise<boolean> {
+    return this.parts.control.resumeQueue(...call);
   }
 
-  limitQueue(name: string, limits: QueueLimits): Promise<void> {
-    return this.parts.control.limitQueue(name, limits);
+  limitQueue(...call: Parameters<JobStorage['limitQueue']>): Promise<boolean> {
+    return this.parts.control.limitQueue(...call);
   }
 
   cancellations(claims: readonly Claim[]): Promise<Claim[]> {

@@ -1,6 +1,7 @@
 import type { TransactionClient } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Database, Statement } from './database.js';
+import { storedTypes } from './stored-value.js';
 
 /** Runs a statement and gives its rows. */
 export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
@@ -34,7 +35,11 @@ export async function atOnce<Result>(
 /** In a transaction of the storage's. */
 export function runOn(client: pg.ClientBase): Run {
   return async (statement, values) => {
-    const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
+    const { rows } = await client.query<Record<string, unknown>>({
+      ...statement,
+      values,
+      types: storedTypes,
+    });
     return rows;
   };
 }

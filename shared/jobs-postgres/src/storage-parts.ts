@@ -25,6 +25,7 @@ import { PostgresReader } from './postgres-reader.js';
 import { PostgresRecurringJobs } from './postgres-recurring.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresReports } from './postgres-reports.js';
+import { endsWithin } from './pool.js';
 import { PostgresSetAside } from './postgres-set-aside.js';
 import { PostgresStatistics } from './postgres-statistics.js';
 import { QueueDirectory } from './queue-directory.js';
@@ -91,14 +92,23 @@ export function assembleStorage(options: PostgresOptions) {
   };
 }
 
-/** Waits for what is under way, then lets go of every connection and timer. */
+/** What is under way when a storage closes gets this long, in milliseconds. */
+const closeGraceMs = 3_000;
+
+/** Waits for what is under way, but not for long, then lets go of every connection and timer. */
 export async function closeParts(parts: StorageParts): Promise<void> {
   const { intake, limits, registry, wakeUps, historyIndexes, searches, database } = parts;
-  await intake.drained();
   limits.close();
-  await registry.close();
-  await wakeUps.close();
-  await historyIndexes.close();
-  await searches.close();
-  await database.close();
+  // Whatever of it waits for a database that does not answer is cut off with its connection.
+  await endsWithin(
+    closeGraceMs,
+    inOrder(intake.drained(), () => registry.close()),
+  );
+  await endsWithin(closeGraceMs, Promise.all([wakeUps.close(), historyIndexes.close()]));
+  await Promise.all([searches.close(), database.close()]);
+}
+
+async function inOrder(first: Promise<void>, second: () => Promise<void>): Promise<void> {
+  await first;
+  await second();
 }

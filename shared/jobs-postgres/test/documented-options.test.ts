@@ -10,6 +10,8 @@ describe('Options of the Postgres storage, as docs/operations.md tells them', ()
   const resolved: Record<string, (value?: number) => number> = {
     commandBatchMaxTimeoutMs: (value) =>
       databaseOptions(withValue('commandBatchMaxTimeoutMs', value)).statementTimeoutMs,
+    transactionIdleTimeoutMs: (value) =>
+      databaseOptions(withValue('transactionIdleTimeoutMs', value)).transactionIdleTimeoutMs,
     poolSize: (value) => databaseOptions(withValue('poolSize', value)).poolSize,
     searchTimeoutMs: (value) => searchOptions(withValue('searchTimeoutMs', value)).statementTimeoutMs,
     'retentionDays.done': (value) => retentionOf(value === undefined ? {} : { done: value }).done,

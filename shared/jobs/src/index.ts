@@ -123,4 +123,4 @@ export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
 export * from './storage/error-groups.js';
 export * from './storage/job-statistics.js';
 export type * from './storage/storage.js';
-export type { TransactionClient } from './storage/transaction.js';
+export type { TransactionClient, WorkWithin } from './storage/transaction.js';

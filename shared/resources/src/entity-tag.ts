@@ -12,13 +12,41 @@ function ordered(_name: string, value: unknown): unknown {
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/**
- * Whether a list of tags, as `If-Match` and `If-None-Match` carry it (RFC 9110, section 13.1), names this one.
- * A tag that went out with a compressed body carries the encoding as a suffix; it stands for the same item.
- */
-export function listsTag(header: string, tag: string): boolean {
-  return header.split(',').some((part) => {
-    const candidate = part.trim();
-    return candidate === '*' || candidate.replace(/^W\//, '').replace(/-(?:br|gzip|deflate)"$/, '"') === tag;
-  });
+/** The entity tags of a condition (RFC 9110, section 13.1); `any` for `*`. */
+export type TagList = 'any' | readonly EntityTag[];
+
+interface EntityTag {
+  readonly opaque: string;
+  readonly isWeak: boolean;
+}
+
+/** One tag of a list, with what separates it from the one before. */
+const element = /[ \t,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
+
+/** The tags in `If-Match` or `If-None-Match`; undefined if the header is neither `*` nor a list of quoted tags. */
+export function parseTags(header: string): TagList | undefined {
+  if (header.trim() === '*') return 'any';
+  const tags: EntityTag[] = [];
+  element.lastIndex = 0;
+  for (let end = 0; !/^[ \t,]*$/.test(header.slice(end)); end = element.lastIndex) {
+    const [, weak, opaque] = element.exec(header) ?? [];
+    if (opaque === undefined) return undefined;
+    tags.push({ opaque: withoutEncoding(opaque), isWeak: weak !== undefined });
+  }
+  return tags.length === 0 ? undefined : tags;
+}
+
+/** Whether one of the tags is this one and strong: weak ones say nothing of a change (RFC 9110, section 8.8.3.2). */
+export function matchesStrongly(tags: TagList, tag: string): boolean {
+  return tags === 'any' || tags.some(({ opaque, isWeak }) => !isWeak && opaque === tag);
+}
+
+/** Whether one of the tags is this one, weak or strong. */
+export function matchesWeakly(tags: TagList, tag: string): boolean {
+  return tags === 'any' || tags.some(({ opaque }) => opaque === tag);
+}
+
+/** A tag that went out with a compressed body carries the encoding as a suffix; it stands for the same item. */
+function withoutEncoding(opaque: string): string {
+  return opaque.replace(/-(?:br|gzip|deflate)"$/, '"');
 }

@@ -37,12 +37,13 @@ export {
   Existing,
   withJob,
   type CallContext,
+  type Check,
   type ItemChange,
   type KeyedChange,
   type Page,
   type ResourceStorage,
 } from './resource/storage.js';
-export type { Database, Enqueue, Queryable } from './table/database.js';
+export type { Database, Enqueue, Queryable, Transaction } from './table/database.js';
 export type { OperationCall, TableDeclaration } from './table/table.js';
 export type { Platform } from './table/table-storage.js';
 export { tableIndexes } from './table/indexes.js';

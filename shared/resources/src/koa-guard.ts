@@ -7,7 +7,7 @@ import { requireScope } from './request/scope.js';
 
 /**
  * Lets only callers with a scope on to the middleware after it, for routes that are no resources. It stands after the
- * resource API, which answers what it throws.
+ * resource API, which answers what it throws. The caller is `ctx.state.principal` from then on.
  * @param value of the field by which callers are confined, where the route has one: others than these are kept out
  */
 export function requireCaller(admission: Admission, scope: string, value?: string): Koa.Middleware {
@@ -16,6 +16,7 @@ export function requireCaller(admission: Admission, scope: string, value?: strin
     const principal = await admit(admission, request, ({ headers }) => ctx.set(headers));
     requireScope(principal, scope);
     requireReach(principal, value);
+    ctx.state['principal'] = principal;
     if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
     await next();
   };

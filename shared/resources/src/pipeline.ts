@@ -78,11 +78,11 @@ export async function answer(
     apiUrl: pipeline.apiUrl,
   };
   const act = prepare(call);
-  const perform = performOnce(pipeline.idempotency, call, async () => {
-    await requireParents(route.parents, context);
-    return act();
+  const perform = performOnce(pipeline.idempotency, call, async (within) => {
+    await requireParents(route.parents, within);
+    return act(within);
   });
-  return perform();
+  return perform(context);
 }
 
 function optionsResponse(route: Route, request: ApiRequest): ApiResponse {

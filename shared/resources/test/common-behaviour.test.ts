@@ -107,12 +107,20 @@ describe('Idempotency-Key', () => {
   it('forgets an answer after 24 hours', async () => {
     let now = 0;
     const store = memoryIdempotencyStore(() => now);
-    await store.begin('k', 'f');
-    await store.finish('k', { status: 201, headers: {} });
+    let performed = 0;
+    const perform = () =>
+      store.perform({ key: 'k', fingerprint: 'f' }, async () => {
+        performed += 1;
+        const response = { status: 201, headers: {} };
+        return { now: response, kept: response };
+      });
+    await perform();
     now += 24 * 60 * 60 * 1000 - 1;
-    expect((await store.begin('k', 'f')).kind).to.equal('finished');
+    await perform();
+    expect(performed).to.equal(1);
     now += 1;
-    expect((await store.begin('k', 'f')).kind).to.equal('begun');
+    await perform();
+    expect(performed).to.equal(2);
   });
 });
 

@@ -124,7 +124,7 @@ describe('A caller that is confined to values of a field', () => {
         operations: {
           send: async (id) => ({ id, owner: 'eliot' }),
           keep: async (id, _body, _context, check) => {
-            check({ id, owner: 'eliot' });
+            check?.({ id, owner: 'eliot' });
             return { id, owner: 'austen' };
           },
         },

@@ -13,6 +13,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     poolSize: config.DATABASE_POOL_SIZE,
     commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,
+    transactionIdleTimeoutMs: config.TRANSACTION_IDLE_TIMEOUT_MS,
     useRecommendedIsolationLevel: config.USE_RECOMMENDED_ISOLATION_LEVEL,
     disableGlobalLocks: config.DISABLE_GLOBAL_LOCKS,
     retentionDays: retentionDays(config),

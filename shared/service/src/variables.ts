@@ -20,6 +20,8 @@ export const databaseVariables = {
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 300_000 }),
+  /** How long a handler's transaction may wait for its next statement. */
+  TRANSACTION_IDLE_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 86_400_000, default: 300_000 }),
   USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
   /** `false`: those who change jobs of one queue do so one after the other. */
   DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),

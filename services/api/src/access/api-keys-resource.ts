@@ -93,8 +93,10 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
       create: async ({ name, scopes, queues = null, expiresAt = null }, context) => {
         const terms = toTerms({ name, scopes, queues, expiresAt });
         const { key, token } = newApiKey(terms, context.principal?.name ?? null);
-        await store.add(key);
-        changed('made', key.id, context);
+        const { transaction } = context;
+        await store.add(key, transaction);
+        if (transaction === undefined) changed('made', key.id, context);
+        else transaction.afterCommit(() => changed('made', key.id, context));
         return { ...toItem(key), key: token };
       },
       patch: async (id, change, context) => {

@@ -30,8 +30,9 @@ export function tableApiKeyStore(database: Database, table: string): ApiKeyStore
   return {
     list: async () => (await database.query<Row>(`select ${columns} from ${table}`)).rows.map(toKey),
     find: (id) => find(database, id, ''),
-    add: async (key) => {
-      await database.query(`insert into ${table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
+    add: async (key, transaction) => {
+      const on: Queryable = transaction ?? database;
+      await on.query(`insert into ${table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
         key.id,
         key.hash,
         key.name,

@@ -33,6 +33,12 @@ export const cancelReady: Statement = {
     select true as changed from removed`,
 };
 
+/** $1 queue, $2 id. Held until the transaction ends. */
+export const lockFinished: Statement = {
+  name: 'longshore-lock-finished',
+  text: `select id from longshore.job_done where queue_id = $1 and id = $2 for update`,
+};
+
 export const cancelRunning: Statement = {
   name: 'longshore-cancel-running',
   text: `
@@ -101,16 +107,26 @@ export const deleteIdleCancellation: Statement = {
   text: `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,
 };
 
-/** $1 name. */
+/** Whether the settings of a queue are those that somebody has seen: whether it matters, whether it is paused, limit, rate limit. */
+export const asSeen = (first: number): string => `(not $${first}::boolean or (
+      (queue.paused_at is not null) = $${first + 1}::boolean
+      and queue.concurrency_limit is not distinct from $${first + 2}::integer
+      and queue.rate_limit is not distinct from $${first + 3}::jsonb))`;
+
+/** $1 name, $2 to $5 what was seen of it. */
 export const pauseQueue: Statement = {
   name: 'longshore-pause-queue',
   text: `
     insert into longshore.queue (name, paused_at) values ($1, now())
-    on conflict (name) do update set paused_at = coalesce(queue.paused_at, now())`,
+    on conflict (name) do update set paused_at = coalesce(queue.paused_at, now()) where ${asSeen(2)}
+    returning id`,
 };
 
-/** $1 name. */
+/** $1 name, $2 to $5 what was seen of it. */
 export const resumeQueue: Statement = {
   name: 'longshore-resume-queue',
-  text: `insert into longshore.queue (name) values ($1) on conflict (name) do update set paused_at = null`,
+  text: `
+    insert into longshore.queue (name) values ($1)
+    on conflict (name) do update set paused_at = null where ${asSeen(2)}
+    returning id`,
 };

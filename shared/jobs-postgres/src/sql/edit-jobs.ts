@@ -26,6 +26,13 @@ export function lockEditable(table: EditableTable): Statement {
   };
 }
 
+/** $1 queue, $2 id. As {@link lockEditable} does several. */
+export function lockOneEditable(table: EditableTable): Statement {
+  return {
+    name: `longshore-lock-one-${table}`,
+    text: `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
+  };
+}
 /** Whether a time that was read as a JavaScript date, which has milliseconds, is that of the row, which has microseconds. */
 const sameTime = (row: string): string =>
   `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;

@@ -50,6 +50,12 @@ export const selectLostServers: Statement = {
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 };
 
+/** $1 id. Its heartbeats wait until the transaction ends. */
+export const lockServer: Statement = {
+  name: 'longshore-lock-server',
+  text: `select * from longshore.server where id = $1 for update`,
+};
+
 /** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
 export const requestOfServer: Statement = {
   name: 'longshore-request-of-server',
@@ -85,6 +91,14 @@ export function toServer(row: ServerRow): Server {
 
 /** How connections are called in which a server holds rows locked for longer than a statement takes. */
 export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
+
+/** $1 process, $2 its name. Ends one transaction, whatever it is doing, and waits a second for it to be gone. */
+export const endTransaction: Statement = {
+  name: 'longshore-end-transaction',
+  text: `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
+};
 
 /** $1 names. Ends the transactions that dead servers have left open, and waits a second for each to be gone. */
 export const endTransactions: Statement = {

@@ -88,6 +88,38 @@ export function controlling(bench: Bench): void {
     });
   }
 
+  for (const state of ['scheduled', 'enqueued', 'processing', 'failed', 'cancelled'] satisfies JobState[]) {
+    it(`does nothing to a job that is ${state} if a check refuses what it is`, async () => {
+      const id = await jobIn(state);
+      const before = await bench.storage.findJob(id);
+      const seen: unknown[] = [];
+      const check = (job: unknown): void => {
+        seen.push(job);
+        throw new RangeError('refused');
+      };
+      for (const verb of ['cancelJob', 'retryJob', 'runJob', 'deleteJob'] satisfies (keyof JobControl)[]) {
+        const error: unknown = await bench.storage[verb](id, { check }).catch((reason: unknown) => reason);
+        expect(error, verb).to.be.instanceOf(RangeError);
+      }
+      expect(seen).to.deep.equal([before, before, before, before]);
+      expect(await bench.storage.findJob(id)).to.deep.equal(before);
+    });
+  }
+
+  it('sets nothing of a queue whose settings are not those that were seen', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue);
+    const found = async () => (await bench.storage.findQueue(queue)) ?? expect.fail('The queue is gone');
+    const seen = await found();
+    expect(await bench.storage.limitQueue(queue, { concurrencyLimit: 2 }, seen)).to.equal(true);
+    expect(await bench.storage.limitQueue(queue, { concurrencyLimit: 3 }, seen)).to.equal(false);
+    expect(await bench.storage.pauseQueue(queue, seen)).to.equal(false);
+    expect(await found()).to.include({ concurrencyLimit: 2, pausedAt: null });
+    expect(await bench.storage.pauseQueue(queue, await found())).to.equal(true);
+    expect(await bench.storage.resumeQueue(queue, seen)).to.equal(false);
+    expect(await bench.storage.resumeQueue(queue, await found())).to.equal(true);
+  });
+
   it('allows a failed job that is retried one more attempt, and keeps the ones before', async () => {
     const id = await jobIn('failed');
     await bench.storage.retryJob(id);

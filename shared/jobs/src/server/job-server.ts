@@ -13,11 +13,13 @@ import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { Settler } from './settler.js';
+import { describeServer } from './server-description.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
 import { within } from './within.js';
 
-/** How long outcomes may take to be written at the end, and the list of servers to be updated. */
-const farewellMs = 5_000;
+/** How long it may take, all in all, to give jobs back, write outcomes and end background tasks; and to leave the list at least. */
+const shutdownGraceMs = 5_000;
+const leaveMs = 1_000;
 
 /**
  * Takes jobs from a storage and runs them. Each of its parts is one background role; this class only joins them.
@@ -44,6 +46,8 @@ export class JobServer {
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
   #stopped: Promise<void> | undefined;
+  /** Nothing that comes now is run any more. */
+  #refusing = false;
 
   /** @throws {RangeError} if an option is out of its bounds or two handlers bear one name */
   constructor(options: JobServerOptions) {
@@ -55,14 +59,7 @@ export class JobServer {
       logger,
       onLost: () => this.#dropEverything(),
       onRequest: (request) => void (request === 'stop' ? this.stop() : this.quiet()),
-      description: {
-        host: resolved.host,
-        pid: process.pid,
-        queues: [...queues.names],
-        jobNames: resolved.handlers.map(({ definition }) => definition.name),
-        concurrency,
-        timeoutMs: resolved.serverTimeoutMs,
-      },
+      description: describeServer(resolved),
     });
     this.#completer = new Completer(storage, logger, () => this.#settling.wake());
     this.#events = new ServerEvents(logger);
@@ -79,10 +76,7 @@ export class JobServer {
       queuePollIntervalMs: resolved.queuePollIntervalMs,
       serverId: () => this.#membership.serverId,
       held: () => this.#runner.held,
-      take: (jobs) => {
-        this.#runner.take(jobs);
-        this.#report();
-      },
+      take: (jobs) => this.#take(jobs),
       giveBack: (minWaitMs) => this.#runner.giveBackWaiting(minWaitMs),
       claims: () => this.#claims(),
     });
@@ -171,7 +165,8 @@ export class JobServer {
 
   /**
    * Stops taking jobs, gives those not yet started back at once, lets running ones finish for `stopTimeoutMs`, then
-   * aborts their signals and gives them back with the attempt not counted. Leaves the storage open. Safe to call twice.
+   * aborts their signals, ends their transactions and gives them back with the attempt not counted. Resolves within
+   * `stopTimeoutMs` and six seconds, whatever the storage does. Leaves the storage open. Safe to call twice.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -180,23 +175,38 @@ export class JobServer {
 
   async #stop(): Promise<void> {
     const { logger, stopTimeoutMs } = this.#options;
+    const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    await this.quiet();
+    const quieted = this.quiet(); // waits for a storage that does not answer, and the server does not
+    await within(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
-    if (!(await this.#runner.finished(stopTimeoutMs))) {
+    const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));
+    this.#refusing = true;
+    const endAt = performance.now() + shutdownGraceMs;
+    const inTime = (task: Promise<unknown>, leastMs = 0): Promise<void> =>
+      within(Math.max(leastMs, endAt - performance.now()), task);
+    if (!finished) {
       const unfinished = [...this.#runner.claims()];
       logger.warn({ jobs: unfinished.length }, 'jobs did not finish in time; they run again elsewhere');
       this.#runner.drop(unfinished, new Error('The server is stopping'));
-      await this.#release(unfinished);
+      await inTime(this.#runner.abandoned());
+      await inTime(this.#release(unfinished));
     }
-    await within(farewellMs, this.#completer.drained());
+    await inTime(quieted);
+    await inTime(this.#completer.drained());
     this.#completer.abandon();
-    await within(farewellMs, this.#runner.close());
-    await Promise.all(this.#background.map((loop) => loop.stop()));
-    await within(farewellMs, this.#membership.leave());
+    await inTime(this.#runner.close());
+    await inTime(Promise.all(this.#background.map((loop) => loop.stop())));
+    await inTime(this.#membership.leave(), leaveMs);
     logger.info({}, 'server stopped');
     this.#ended.abort();
+  }
+
+  #take(jobs: readonly ClaimedJob[]): void {
+    if (this.#refusing) void this.#release(jobs.map(({ claim }) => claim));
+    else this.#runner.take(jobs);
+    this.#report();
   }
 
   #wake(queue: string | null): void {

@@ -41,6 +41,8 @@ export class Runner {
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];
   #idle: (() => void)[] = [];
+  /** Transactions of attempts that were dropped, until they have ended. */
+  readonly #abandoned = new Set<Promise<void>>();
 
   /** @throws {RangeError} if two handlers bear one name */
   constructor(options: RunnerOptions) {
@@ -97,7 +99,7 @@ export class Runner {
       const attempt = this.#running.get(claim.jobId);
       // The job may have come back to this server meanwhile, as another attempt.
       if (attempt === undefined || !isSame(attempt.claim, claim)) continue;
-      attempt.drop(reason);
+      this.#abandon(attempt.drop(reason));
       this.#running.delete(claim.jobId);
     }
     this.#waiting = this.#waiting.filter(({ job }) => !isSame(job.claim, lost.get(job.claim.jobId)));
@@ -116,6 +118,11 @@ export class Runner {
   /** Claims of the jobs that run. */
   runningClaims(): Claim[] {
     return [...this.#running.values()].map(({ claim }) => claim);
+  }
+
+  /** Resolves when no transaction of a dropped attempt holds its job any more. */
+  async abandoned(): Promise<void> {
+    await Promise.all(this.#abandoned);
   }
 
   /** Resolves when no handler runs, `true`; or after `timeoutMs`, `false`. */
@@ -139,6 +146,11 @@ export class Runner {
     if (typeof run === 'function') return run;
     const { retryOn = [], giveUpOn = [] } = definition.retryRules;
     return (context) => this.#threads.run(run.module, context, [...retryOn, ...giveUpOn]);
+  }
+
+  #abandon(ending: Promise<void>): void {
+    const ended = ending.finally(() => this.#abandoned.delete(ended));
+    this.#abandoned.add(ended);
   }
 
   #startNext(): void {
@@ -202,7 +214,11 @@ export class Runner {
           'a handler ignored its timeout; its job goes on without it',
         );
         const outcome = failure(job, error, handler, attempt);
-        void attempt.reported().then(() => this.#settle(attempt, job, outcome));
+        // Its own transaction would keep the outcome from being written.
+        void attempt
+          .abandon(error)
+          .then(() => attempt.reported())
+          .then(() => this.#settle(attempt, job, outcome));
       },
     });
   }

@@ -32,6 +32,9 @@ export class RunningAttempt implements JobContext<JsonValue> {
   /** Made when the handler first says something. */
   #report: AttemptReport | undefined;
   #recorded = false;
+  /** Its transaction; resolves when that has ended, however it did. */
+  #transaction: Promise<void> | undefined;
+  #abandonment: AbortController | undefined;
 
   constructor(job: ClaimedJob, options: AttemptOptions) {
     this.claim = job.claim;
@@ -43,6 +46,11 @@ export class RunningAttempt implements JobContext<JsonValue> {
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     return this.#abort.signal;
+  }
+
+  get #abandoned(): AbortController {
+    this.#abandonment ??= new AbortController();
+    return this.#abandonment;
   }
 
   get log(): JobLog {
@@ -89,10 +97,17 @@ export class RunningAttempt implements JobContext<JsonValue> {
     this.#abort.abort(reason);
   }
 
-  /** The claim is gone: aborts, and what has not been written of the handler's reports never will be. */
-  drop(reason: Error): void {
+  /** The claim is gone: aborts, and what has not been written of the handler's reports never will be. Resolves as {@link abandon} does. */
+  drop(reason: Error): Promise<void> {
     this.#report?.discard();
     this.abort(reason);
+    return this.abandon(reason);
+  }
+
+  /** The job goes on without this attempt. Resolves when its transaction, if it has one, holds the job no longer. */
+  async abandon(reason: Error): Promise<void> {
+    this.#abandoned.abort(reason);
+    await this.#transaction;
   }
 
   // Bound, for handlers take it out of the context.
@@ -102,14 +117,19 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const { store, toResult } = this.#options;
     let result: { value: Result } | undefined;
     let news: JobReport | null = null;
-    await store.completeWithin(this.claim, async (client) => {
+    const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
       // After the commit the claim is gone, and what a handler has said could no longer be written.
       news = this.#report?.take(true) ?? null;
       if (news !== null) await store.report([news], client);
       return text;
-    });
+    };
+    const { signal } = this.#abandoned;
+    signal.throwIfAborted();
+    const completed = store.completeWithin(this.claim, complete, signal);
+    this.#transaction = completed.catch(() => undefined); // the handler hears of it
+    await completed;
     if (news !== null) this.#report?.written(news);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');
     this.#recorded = true;

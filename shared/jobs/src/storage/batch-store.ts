@@ -24,8 +24,12 @@ export interface BatchIntake {
 
 /** What people look at. A batch is kept for 30 days after its end. */
 export interface BatchReader {
-  /** `null` if there is no such batch. */
-  findBatch(id: string): Promise<Batch | null>;
+  /**
+   * `null` if there is no such batch.
+   *
+   * @param transaction of the caller's, which may have made it
+   */
+  findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   listBatches(query: BatchListQuery): Promise<Batch[]>;
   /** Up to 10 000. */
   countBatches(): Promise<JobCount>;
@@ -41,6 +45,10 @@ export type BatchControlResult =
 
 /** What operators do to batches. */
 export interface BatchControl {
-  /** Cancels every job of the batch that has not finished, as `cancelJob` does: those that wait at once, running ones by request. */
-  cancelBatch(id: string): Promise<BatchControlResult>;
+  /**
+   * Cancels every job of the batch that has not finished, as `cancelJob` does: those that wait at once, running ones by request.
+   *
+   * @param check gets the batch as it is before anything is done; what it throws, nothing has been changed then, this rejects with
+   */
+  cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult>;
 }

@@ -1,6 +1,18 @@
-import type { Claim, Job } from '../job/job.js';
+import type { Claim, Job, Queue } from '../job/job.js';
 import type { QueueLimits } from '../job/queue-limits.js';
 import type { BatchControl } from './batch-store.js';
+import type { TransactionClient } from './transaction.js';
+
+/** The conditions under which something is done to a job. */
+export interface ControlOptions {
+  /**
+   * Gets the job as it is before anything is done to it; nobody else changes it in between. What it throws, nothing has been
+   * changed then, the control rejects with.
+   */
+  readonly check?: ((job: Job) => void) | undefined;
+  /** Of the caller's: what is done is done when it commits, and undone if it rolls back. Memory storage has none: a `TypeError`. */
+  readonly transaction?: TransactionClient | undefined;
+}
 
 /** What became of an operator's wish. */
 export type ControlResult =
@@ -10,6 +22,9 @@ export type ControlResult =
   | { readonly outcome: 'illegal'; readonly job: Job }
   | { readonly outcome: 'unknown' };
 
+/** What operators set of a queue. */
+export type QueueSettings = Pick<Queue, 'pausedAt' | 'concurrencyLimit' | 'rateLimit'>;
+
 /** What operators do to single jobs and to queues. */
 export interface JobControl extends BatchControl {
   /**
@@ -17,25 +32,31 @@ export interface JobControl extends BatchControl {
    * cancelled when its handler throws; a handler that returns all the same ends the job done. Legal until a job is done
    * or failed.
    */
-  cancelJob(id: string): Promise<ControlResult>;
+  cancelJob(id: string, options?: ControlOptions): Promise<ControlResult>;
   /** Sends a failed or cancelled job back to its queue, with one more attempt allowed if it has none left. */
-  retryJob(id: string): Promise<ControlResult>;
+  retryJob(id: string, options?: ControlOptions): Promise<ControlResult>;
   /** Makes a scheduled job ready now, or one that waits for another, which it then does no longer. */
-  runJob(id: string): Promise<ControlResult>;
+  runJob(id: string, options?: ControlOptions): Promise<ControlResult>;
   /** Gives a scheduled job another time. */
   rescheduleJob(id: string, runAt: Date): Promise<ControlResult>;
   /** Forgets a finished job. The result's `job` is the job as it was. */
-  deleteJob(id: string): Promise<ControlResult>;
-  /** Servers take no more jobs from a paused queue; those that run go on. Makes the queue if it does not exist. */
-  pauseQueue(name: string): Promise<void>;
-  resumeQueue(name: string): Promise<void>;
+  deleteJob(id: string, options?: ControlOptions): Promise<ControlResult>;
+  /**
+   * Servers take no more jobs from a paused queue; those that run go on. Makes the queue if it does not exist.
+   *
+   * @param seen only if it is still paused or not as here, with these limits; `false`: it is not, and nothing was changed
+   */
+  pauseQueue(name: string, seen?: QueueSettings): Promise<boolean>;
+  /** The opposite of {@link pauseQueue}. */
+  resumeQueue(name: string, seen?: QueueSettings): Promise<boolean>;
   /**
    * Sets or takes away limits of a queue, for all servers from their next look on; jobs that run go on. Makes the queue if
    * it does not exist.
    *
+   * @param seen as in {@link pauseQueue}
    * @throws {RangeError} if a number is out of its bounds
    */
-  limitQueue(name: string, limits: QueueLimits): Promise<void>;
+  limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean>;
   /** Which of these claims are to be cancelled. Servers ask about once a second, and when a wake-up says so. */
   cancellations(claims: readonly Claim[]): Promise<Claim[]>;
 }

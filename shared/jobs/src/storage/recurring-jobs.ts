@@ -1,4 +1,5 @@
 import type { JsonText } from '../job/job.js';
+import type { TransactionClient } from './transaction.js';
 import type { PassedOver } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
@@ -25,6 +26,19 @@ export interface FiringReport {
   readonly nextDueMs: number | null;
 }
 
+/** As in `ControlOptions`, of a recurring job. */
+export interface RecurringControlOptions {
+  readonly check?: ((job: RecurringJob) => void) | undefined;
+  readonly transaction?: TransactionClient | undefined;
+}
+
+/** A job that was enqueued by hand, and the recurring job that it is of. */
+export interface TriggeredJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly recurringJob: RecurringJob;
+}
+
 /** Keeps the recurring jobs. All times are by the storage's clock. */
 export interface RecurringJobs {
   /**
@@ -35,7 +49,7 @@ export interface RecurringJobs {
    */
   addOrUpdate(job: NewRecurringJob): Promise<RecurringJob>;
   /** Stores an operator's recurring job. `null`: there is one with this id; nothing was changed. */
-  add(job: NewRecurringJob): Promise<RecurringJob | null>;
+  add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
   /**
    * Changes a recurring job as {@link addOrUpdate} does, and nobody else in between. `null`: there is none. Numbers in its
    * arguments that JavaScript reads as it reads those that are stored stay as they are stored, to the last digit.
@@ -56,18 +70,18 @@ export interface RecurringJobs {
   /** Removes several at once, as {@link remove} does one; how many there were. */
   removeAll(ids: readonly string[]): Promise<number>;
   /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
-  remove(id: string): Promise<boolean>;
+  remove(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
   /** Its arguments as they were given, with all digits of large numbers. `null`: there is none with this id. */
   findArgs(id: string): Promise<JsonText | null>;
   /** All of them, by id. */
   list(): Promise<RecurringJob[]>;
   /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */
-  trigger(id: string): Promise<{ readonly id: string; readonly queue: string } | null>;
+  trigger(id: string, options?: RecurringControlOptions): Promise<TriggeredJob | null>;
   /** It enqueues nothing until it is resumed. */
-  pause(id: string): Promise<RecurringJob | null>;
+  pause(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<RecurringJob | null>;
   /** It goes on with the next due time from now; those that passed meanwhile were not missed. */
-  resume(id: string): Promise<RecurringJob | null>;
+  resume(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<RecurringJob | null>;
   /**
    * Makes the recurring jobs of an application those that its code defines: adds, changes as {@link addOrUpdate} does and
    * removes, but touches nothing that is not the application's own.

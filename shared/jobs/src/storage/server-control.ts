@@ -7,10 +7,13 @@ export type ServerControlResult =
   /** No such server runs. */
   | { readonly outcome: 'unknown' };
 
-/** What operators ask of servers. A heartbeat goes out each third of a server's `timeoutMs`. */
+/**
+ * What operators ask of servers. A heartbeat goes out each third of a server's `timeoutMs`. `check` gets the server as it is
+ * before anything is asked, and nobody else changes it in between; what it throws, nothing was asked then, these reject with.
+ */
 export interface ServerControl {
   /** Has a server take no more jobs; those that run go on. Nothing takes this back but a new start of its process. */
-  quietServer(id: string): Promise<ServerControlResult>;
+  quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult>;
   /** Has a server stop in order, as by `JobServer.stop()`. */
-  stopServer(id: string): Promise<ServerControlResult>;
+  stopServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult>;
 }

@@ -5,7 +5,6 @@ import type {
   Completion,
   Job,
   JobDocuments,
-  JsonText,
   NewJob,
   Queue,
   Server,
@@ -29,7 +28,7 @@ import type { JobStatistics } from './job-statistics.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { ServerControl } from './server-control.js';
 import type { SetAside } from './set-aside.js';
-import type { TransactionClient } from './transaction.js';
+import type { TransactionClient, WorkWithin } from './transaction.js';
 
 /**
  * Keeps jobs, attempts, results and servers. Everything that runs Longshore is written against this
@@ -115,10 +114,12 @@ export interface ClaimStore extends JobReports {
    * checked first and held until the commit, so the work is done exactly once, whatever dies in between.
    *
    * @param work gets the transaction's client and gives the result
+   * @param signal aborted, the transaction ends at once, whatever `work` is doing, and is rolled back unless its commit is
+   * under way: when this rejects, no lock of it is left. Rejects with the signal's reason.
    * @throws {ClaimLostError} if the claim does not hold; `work` has not run, or what it did has been rolled back
    * @throws {TypeError} if the storage has no transactions
    */
-  completeWithin(claim: Claim, work: (client: TransactionClient) => Promise<JsonText>): Promise<void>;
+  completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void>;
   /** Every claim that a server holds in a queue, for one that lost the answer to its request. */
   claimsOf(serverId: string, queue: string): Promise<Claim[]>;
   /** Gives jobs back unstarted: ready at once, the attempt not counted. Returns the claims that no longer held. */
@@ -215,8 +216,8 @@ export type TopicalReader = BatchReader & FailedJobsReader & JobLogReader & Live
 
 /** What people look at. Reads may lag a moment behind writes; they never block them. */
 export interface JobReader extends TopicalReader {
-  /** `null` if there is no such job; an id that is not a UUID is no job's id. */
-  findJob(id: string): Promise<Job | null>;
+  /** `null` if there is no such job; an id that is not a UUID is no job's id. A caller's transaction sees what it has written. */
+  findJob(id: string, transaction?: TransactionClient): Promise<Job | null>;
   /** As it is stored, to the last digit; `null` if there is no such job. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;

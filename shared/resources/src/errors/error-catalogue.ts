@@ -105,7 +105,8 @@ export const errorCatalogue = {
   41201: {
     title: 'Stale ETag',
     userMessage: 'Somebody else has changed this in the meantime.',
-    cause: 'The `ETag` sent in `If-Match` is not that of the present item.',
+    cause:
+      'The `ETag` sent in `If-Match` is not that of the present item, or is a weak one (`W/`), which never matches; or `If-None-Match` names what is there.',
     fix: 'Read the item again, apply the change to what you find, and send its new `ETag`.',
   },
   41301: {

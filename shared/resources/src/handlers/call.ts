@@ -15,8 +15,12 @@ export interface Call<Kind extends Route['kind'] = Route['kind']> {
   readonly apiUrl: string;
 }
 
-/** The one step of a call that touches the storage. */
-export type Action = () => Promise<ApiResponse>;
+/**
+ * The one step of a call that touches the storage.
+ *
+ * @param context that of the call, with the transaction in which it is to be done, if there is one
+ */
+export type Action = (context: CallContext) => Promise<ApiResponse>;
 
 /** Checks query and body without touching anything; what it returns then does the work. */
 export type Handler<Kind extends Route['kind']> = (call: Call<Kind>) => Action;

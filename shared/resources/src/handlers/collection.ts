@@ -13,6 +13,7 @@ import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { served } from './served.js';
 import { itemChange } from './item-change.js';
+import { preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
 
 /** GET on a collection, and on `/search/{keyword}`. */
@@ -25,8 +26,8 @@ export function listItems(call: Call<'collection' | 'search'>): Action {
     seeks,
   });
   const query = { ...parsed, filters: [...parsed.filters, ...scopeFilters(call.context.scope)] };
-  return async () => {
-    const page = await served(storage.list?.(query, call.context));
+  return async (context) => {
+    const page = await served(storage.list?.(query, context));
     const url = collectionUrl(call) + (keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`);
     return {
       status: 200,
@@ -55,8 +56,8 @@ export function createItem(call: Call<'collection'>): Action {
   const { body: given } = call;
   if (isArray(given) && serves('createMany')) return createItems(call, given);
   const body = newItem(call, given);
-  return async () => {
-    const made = await served(storage.create?.(body, call.context));
+  return async (context) => {
+    const made = await served(storage.create?.(body, context));
     const [item, status] = made instanceof Existing ? [made.item, 200] : [made, 201];
     const collection = serves('get') ? collectionUrl(call) : `${call.apiUrl}/${resource.name}`;
     const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
@@ -72,8 +73,8 @@ function createItems(call: Call<'collection'>, elements: readonly unknown[]): Ac
     return body === undefined ? [] : [body];
   });
   problems.throwIfAny();
-  return async () => {
-    const items = await served(storage.createMany?.(bodies, call.context));
+  return async (context) => {
+    const items = await served(storage.createMany?.(bodies, context));
     const headers = { location: collectionUrl(call) };
     return { status: 201, headers, body: items.map((item) => represent(resource, item)) };
   };
@@ -91,13 +92,15 @@ export function replaceItems(call: Call<'collection'>): Action {
   );
   problems.add(...repeatedKeys(elements, resource.key));
   problems.throwIfAny();
+  const conditions = preconditionsOf(call.request);
   const changes = elements.map((element, index) => {
     const body = element as ItemRecord;
     const id = String(body[resource.key]);
-    return { id, change: itemChange(call, body, { merges: resource.partialBulk, at: `[${index}]` }) };
+    const options = { conditions, merges: resource.partialBulk, at: `[${index}]` };
+    return { id, change: itemChange(call, body, options) };
   });
-  return async () => {
-    const items = await served(storage.replaceMany?.(changes, call.context));
+  return async (context) => {
+    const items = await served(storage.replaceMany?.(changes, context));
     return { status: 200, headers: {}, body: items.map((item) => represent(resource, item)) };
   };
 }
@@ -107,8 +110,8 @@ export function deleteItems(call: Call<'collection'>): Action {
   const { resource, storage } = call.route;
   const selection = parseSelectionQuery(resource, call.request.query);
   const filters = [...selection.filters, ...scopeFilters(call.context.scope)];
-  return async () => {
-    await storage.deleteMany?.({ ...selection, filters }, call.context);
+  return async (context) => {
+    await storage.deleteMany?.({ ...selection, filters }, context);
     return { status: 204, headers: {} };
   };
 }

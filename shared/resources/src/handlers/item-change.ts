@@ -6,9 +6,10 @@ import { validatorFor } from '../validation/validator.js';
 import type { Call } from './call.js';
 import { nameOf } from './existence.js';
 import { mergePatch } from './merge-patch.js';
-import { checkPrecondition } from './precondition.js';
+import { checkChange, type Preconditions } from './precondition.js';
 
 export interface ChangeOptions {
+  readonly conditions: Preconditions;
   /** The body is merged into the item (PATCH) instead of replacing it. */
   readonly merges: boolean;
   /** Place of the body in the request, for messages. */
@@ -19,7 +20,7 @@ export interface ChangeOptions {
 export function itemChange(
   call: Call,
   body: ItemRecord,
-  { merges, at = '' }: ChangeOptions,
+  { conditions, merges, at = '' }: ChangeOptions,
 ): ItemChange<ItemRecord, ItemRecord> {
   const { resource } = call.route;
   const writable = resource.fields.filter((field) => !resource.serverSet.includes(field));
@@ -27,7 +28,7 @@ export function itemChange(
   return {
     fields,
     apply(current) {
-      checkPrecondition(resource, call.request, current);
+      checkChange(resource, conditions, current);
       const problems = new ProblemList();
       problems.add(...changedServerFields(resource, body, current, at));
       const result = merges ? mergePatch(pick(current, writable), fields) : fields;

@@ -1,5 +1,4 @@
-import { entityTag, listsTag } from '../entity-tag.js';
-
+import { entityTag } from '../entity-tag.js';
 import { apiError, ProblemList } from '../errors/api-error.js';
 import { parseItemQuery, requireNoParameters } from '../query/collection-query.js';
 import { patchTypes } from '../request/media-type.js';
@@ -10,7 +9,7 @@ import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { keyValue, noSuchItem, present, requireItem, requirePossible } from './existence.js';
 import { itemChange } from './item-change.js';
-import { checkPrecondition } from './precondition.js';
+import { checkChange, isKnown, preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
 import { served } from './served.js';
 
@@ -19,15 +18,11 @@ export function readItem(call: Call<'item'>): Action {
   const { resource, id, serves } = call.route;
   const { fields, waitMs } = parseItemQuery(resource, call.request.query, serves('wait'));
   const headers = serves('patch') ? { 'accept-patch': patchTypes } : {};
-  return async () => {
-    const item = await requireItem(
-      waitMs === undefined ? call.route : waiting(call, waitMs),
-      id,
-      call.context,
-    );
+  const conditions = preconditionsOf(call.request);
+  return async (context) => {
+    const item = await requireItem(waitMs === undefined ? call.route : waiting(call, waitMs), id, context);
     const etag = entityTag(represent(resource, item));
-    const known = call.request.headers['if-none-match'];
-    if (known !== undefined && listsTag(known, etag)) return { status: 304, headers: { etag } };
+    if (isKnown(conditions, etag)) return { status: 304, headers: { etag } };
     return { status: 200, headers: { ...headers, etag }, body: represent(resource, item, fields) };
   };
 }
@@ -44,10 +39,10 @@ export function replaceItem(call: Call<'item'>): Action {
   const { resource, storage, id } = call.route;
   const body = checkedBody(call, resource.bodies.replace);
   requireSameKey(call, body);
-  return async () => {
+  const change = itemChange(call, body, { conditions: preconditionsOf(call.request), merges: false });
+  return async (context) => {
     requirePossible(resource, id);
-    const change = itemChange(call, body, { merges: false });
-    const item = await served(storage.replace?.(id, change, call.context));
+    const item = await served(storage.replace?.(id, change, context));
     return itemResponse(resource, present(resource, id, item), 200);
   };
 }
@@ -57,10 +52,10 @@ export function patchItem(call: Call<'item'>): Action {
   const { resource, storage, id } = call.route;
   const body = checkedBody(call, resource.bodies.patch);
   requireSameKey(call, body);
-  return async () => {
+  const change = itemChange(call, body, { conditions: preconditionsOf(call.request), merges: true });
+  return async (context) => {
     requirePossible(resource, id);
-    const change = itemChange(call, body, { merges: true });
-    const item = await served(storage.patch?.(id, change, call.context));
+    const item = await served(storage.patch?.(id, change, context));
     return itemResponse(resource, present(resource, id, item), 200);
   };
 }
@@ -69,10 +64,11 @@ export function patchItem(call: Call<'item'>): Action {
 export function deleteItem(call: Call<'item'>): Action {
   const { resource, storage, id } = call.route;
   requireNoParameters(call.request.query);
-  return async () => {
+  const conditions = preconditionsOf(call.request);
+  const check = (current: ItemRecord): void => checkChange(resource, conditions, current);
+  return async (context) => {
     requirePossible(resource, id);
-    const check = (current: ItemRecord): void => checkPrecondition(resource, call.request, current);
-    const existed = await served(storage.delete?.(id, check, call.context));
+    const existed = await served(storage.delete?.(id, check, context));
     if (!existed) throw noSuchItem(resource, id);
     return { status: 204, headers: {} };
   };

@@ -7,7 +7,7 @@ import { WithJob } from '../resource/storage.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { present, requirePossible } from './existence.js';
-import { checkPrecondition } from './precondition.js';
+import { checkChange, isConditional, preconditionsOf } from './precondition.js';
 import { itemResponse } from './representation.js';
 import { served } from './served.js';
 
@@ -21,17 +21,17 @@ export function operate(call: Call<'operation'>): Action {
   const problems = new ProblemList();
   problems.add(...validatorFor(operation.body ?? emptyObject).check(body));
   problems.throwIfAny();
-  return async () => {
+  const conditions = preconditionsOf(call.request);
+  const check = isConditional(conditions)
+    ? (current: ItemRecord): void => checkChange(resource, conditions, current)
+    : undefined;
+  return async (context) => {
     requirePossible(resource, id);
-    const isConditional = call.request.headers['if-match'] !== undefined;
-    const check = (current: ItemRecord): void => {
-      if (isConditional) checkPrecondition(resource, call.request, current);
-    };
-    // A storage that locks the item checks it again then; one that does not has only this.
-    if (isConditional && storage.get !== undefined)
-      check(present(resource, id, await storage.get(id, call.context)));
+    // For storages that do not look at the item under a lock; those that do check it again then.
+    if (check !== undefined && storage.get !== undefined)
+      check(present(resource, id, await storage.get(id, context)));
     const perform = storage.operations?.[operation.verb];
-    const outcome = present(resource, id, await served(perform?.(id, body, call.context, check)));
+    const outcome = present(resource, id, await served(perform?.(id, body, context, check)));
     return outcome instanceof WithJob ? jobResponse(call, outcome) : itemResponse(resource, outcome, 200);
   };
 }

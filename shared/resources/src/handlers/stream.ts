@@ -17,9 +17,9 @@ export function streamEvents(call: Call<'collection'>): Action {
     filters: [...filters, ...scopeFilters(call.context.scope)],
     lastEventId: last === '' ? undefined : last,
   };
-  return async () => {
+  return async (context) => {
     if (call.request.method === 'HEAD') return { status: 200, headers };
-    const source = await served(storage.stream?.(query, call.context, call.request.signal));
+    const source = await served(storage.stream?.(query, context, call.request.signal));
     if (source.isOver === true) return { status: 204, headers: {} };
     return { status: 200, headers, body: new EventBody(source) };
   };

@@ -1,16 +1,18 @@
 import type { ApiResponse } from '../request/request.js';
-import { type IdempotencyStore, keptForMs, type Reservation, runningForMs } from './store.js';
+import { type IdempotencyStore, keptForMs } from './store.js';
 
 interface Entry {
   readonly fingerprint: string;
-  readonly response: ApiResponse | undefined;
+  readonly response: ApiResponse;
   readonly expiresAt: number;
 }
 
-/** An idempotency store for a single process; lost at restart. */
+/** An idempotency store for a single process; lost at restart, as is what such a process keeps. */
 export function memoryIdempotencyStore(now: () => number = Date.now): IdempotencyStore {
-  // In the order of expiry, as far as it matters: the first entries are the oldest.
+  // In the order of expiry: the first entries are the oldest.
   const entries = new Map<string, Entry>();
+  /** The fingerprints of the requests that are being performed, by key. */
+  const running = new Map<string, string>();
 
   const forgetExpired = (): void => {
     for (const [key, { expiresAt }] of entries) {
@@ -20,26 +22,21 @@ export function memoryIdempotencyStore(now: () => number = Date.now): Idempotenc
   };
 
   return {
-    async begin(key, fingerprint): Promise<Reservation> {
+    async perform({ key, fingerprint }, act) {
       forgetExpired();
       const entry = entries.get(key);
-      if (entry === undefined || entry.expiresAt <= now()) {
-        entries.set(key, { fingerprint, response: undefined, expiresAt: now() + runningForMs });
-        return { kind: 'begun' };
+      const known = entry?.fingerprint ?? running.get(key);
+      if (known !== undefined && known !== fingerprint) return { kind: 'other-request' };
+      if (entry !== undefined) return { kind: 'answered', response: entry.response };
+      if (known !== undefined) return { kind: 'running' };
+      running.set(key, fingerprint);
+      try {
+        const answers = await act(undefined);
+        entries.set(key, { fingerprint, response: answers.kept, expiresAt: now() + keptForMs });
+        return { kind: 'answered', response: answers.now };
+      } finally {
+        running.delete(key);
       }
-      if (entry.fingerprint !== fingerprint) return { kind: 'other-request' };
-      return entry.response === undefined
-        ? { kind: 'running' }
-        : { kind: 'finished', response: entry.response };
-    },
-    async finish(key, response) {
-      const fingerprint = entries.get(key)?.fingerprint;
-      entries.delete(key);
-      if (fingerprint !== undefined)
-        entries.set(key, { fingerprint, response, expiresAt: now() + keptForMs });
-    },
-    async release(key) {
-      entries.delete(key);
     },
   };
 }

@@ -1,23 +1,43 @@
 import type { ApiResponse } from '../request/request.js';
+import type { Transaction } from '../table/database.js';
 
 /** How long the answer to a keyed request is kept. */
 export const keptForMs = 24 * 60 * 60 * 1000;
 
-/** After this time a request that never finished, say because its process died, may be sent again. */
-export const runningForMs = 60 * 1000;
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  /** The caller, the place and the caller's key. */
+  readonly key: string;
+  /** Of the body. */
+  readonly fingerprint: string;
+}
 
-/** What became of a key. */
-export type Reservation =
-  | { readonly kind: 'begun' }
+/** What a request is answered, and what a repetition of it will be answered. */
+export interface Answers {
+  readonly now: ApiResponse;
+  readonly kept: ApiResponse;
+}
+
+/** What became of a keyed request. */
+export type Outcome =
+  /** It was performed now or before. */
+  | { readonly kind: 'answered'; readonly response: ApiResponse }
+  /** Another request with this key is being performed. */
   | { readonly kind: 'running' }
-  | { readonly kind: 'other-request' }
-  | { readonly kind: 'finished'; readonly response: ApiResponse };
+  /** The key came with another body before. */
+  | { readonly kind: 'other-request' };
 
-/** Remembers the answers to requests with an `Idempotency-Key` for 24 hours. */
+/** Keeps the answers to requests with an `Idempotency-Key` for 24 hours. */
 export interface IdempotencyStore {
-  /** Reserves the key for a request with this fingerprint, unless it is taken. */
-  begin(key: string, fingerprint: string): Promise<Reservation>;
-  finish(key: string, response: ApiResponse): Promise<void>;
-  /** Forgets a reservation whose request failed, so that it may be sent again. */
-  release(key: string): Promise<void>;
+  /**
+   * Performs a request unless an answer to it is kept, and keeps the answer. Of concurrent calls with one key only one
+   * performs. What `act` throws, nothing is kept then, this rejects with.
+   *
+   * @param act gets the transaction that keeps the answer, if the store has transactions: what it writes there and the kept
+   * answer are there together or not at all
+   */
+  perform(
+    request: KeyedRequest,
+    act: (transaction: Transaction | undefined) => Promise<Answers>,
+  ): Promise<Outcome>;
 }

@@ -8,7 +8,7 @@ import { operation, type OperationPlace } from './operation.js';
 import {
   collectionParameters,
   idempotencyKey,
-  ifMatchParameter,
+  conditionParameters,
   itemParameters,
   respondAsync,
   selectionParameters,
@@ -79,7 +79,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   const { singular } = resource;
   const id = owner + schemaName(singular);
   const item = schemaReference(singular);
-  const ifMatch = [ifMatchParameter(resource)];
+  const conditions = conditionParameters(resource);
   const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
   return {
     ...(serves('get') && {
@@ -94,7 +94,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
     }),
     ...(serves('replace') && {
       put: operation(place, `replace${id}`, `Replace a ${singular}`, {
-        parameters: ifMatch,
+        parameters: conditions,
         requestBody: body(schemaReference(`${singular} replace`), exampleOf(resource.bodies.replace)),
         responses: { '200': success(resource, item, 'Replaced.', ['ETag']) },
         errors: changeErrors,
@@ -102,7 +102,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
     }),
     ...(serves('patch') && {
       patch: operation(place, `patch${id}`, `Change some fields of a ${singular}`, {
-        parameters: ifMatch,
+        parameters: conditions,
         requestBody: body(schemaReference(`${singular} patch`), {}, [
           'application/merge-patch+json',
           'application/json',
@@ -113,7 +113,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
     }),
     ...(serves('delete') && {
       delete: operation(place, `delete${id}`, `Delete a ${singular}`, {
-        parameters: ifMatch,
+        parameters: conditions,
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
       }),
@@ -135,7 +135,11 @@ export function specialOperation(
       : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}; there it has no second effect.`;
   return operation(place, `${camelCase(verb)}${owner}${schemaName(singular)}`, summary, {
     description: `${summary}.${rule}`,
-    parameters: enqueues ? [respondAsync] : [],
+    parameters: [
+      ...(enqueues ? [respondAsync] : []),
+      idempotencyKey,
+      ...conditionParameters({ ifMatch: 'optional' }),
+    ],
     ...(schema === undefined
       ? {}
       : {

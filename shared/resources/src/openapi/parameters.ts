@@ -82,16 +82,23 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
   ];
 }
 
-/** `If-Match` on changes. */
-export function ifMatchParameter(resource: Resource): ParameterObject {
-  const required = resource.ifMatch === 'required';
+/** `If-Match` and `If-None-Match` on changes. */
+export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): readonly ParameterObject[] {
   const parameter = header(
     'If-Match',
-    'The ETag of the item that the change is meant for.',
+    'The ETag of the item that the change is meant for, or `*`; 412 if the item has another by now.',
     headerText(4096),
     '"abc"',
   );
-  return required ? { ...parameter, required } : parameter;
+  return [
+    ifMatch === 'required' ? { ...parameter, required: true } : parameter,
+    header(
+      'If-None-Match',
+      'An ETag that the item must not have; with `*` there must be no item: 412 if there is.',
+      headerText(4096),
+      '"abc"',
+    ),
+  ];
 }
 
 const waitParameter = query(

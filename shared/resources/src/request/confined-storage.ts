@@ -3,7 +3,7 @@ import { noSuchItem } from '../handlers/existence.js';
 import { served } from '../handlers/served.js';
 import type { Filter } from '../query/filter-value.js';
 import type { AnyStorage, ItemRecord, Resource } from '../resource/resource.js';
-import { type CallContext, Existing, type ItemChange, WithJob } from '../resource/storage.js';
+import { type CallContext, type Check, Existing, type ItemChange, WithJob } from '../resource/storage.js';
 
 /** The field of a resource by which callers are confined. */
 export interface ConfinedField {
@@ -36,10 +36,10 @@ export function confinedStorage(
 
   /** A check that the storage makes while it holds the item. */
   const guarded =
-    (id: string, check: (current: ItemRecord) => void) =>
+    (id: string, check: Check<ItemRecord> | undefined) =>
     (current: ItemRecord): void => {
       if (!isWithin(current)) throw noSuchItem(resource, id);
-      check(current);
+      check?.(current);
     };
 
   const beyondReach = (): Error =>

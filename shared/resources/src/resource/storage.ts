@@ -1,6 +1,7 @@
 import type { EventSource, StreamQuery } from '../events/event-source.js';
 import type { CollectionQuery, Selection } from '../query/collection-query.js';
 import type { Principal } from '../request/request.js';
+import type { Transaction } from '../table/database.js';
 
 /** What a storage may want to know about the call it serves. */
 export interface CallContext {
@@ -14,6 +15,12 @@ export interface CallContext {
    * Already part of a query's filters; checked by the toolkit on items that `get` returns.
    */
   readonly scope: Readonly<Record<string, unknown>>;
+  /**
+   * The transaction that keeps the answer to a request with an `Idempotency-Key`; undefined for any other request. What a
+   * storage reads and writes in it is done once, whatever dies when; what it writes elsewhere may be done again when the
+   * request is repeated after a crash. Do not take another connection of the same pool while it is open.
+   */
+  readonly transaction?: Transaction;
   /**
    * The values of the field named in `confinement` that exist for the caller; undefined for all. The toolkit sees to the
    * items of this resource; storages see to others that a body refers to.
@@ -40,20 +47,25 @@ export interface Page<Item> {
 export interface ItemChange<Item, Fields> {
   /** The fields that the client sent. */
   readonly fields: Partial<Fields>;
-  /** Checks If-Match and validates the result; returns the new value of all writable fields. Throws an ApiError. */
+  /** Checks If-Match and If-None-Match, and validates the result; returns the new value of all writable fields. Throws an ApiError. */
   apply(current: Item): Fields;
 }
 
 /**
- * Performs a special operation; the body has passed its schema. A storage that locks the item calls `check` with it,
- * which throws an ApiError if `If-Match` is stale.
+ * Performs a special operation; the body has passed its schema. A storage calls `check`, if it is given one, with the item
+ * as it is under whatever keeps others from changing it, before it changes anything; it throws an ApiError if `If-Match` or
+ * `If-None-Match` does not hold. One that leaves that out has only the look that the toolkit takes before, which another
+ * change may follow.
  */
 export type OperationFunction<Item, Body> = (
   id: string,
   body: Body,
   context: CallContext,
-  check: (current: Item) => void,
+  check: Check<Item> | undefined,
 ) => Promise<Item | WithJob<Item> | undefined>;
+
+/** Checks the conditions of a request against an item. @throws {ApiError} 41201, 42801 */
+export type Check<Item> = (current: Item) => void;
 
 /** An item after an operation that left the rest of its work to a job; `Prefer: respond-async` points there. */
 export class WithJob<Item> {
@@ -115,8 +127,8 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   patch?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
   /** PUT on the collection: all or none. Collect the errors of all changes with `applyAll`. */
   replaceMany?(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<readonly Item[]>;
-  /** Calls `check` with the item before it goes; false if there was none. */
-  delete?(id: string, check: (current: Item) => void, context: CallContext): Promise<boolean>;
+  /** Calls `check` with the item before it goes, as an operation does; false if there was none. */
+  delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /** DELETE on the collection; the count of deleted items. */
   deleteMany?(selection: Selection, context: CallContext): Promise<number>;
   /**

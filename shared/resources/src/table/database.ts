@@ -25,8 +25,14 @@ export interface Database extends Queryable {
   connect(): Promise<PooledConnection>;
 }
 
+/** A transaction under way. */
+export interface Transaction extends Queryable {
+  /** Calls `act` once the transaction has committed; never if it is rolled back. What `act` throws is ignored. */
+  afterCommit(act: () => void): void;
+}
+
 /**
  * Enqueues a job within a transaction: it exists if and only if the transaction commits.
  * @returns the job's id
  */
-export type Enqueue = (transaction: Queryable, job: string, args: unknown) => Promise<string>;
+export type Enqueue = (transaction: Transaction, job: string, args: unknown) => Promise<string>;

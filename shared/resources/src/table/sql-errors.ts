@@ -18,6 +18,16 @@ const networkCodes = new Set([
 const driverMessages =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
+/** What is over when the same request comes again, by SQLSTATE. */
+const passingReasons: ReadonlyMap<string, string> = new Map([
+  ['25P03', 'A transaction waited too long for its next statement and was ended'],
+  ['25P04', 'A transaction took too long and was ended'],
+  ['40001', 'Too many changes at the same time'],
+  ['40P01', 'Too many changes at the same time'],
+  ['55P03', 'Another change held a lock for too long'],
+  ['57014', 'The statement took too long and was cancelled'],
+]);
+
 const retryAfter = { 'retry-after': '2' };
 
 /**
@@ -35,6 +45,8 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   const { code } = error;
   if (/^(?:08|57P0|53)/.test(code))
     return apiError(50301, `The database is not available (${code})`, retryAfter);
+  const passing = passingReasons.get(code);
+  if (passing !== undefined) return apiError(50301, `${passing} (${code})`, retryAfter);
   switch (code) {
     case '23505':
     case '23P01':
@@ -47,11 +59,6 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
       return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
     case '23514':
       return apiError(42202, `The item breaks the rule "${property(error, 'constraint')}"`);
-    case '40001':
-    case '40P01':
-      return apiError(50301, 'Too many changes at the same time', { 'retry-after': '1' });
-    case '57014':
-      return apiError(50301, 'The statement took too long and was cancelled', retryAfter);
   }
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);

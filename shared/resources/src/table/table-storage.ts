@@ -4,7 +4,7 @@ import type { AnyStorage, ItemRecord, Operation, Resource } from '../resource/re
 import { type CallContext, type ItemChange, withJob } from '../resource/storage.js';
 import { columnOf, columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
-import type { Database, Enqueue, Queryable } from './database.js';
+import type { Database, Enqueue, Queryable, Transaction } from './database.js';
 import type { OperationCall, TableDeclaration } from './table.js';
 import { TableReader } from './table-reader.js';
 import { TableWriter } from './table-writer.js';
@@ -34,6 +34,9 @@ export function tableStorage(
     (field) => !resource.serverSet.includes(field) && field !== resource.key,
   );
 
+  const on = ({ transaction }: Pick<CallContext, 'transaction'>): Database | Transaction =>
+    transaction ?? database;
+
   const read = async (connection: Queryable, ids: readonly string[]): Promise<readonly ItemRecord[]> => {
     const parameters = new Parameters();
     const items = await reader.select(
@@ -54,18 +57,18 @@ export function tableStorage(
 
   const createMany = (
     bodies: readonly ItemRecord[],
-    { scope }: CallContext,
+    { scope, ...context }: CallContext,
   ): Promise<readonly ItemRecord[]> =>
-    inTransaction(database, async (transaction) =>
+    inTransaction(on(context), async (transaction) =>
       read(transaction, await writer.insert(transaction, bodies, scope)),
     );
 
   const change = (
     id: string,
     itemChange: ItemChange<ItemRecord, ItemRecord>,
-    { scope }: CallContext,
+    { scope, ...context }: CallContext,
   ): Promise<ItemRecord | undefined> =>
-    inTransaction(database, async (transaction) => {
+    inTransaction(on(context), async (transaction) => {
       const current = await reader.get(transaction, id, scope, 'for update');
       if (current === undefined) return undefined;
       const fields = itemChange.apply(current);
@@ -76,10 +79,10 @@ export function tableStorage(
   const operation =
     ({ verb, states }: Operation, performs: Performs): NonNullable<AnyStorage['operations']>[string] =>
     (id, body, context, check) =>
-      inTransaction(database, async (transaction) => {
+      inTransaction(on(context), async (transaction) => {
         const item = await reader.get(transaction, id, context.scope, 'for update');
         if (item === undefined) return undefined;
-        check(item);
+        check?.(item);
         if (states !== undefined && states.to.includes(String(item[states.field]))) return item;
         if (states !== undefined && !states.from.includes(String(item[states.field]))) {
           throw illegalState(resource, id, verb, String(item[states.field]), states.from);
@@ -106,7 +109,7 @@ export function tableStorage(
   const all: AnyStorage = {
     seeks: true,
     list: (query) => reader.list(query),
-    get: (id, { scope }) => reader.get(database, id, scope, ''),
+    get: (id, { scope, transaction }) => reader.get(transaction ?? database, id, scope, ''),
     create: async (body, context) => {
       const [item] = await createMany([body], context);
       if (item === undefined) throw new Error(`an inserted ${resource.singular} was not found`);
@@ -115,8 +118,8 @@ export function tableStorage(
     createMany,
     replace: change,
     patch: change,
-    replaceMany: (changes, { scope }) =>
-      inTransaction(database, async (transaction) => {
+    replaceMany: (changes, { scope, ...context }) =>
+      inTransaction(on(context), async (transaction) => {
         const ids = changes.map(({ id }) => id);
         const locked = new Map<string, ItemRecord>();
         // Locks are taken in the order of the keys, so that two bulk changes cannot wait for each other.
@@ -132,8 +135,8 @@ export function tableStorage(
         await writer.update(transaction, items, writable);
         return read(transaction, ids);
       }),
-    delete: (id, check, { scope }) =>
-      inTransaction(database, async (transaction) => {
+    delete: (id, check, { scope, ...context }) =>
+      inTransaction(on(context), async (transaction) => {
         const current = await reader.get(transaction, id, scope, 'for update');
         if (current === undefined) return false;
         check(current);

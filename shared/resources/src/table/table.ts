@@ -1,6 +1,6 @@
 import type { StorageFunction } from '../resource/resource.js';
 import type { CallContext } from '../resource/storage.js';
-import type { Queryable } from './database.js';
+import type { Transaction } from './database.js';
 
 /** A resource whose items are the rows of a table or view. */
 export interface TableDeclaration<Item, Bodies> {
@@ -28,7 +28,7 @@ export interface OperationCall<Item, Body> {
   /** The item as it is, locked. */
   readonly item: Item;
   readonly body: Body;
-  readonly transaction: Queryable;
+  readonly transaction: Transaction;
   /** Enqueues a job in the same transaction; returns its id. */
   readonly enqueue: (job: string, args: unknown) => Promise<string>;
   readonly context: CallContext;

@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { checkTime, mostCountedAttempts } from '../../job/bounds.js';
 import type { Claim, Job } from '../../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../../job/queue-limits.js';
 import { isFinished } from '../../job/state.js';
 import { keepStoredDigits } from '../../job/stored-digits.js';
 import type { BatchControlResult } from '../batch-store.js';
-import type { ControlResult, JobControl } from '../job-control.js';
+import type { Batch } from '../../job/batch.js';
+import type { Server } from '../../job/job.js';
+import type { ControlOptions, ControlResult, JobControl, QueueSettings } from '../job-control.js';
 import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
 import type { ServerControl, ServerControlResult } from '../server-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
@@ -12,12 +15,12 @@ import { MemoryReader } from './memory-reader.js';
 
 /** What operators do. */
 export class MemoryControl extends MemoryReader implements JobControl, JobEditing, ServerControl {
-  async cancelJob(id: string): Promise<ControlResult> {
-    return this.#cancel(id);
+  async cancelJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.#cancel(id, options);
   }
 
-  #cancel(id: string): ControlResult {
-    return this.#control(id, (record) => {
+  #cancel(id: string, options?: ControlOptions): ControlResult {
+    return this.#control(id, options, (record) => {
       if (record.state === 'done' || record.state === 'failed') return 'illegal';
       if (record.state === 'cancelled' || record.cancelRequested) return 'unchanged';
       if (record.state === 'processing') {
@@ -31,9 +34,10 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  async cancelBatch(id: string): Promise<BatchControlResult> {
+  async cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult> {
     const batch = this.jobs.batches.find(id);
     if (batch === undefined) return { outcome: 'unknown' };
+    check?.({ ...batch });
     if (batch.finishedAt !== null) return { outcome: 'illegal', batch: { ...batch } };
     const ids = [...this.jobs.all()].filter(({ meta }) => meta?.batchId === batch.id).map((job) => job.id);
     const results = ids.map((jobId) => this.#cancel(jobId));
@@ -41,8 +45,8 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     return { outcome: 'ok', batch: { ...batch }, changed };
   }
 
-  async retryJob(id: string): Promise<ControlResult> {
-    return this.#control(id, (record) => {
+  async retryJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.#control(id, options, (record) => {
       if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
       if (record.state !== 'failed' && record.state !== 'cancelled') return 'illegal';
       if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
@@ -65,8 +69,8 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  async runJob(id: string): Promise<ControlResult> {
-    return this.#control(id, (record) => {
+  async runJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.#control(id, options, (record) => {
       if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
       if (record.state !== 'scheduled' && record.state !== 'awaiting') return 'illegal';
       this.jobs.makeReady(record, 'run');
@@ -75,7 +79,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
   }
 
   async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
-    return this.#control(id, (record) => {
+    return this.#control(id, {}, (record) => {
       if (record.state !== 'scheduled') return 'illegal';
       checkTime('runAt', runAt);
       this.jobs.schedule(record, runAt, 'rescheduled');
@@ -83,29 +87,37 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  async deleteJob(id: string): Promise<ControlResult> {
-    return this.#control(id, (record) => {
+  async deleteJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+    return this.#control(id, options, (record) => {
       if (!isFinished(record.state)) return 'illegal';
       this.jobs.delete(record);
       return 'changed';
     });
   }
 
-  async pauseQueue(name: string): Promise<void> {
-    this.jobs.queue(name).pausedAt ??= new Date(this.clock.now());
+  async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+    const queue = this.jobs.queue(name);
+    if (!isAsSeen(queue, seen)) return false;
+    queue.pausedAt ??= new Date(this.clock.now());
+    return true;
   }
 
-  async resumeQueue(name: string): Promise<void> {
-    this.jobs.queue(name).pausedAt = null;
+  async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+    const queue = this.jobs.queue(name);
+    if (!isAsSeen(queue, seen)) return false;
+    queue.pausedAt = null;
     this.jobs.wake(name);
+    return true;
   }
 
-  async limitQueue(name: string, limits: QueueLimits): Promise<void> {
+  async limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
     const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
     const queue = this.jobs.queue(name);
+    if (!isAsSeen(queue, seen)) return false;
     if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
     if (rateLimit !== undefined) queue.rateLimit = rateLimit;
     this.jobs.wake(name);
+    return true;
   }
 
   async editJobs(
@@ -139,12 +151,12 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     } else if (state !== 'awaiting' && runAt !== null) this.jobs.schedule(record, runAt, null);
   }
 
-  async quietServer(id: string): Promise<ServerControlResult> {
-    return this.servers.request(id, 'quiet');
+  async quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
+    return this.servers.request(id, 'quiet', check);
   }
 
-  async stopServer(id: string): Promise<ServerControlResult> {
-    return this.servers.request(id, 'stop');
+  async stopServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
+    return this.servers.request(id, 'stop', check);
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
@@ -154,13 +166,30 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  #control(id: string, change: (record: JobRecord) => 'changed' | 'unchanged' | 'illegal'): ControlResult {
+  #control(
+    id: string,
+    { check, transaction }: ControlOptions = {},
+    change: (record: JobRecord) => 'changed' | 'unchanged' | 'illegal',
+  ): ControlResult {
+    if (transaction !== undefined)
+      throw new TypeError('Jobs in memory cannot take part in a database transaction');
     const record = this.jobs.find(id);
     if (record === undefined) return { outcome: 'unknown' };
+    check?.(toJob(record));
     const result = change(record);
     const job = toJob(record);
     return result === 'illegal'
       ? { outcome: 'illegal', job }
       : { outcome: 'ok', job, changed: result === 'changed' };
   }
+}
+
+function isAsSeen(queue: QueueSettings, seen: QueueSettings | undefined): boolean {
+  if (seen === undefined) return true;
+  const settings = ({ pausedAt, concurrencyLimit, rateLimit }: QueueSettings): object => ({
+    paused: pausedAt !== null,
+    concurrencyLimit,
+    rateLimit,
+  });
+  return isDeepStrictEqual(settings(queue), settings(seen));
 }

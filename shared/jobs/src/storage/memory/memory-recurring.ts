@@ -12,8 +12,10 @@ import { Schedule } from '../../recurring/schedule.js';
 import type {
   FiredRecurringJob,
   FiringReport,
+  RecurringControlOptions,
   RecurringJobs,
   SynchronizationReport,
+  TriggeredJob,
 } from '../recurring-jobs.js';
 import type { Clock } from '../clock.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -71,7 +73,8 @@ export class MemoryRecurringJobs implements RecurringJobs {
     });
   }
 
-  async remove(id: string): Promise<boolean> {
+  async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
+    this.#checked(id, check);
     return this.#records.delete(id);
   }
 
@@ -94,24 +97,29 @@ export class MemoryRecurringJobs implements RecurringJobs {
       .map(toRecurringJob);
   }
 
-  async trigger(id: string): Promise<{ id: string; queue: string } | null> {
-    const record = this.#records.get(id);
+  async trigger(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<TriggeredJob | null> {
+    if (transaction !== undefined)
+      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    const record = this.#checked(id, check);
     if (record === undefined) return null;
     const job = jobOf(record, record.args, this.#now());
     this.#jobs.add([job]);
-    return job;
+    return { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
   }
 
-  async pause(id: string): Promise<RecurringJob | null> {
-    const record = this.#records.get(id);
+  async pause(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
+    const record = this.#checked(id, check);
     if (record === undefined) return null;
     record.pausedAt ??= this.#now();
     record.nextDueAt = null;
     return toRecurringJob(record);
   }
 
-  async resume(id: string): Promise<RecurringJob | null> {
-    const record = this.#records.get(id);
+  async resume(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
+    const record = this.#checked(id, check);
     if (record === undefined) return null;
     if (record.pausedAt !== null) {
       record.pausedAt = null;
@@ -155,6 +163,12 @@ export class MemoryRecurringJobs implements RecurringJobs {
       .filter((ms) => ms > 0 && ms < Infinity);
     const nextDueMs = waits.length === 0 ? null : Math.min(...waits);
     return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
+  }
+
+  #checked(id: string, check: RecurringControlOptions['check']): RecurringRecord | undefined {
+    const record = this.#records.get(id);
+    if (record !== undefined) check?.(toRecurringJob(record));
+    return record;
   }
 
   #fire(record: RecurringRecord, now: Date): FiredRecurringJob | null {

@@ -94,10 +94,11 @@ export class MemoryServers {
     };
   }
 
-  request(id: string, request: ServerRequest): ServerControlResult {
+  request(id: string, request: ServerRequest, check?: (server: Server) => void): ServerControlResult {
     const entry = this.#entries.get(id);
     if (entry === undefined) return { outcome: 'unknown' };
     const { server, onRequest } = entry;
+    check?.({ ...server, queues: [...server.queues] });
     const changed = server.requested !== request && server.requested !== 'stop';
     if (changed) {
       server.requested = request;

@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { house } from './house/house.js';
+import { eventually } from './system/eventually.js';
+import { useSystem } from './system/system.js';
+
+/** Handlers that do not end: in a transaction, between its statements or in one, and in a statement of the application's pool. */
+const application = `
+import { defineJob, handleJob } from '@longshore/jobs';
+
+const define = (name) => defineJob({ name, queue: 'default', retryDelay: () => 600_000 });
+const [idle, asleep, elsewhere] = ['idle', 'asleep', 'elsewhere'].map(define);
+const forever = () => new Promise((resolve) => setTimeout(resolve, 600_000));
+
+export const application = {
+  name: 'unending',
+  handlers: [],
+  tables: {
+    migrations: { directory: new URL('./migrations', import.meta.url), schema: 'unending' },
+    resources: [],
+    jobs: [idle, asleep, elsewhere],
+    createHandlers: ({ database }) => [
+      handleJob(idle, ({ transaction }) => transaction(forever)),
+      handleJob(asleep, ({ transaction }) => transaction((client) => client.query('select pg_sleep(600)'))),
+      handleJob(elsewhere, () => database.query('select pg_sleep(600)')),
+    ],
+  },
+};
+`;
+
+describe('a worker that is asked to stop while its handlers hold transactions', function () {
+  this.timeout(120_000);
+  const system = useSystem({ STOP_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '4' });
+  let directory: string;
+  let database: pg.Client;
+  let ending: string;
+  let tookMs: number;
+
+  before(async () => {
+    await mkdir(path.join(house, '.data'), { recursive: true });
+    directory = await mkdtemp(path.join(house, '.data', 'unending-'));
+    await mkdir(path.join(directory, 'migrations'));
+    await writeFile(path.join(directory, 'migrations', '001_nothing.sql'), '-- Up Migration\nselect 1;\n');
+    const module = path.join(directory, 'application.mjs');
+    await writeFile(module, application);
+    const worker = await system().start('worker', { LONGSHORE_APP: module });
+    database = new pg.Client(system().postgres.url);
+    database.on('error', () => undefined); // it may outlive the server that it looks at
+    await database.connect();
+    await database.query(
+      `select longshore.enqueue(name) from unnest(array['idle', 'asleep', 'asleep', 'elsewhere']) as name`,
+    );
+    await eventually(async () => {
+      const { rows } = await database.query(
+        `select from longshore.job where server_id is not null
+         union all select from pg_stat_activity where query like 'select pg_sleep%'`,
+      );
+      return rows.length === 4 + 3;
+    });
+    const startedAt = performance.now();
+    ending = await worker.end('SIGTERM');
+    tookMs = performance.now() - startedAt;
+  });
+
+  after(async () => {
+    await database.end();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('ends in order, soon after the time that it lets them have', () => {
+    expect(ending).to.equal('exit 0');
+    expect(tookMs).to.be.within(2_000, 2_000 + 3_000);
+  });
+
+  it('gives their jobs back, the attempt not counted', async () => {
+    const { rows } = await database.query(
+      'select distinct server_id, attempt, past_attempts from longshore.job',
+    );
+    expect(rows).to.deep.equal([{ server_id: null, attempt: 0, past_attempts: null }]);
+  });
+
+  it('leaves no transaction open', async () => {
+    const { rows } = await database.query(
+      `select query from pg_stat_activity where pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'
+         and query not like '%pg_sleep%'`,
+    );
+    expect(rows).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,14 @@
+import type { ServerDescription } from '../storage/storage.js';
+import type { ResolvedServerOptions } from './server-options.js';
+
+/** What others get to know of a server. */
+export function describeServer(options: ResolvedServerOptions): ServerDescription {
+  return {
+    host: options.host,
+    pid: process.pid,
+    queues: [...options.queues.names],
+    jobNames: options.handlers.map(({ definition }) => definition.name),
+    concurrency: options.concurrency,
+    timeoutMs: options.serverTimeoutMs,
+  };
+}
