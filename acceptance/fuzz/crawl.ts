@@ -1,0 +1,91 @@
+import type { Client } from './client.js';
+import type { Findings } from './findings.js';
+import { curlOf } from './request.js';
+
+/** Pages that differ in nothing but ids and values of parameters are one kind; of each kind so many are looked at. */
+const eachKind = 30;
+const lanes = 4;
+
+/** Where the findings of the crawl are. */
+export const crawled = 'the dashboard';
+
+/** Follows the links of the dashboard from its overview, and opens the page of each job. Returns how many pages answered. */
+export async function crawl(client: Client, findings: Findings, jobs: readonly string[]): Promise<number> {
+  const start = '/job-dashboard';
+  const seen = new Set([start]);
+  const kinds = new Map<string, number>();
+  const waiting = [start, ...jobs.map((id) => `${start}/jobs/${id}`)];
+  for (const path of waiting) seen.add(path);
+  let answered = 0;
+
+  const follow = (html: string, from: string): void => {
+    for (const [, href = ''] of html.matchAll(/<a\s[^>]*?href="([^"]*)"/g)) {
+      const url = new URL(
+        href.replaceAll('&amp;', '&').replaceAll('&#34;', '"').replaceAll('&#39;', "'"),
+        client.baseUrl + from,
+      );
+      const path = url.pathname + url.search;
+      if (!url.pathname.startsWith(start) || url.origin !== client.baseUrl || seen.has(path)) continue;
+      const kind = kindOf(url);
+      const count = (kinds.get(kind) ?? 0) + 1;
+      kinds.set(kind, count);
+      if (count > eachKind) continue;
+      seen.add(path);
+      waiting.push(path);
+    }
+  };
+
+  const visit = async (path: string): Promise<void> => {
+    const request = { method: 'GET', path, headers: { accept: 'text/html' }, body: undefined };
+    const curl = curlOf(client.baseUrl, request);
+    try {
+      const answer = await client.send(request);
+      if (answer === null) return;
+      if (answer.status === 303 || answer.status === 302)
+        follow(`<a href="${answer.headers.location ?? ''}"`, path);
+      else if (answer.status === 200) answered += 1;
+      else
+        findings.add(
+          crawled,
+          {
+            what: `answers ${answer.status} (${kindOf(new URL(path, client.baseUrl))})`,
+            detail: textOf(answer.text),
+          },
+          curl,
+        );
+      follow(answer.text, path);
+    } catch (error) {
+      findings.add(crawled, { what: 'no answer', detail: String(error) }, curl);
+    }
+  };
+
+  let busy = 0;
+  await new Promise<void>((resolve) => {
+    const next = (): void => {
+      while (busy < lanes && waiting.length > 0) {
+        const path = waiting.shift() ?? start;
+        busy += 1;
+        void visit(path).finally(() => {
+          busy -= 1;
+          next();
+        });
+      }
+      if (busy === 0) resolve();
+    };
+    next();
+  });
+  return answered;
+}
+
+function kindOf({ pathname, searchParams }: URL): string {
+  const place = pathname.replace(/^(\/job-dashboard\/[\w-]+)\/[^/]+/, '$1/:id');
+  return `${place}?${[...new Set(searchParams.keys())].toSorted().join('&')}`;
+}
+
+/** What a page says, in a few words. */
+function textOf(html: string): string {
+  return html
+    .replaceAll(/<(?:script|style|nav|header)[\s\S]*?<\/\w+>|<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 300);
+}
