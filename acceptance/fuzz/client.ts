@@ -130,7 +130,7 @@ async function read(response: IncomingMessage, isStream: boolean): Promise<strin
   }
   const bytes = Buffer.concat(chunks);
   const encoding = response.headers['content-encoding'];
-  if (isStream || bytes.length === 0) return isStream ? '' : '';
+  if (isStream || bytes.length === 0) return '';
   if (encoding === 'gzip') return gunzipSync(bytes).toString();
   if (encoding === 'br') return brotliDecompressSync(bytes).toString();
   if (encoding === 'deflate') return inflateSync(bytes).toString();

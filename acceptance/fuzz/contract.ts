@@ -68,7 +68,7 @@ export class Contract {
     if (type === 'text/event-stream') return [];
     if (!type.endsWith('json'))
       return this.#violations(media.schema, text, `the ${type} of status ${status}`);
-    const json = parse(text);
+    const json = parseJson(text);
     if (json === undefined)
       return [{ what: `status ${status} has a body that is no JSON`, detail: text.slice(0, 300) }];
     return [
@@ -99,7 +99,7 @@ export class Contract {
       headers['content-encoding'] !== undefined
     )
       return [];
-    const json = parse(body);
+    const json = parseJson(body);
     if (json === undefined) return [];
     return this.#violations(schema, json, `status ${status} for a body that the document forbids`);
   }
@@ -147,7 +147,7 @@ function wrongCodes(status: number, payload: unknown): readonly Breach[] {
 /** The first line of a message and where it came from, without what is different each time. */
 function causeOf(text: string): string {
   const message =
-    (parse(text) as { errors?: readonly { internalMessage?: string }[] } | undefined)?.errors?.[0]
+    (parseJson(text) as { errors?: readonly { internalMessage?: string }[] } | undefined)?.errors?.[0]
       ?.internalMessage ?? text;
   const [first = '', ...rest] = message.replace(/^Incident \S+\s*/, '').split('\n');
   const frame = rest.find((line) => /\/(?:shared|services)\//.test(line)) ?? '';
@@ -159,7 +159,8 @@ function causeOf(text: string): string {
     .trim();
 }
 
-function parse(text: string): unknown {
+/** What JSON text stands for; undefined if it is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -6,6 +6,9 @@ import { curlOf } from './request.js';
 const eachKind = 30;
 const lanes = 4;
 
+/** A page may name what has been removed since: the recurring job of a job, its parent, the server that ran it. */
+const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers)\/[^/]+$/;
+
 /** Where the findings of the crawl are. */
 export const crawled = 'the dashboard';
 
@@ -14,7 +17,8 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   const start = '/job-dashboard';
   const seen = new Set([start]);
   const kinds = new Map<string, number>();
-  const waiting = [start, ...jobs.map((id) => `${start}/jobs/${id}`)];
+  const waiting = jobs.map((id) => `${start}/jobs/${id}`);
+  const pagesOfJobs = new Set(waiting);
   for (const path of waiting) seen.add(path);
   let answered = 0;
 
@@ -44,6 +48,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
       if (answer.status === 303 || answer.status === 302)
         follow(`<a href="${answer.headers.location ?? ''}"`, path);
       else if (answer.status === 200) answered += 1;
+      else if (answer.status === 404 && mayBeGone.test(path) && !pagesOfJobs.has(path)) return;
       else
         findings.add(
           crawled,
@@ -59,21 +64,11 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
     }
   };
 
-  let busy = 0;
-  await new Promise<void>((resolve) => {
-    const next = (): void => {
-      while (busy < lanes && waiting.length > 0) {
-        const path = waiting.shift() ?? start;
-        busy += 1;
-        void visit(path).finally(() => {
-          busy -= 1;
-          next();
-        });
-      }
-      if (busy === 0) resolve();
-    };
-    next();
-  });
+  const lane = async (): Promise<void> => {
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await visit(path);
+  };
+  await visit(start); // it links to more than one lane's work
+  await Promise.all(Array.from({ length: lanes }, lane));
   return answered;
 }
 

@@ -68,6 +68,8 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'accept-encoding': ['gzip', 'br', 'gzip;q=0', '*', 'identity;q=0', 'x'],
   'x-request-id': ['r1', '', 'x'.repeat(500), 'a"b', '{}'],
   traceparent: ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '00-0-0-00', '', 'x'.repeat(500)],
+  // Keys that the service has made for others: expired, read-only, or confined to queues.
+  'x-api-key': [...Array.from({ length: 9 }, (_, number) => placeholder('key', number)), '', 'lsk_x'],
   authorization: [
     '',
     'Bearer',
@@ -85,6 +87,7 @@ const everywhere = [
   'x-request-id',
   'traceparent',
   'authorization',
+  'x-api-key',
   'prefer',
   'if-match',
   'if-none-match',

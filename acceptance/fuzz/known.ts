@@ -21,7 +21,11 @@ export class Known {
   /** The parameter of the items of a collection, by the collection's path and by its last segment. */
   readonly #parameterOf = new Map<string, string>();
 
-  constructor(operations: readonly Operation[]) {
+  readonly #untouchable: ReadonlySet<string>;
+
+  /** @param untouchable ids that no request may use */
+  constructor(operations: readonly Operation[], untouchable: readonly string[]) {
+    this.#untouchable = new Set(untouchable);
     for (const { template } of operations.toReversed()) {
       const [, collection = '', name = '', parameter = ''] =
         /^(.*\/([\w-]+))\/\{(\w+)\}$/.exec(template) ?? [];
@@ -37,6 +41,8 @@ export class Known {
     if (typeof tag === 'string') this.#tags.set(path, tag);
     this.#noteCursors(path, String(headers['link'] ?? ''));
     const collection = operation.template.replace(/\/search\/\{\w+\}$/, '');
+    const { key: secret } = (json ?? {}) as { key?: unknown };
+    if (typeof secret === 'string') remember(this.#ids, 'key', secret);
     const parameter =
       this.#parameterOf.get(collection) ?? this.#parameterOf.get(collection.split('/').at(-1) ?? '');
     if (parameter === undefined) return undefined;
@@ -44,7 +50,9 @@ export class Known {
     const found = (Array.isArray(json) ? json : [json]).flatMap((item: unknown) => {
       const id =
         typeof item === 'object' && item !== null ? (item as Record<string, unknown>)[key] : undefined;
-      return typeof id === 'string' && id !== '' ? [{ ...binding, [parameter]: id }] : [];
+      return typeof id === 'string' && id !== '' && !this.#untouchable.has(id)
+        ? [{ ...binding, [parameter]: id }]
+        : [];
     });
     for (const one of found) {
       remember(this.#ids, parameter, one[parameter] ?? '');

@@ -109,8 +109,8 @@ function legalText(schema: Schema, name: string): Values {
   const fits = (value: string): boolean =>
     value.isWellFormed() &&
     !value.includes('\0') &&
-    [...value].length >= minLength &&
-    [...value].length <= maxLength;
+    Array.from(value).length >= minLength &&
+    Array.from(value).length <= maxLength;
   const lengths = [minLength, Math.min(maxLength, 5_000)].flatMap((length) =>
     ['x', '€'].map((c) => c.repeat(length)),
   );

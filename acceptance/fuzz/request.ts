@@ -79,9 +79,8 @@ export function curlOf(baseUrl: string, { method, path, headers, body }: Request
 function bodyOption(body: string | Uint8Array): string {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('latin1');
   const repeated = /^(?:\[{1000,}|(?:\{"a":){100,})/.test(text);
-  if (text.length > 3_000 || repeated)
-    return `-d ${quote(`${text.slice(0, 200)}`)} # … ${text.length} characters`;
-  if (typeof body === 'string' && !/[\0-\x1f]/.test(text)) return `-d ${quote(text)}`;
+  if (text.length > 3_000 || repeated) return `-d ${quote(text.slice(0, 200))} # … ${text.length} characters`;
+  if (typeof body === 'string' && /^\P{Cc}*$/u.test(text)) return `-d ${quote(text)}`;
   const bytes = [...Buffer.from(body)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
   return `--data-binary @<(printf ${quote(bytes)})`;
 }

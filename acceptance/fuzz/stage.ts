@@ -18,9 +18,9 @@ export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
 
 /** Real services on a real Postgres. */
 export class Stage {
-  readonly api: Service;
-  readonly worker: Service;
-  readonly dashboard: Service;
+  readonly services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>;
+  /** The worker that requests may stop. */
+  readonly #spare: Service;
   readonly #postgres: Postgres;
   readonly #directory: string;
   readonly #watch: NodeJS.Timeout;
@@ -30,13 +30,13 @@ export class Stage {
   private constructor(
     postgres: Postgres,
     directory: string,
-    [api, worker, dashboard]: readonly [Service, Service, Service],
+    services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>,
+    spare: Service,
   ) {
     this.#postgres = postgres;
     this.#directory = directory;
-    this.api = api;
-    this.worker = worker;
-    this.dashboard = dashboard;
+    this.services = services;
+    this.#spare = spare;
     this.#watch = setInterval(() => void this.#weigh(), lookMs);
   }
 
@@ -63,20 +63,19 @@ export class Stage {
       },
       startMs,
     );
-    const others = await Promise.all([
-      startService('worker', { ...environment, WORKER_CONCURRENCY: '50' }, startMs),
+    const worker = { ...environment, WORKER_CONCURRENCY: '50' };
+    const [watched, spare, dashboard] = await Promise.all([
+      startService('worker', worker, startMs),
+      startService('worker', worker, startMs),
       startService('dashboard', environment, startMs),
     ]);
-    return new Stage(postgres, directory, [api, ...others]);
-  }
-
-  get services(): Readonly<Record<string, Service>> {
-    return { api: this.api, worker: this.worker, dashboard: this.dashboard };
+    return new Stage(postgres, directory, { api, worker: watched, dashboard }, spare);
   }
 
   async end(): Promise<void> {
     clearInterval(this.#watch);
-    await Promise.all(Object.values(this.services).map((service) => service.end('SIGKILL')));
+    const all = [...Object.values(this.services), this.#spare];
+    await Promise.all(all.map((service) => service.end('SIGKILL')));
     await this.#postgres.remove();
     await rm(this.#directory, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
 import type { Client } from './client.js';
-import type { Contract } from './contract.js';
+import { type Contract, parseJson } from './contract.js';
 import type { Findings } from './findings.js';
 import type { Binding, Known } from './known.js';
 import type { Chain, Plan } from './plan.js';
@@ -25,11 +25,11 @@ export async function storm(ground: Ground, chains: readonly Chain[], lanes: num
 }
 
 async function sendChain(ground: Ground, chain: Chain): Promise<void> {
-  let own: Binding = {};
+  // Later steps are about what the first has created, and about what others have created below it.
+  const own = new Map<string, string>();
   for (const plan of chain) {
-    const created = await sendPlan(ground, plan, own);
-    // Later steps are about what the first has created, and about what others have created below it.
-    own = { ...created, ...own };
+    const created = await sendPlan(ground, plan, Object.fromEntries(own));
+    for (const [name, value] of Object.entries(created ?? {})) if (!own.has(name)) own.set(name, value);
   }
 }
 
@@ -46,7 +46,7 @@ async function sendPlan(ground: Ground, plan: Plan, own: Binding): Promise<Bindi
     for (const breach of contract.check(operation, request, answer)) findings.add(place, breach, curl);
     if (answer.status >= 300 || answer.text === '') return undefined;
     const isJson = answer.headers['content-type']?.includes('json') === true;
-    const json: unknown = isJson ? JSON.parse(answer.text) : undefined;
+    const json = isJson ? parseJson(answer.text) : undefined;
     return known.note(operation, request.place, request.binding, { headers: answer.headers, json });
   } catch (error) {
     findings.add(place, { what: 'no answer', detail: String(error) }, curl);
