@@ -8,11 +8,6 @@ interface Job {
   readonly finishedAt: string | null;
 }
 
-interface Queue {
-  readonly name: string;
-  readonly counts: Readonly<Record<string, number>>;
-}
-
 const job = { name: 'greet', args: { name: 'control' } };
 
 /** Honest work after the storm: whether the platform still moves. */
@@ -25,34 +20,22 @@ export class Control {
     this.#headers = { ...headers, 'content-type': 'application/json' };
   }
 
-  /** Undoes what legal requests have ordered: paused queues and limits. Then waits until the queue of control jobs is empty. */
+  /** Undoes what legal requests have ordered: a pause of the queue, and its limits. Then waits until a first job is through. */
   async clear(deadlineMs: number): Promise<void> {
-    for (const { name } of await this.#get<readonly Queue[]>('/queues?limit=1000')) {
-      const place = `/queues/${encodeURIComponent(name)}`;
-      await this.#send('PATCH', place, { concurrencyLimit: null, rateLimit: null });
-      await this.#send('PUT', `${place}/resume`, undefined);
-    }
-    await eventually(async () => {
-      const { counts } = await this.#get<Queue>('/queues/default');
-      return (counts['enqueued'] ?? 0) + (counts['processing'] ?? 0) < 5;
-    }, deadlineMs);
+    await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
+    await this.#send('PUT', '/queues/default/resume', undefined);
+    await this.#lasted(await this.#send<Job>('POST', '/jobs', job), deadlineMs);
   }
 
   async runJob(): Promise<number> {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
   }
 
+  /** Resolves when the follow-up has ended, which waits for the jobs. */
   async runBatch(): Promise<number> {
-    const batch = await this.#send<{ id: string }>('POST', '/batches', {
-      jobs: [job, job, job],
-      followUp: job,
-    });
-    const jobs = await eventually(async () => {
-      const { followUpId } = await this.#get<{ followUpId?: string | null }>(`/batches/${batch.id}`);
-      const all = await this.#get<readonly Job[]>(`/batches/${batch.id}/jobs`);
-      return all.every(({ state }) => state === 'done') ? { all, followUpId } : null;
-    }, 10_000);
-    return Math.max(...(jobs?.all ?? []).map(tookMs));
+    const ordered = { jobs: [job, job, job], followUp: job };
+    const { followUpId } = await this.#send<{ followUpId: string }>('POST', '/batches', ordered);
+    return this.#lasted({ id: followUpId });
   }
 
   async runContinuation(): Promise<number> {
@@ -67,11 +50,11 @@ export class Control {
     return Math.max(...(await Promise.all(jobs.map((one) => this.#lasted(one)))));
   }
 
-  async #lasted({ id }: Job): Promise<number> {
+  async #lasted({ id }: Pick<Job, 'id'>, deadlineMs = 10_000): Promise<number> {
     const done = await eventually(async () => {
       const now = await this.#get<Job>(`/jobs/${id}`);
       return now.state === 'done' ? now : null;
-    }, 10_000);
+    }, deadlineMs);
     return done === null ? Infinity : tookMs(done);
   }
 

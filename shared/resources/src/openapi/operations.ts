@@ -184,8 +184,12 @@ function pageSchema({ limits, singular }: Resource): JsonSchema {
   return { type: 'array', maxItems: limits.max, items: itemOrFields(singular) };
 }
 
-function createSchema({ resource, serves }: OperationPlace): JsonSchema {
-  const one = schemaReference(`${resource.singular} create`);
+function createSchema({ resource, serves, placedBy }: OperationPlace): JsonSchema {
+  const { required = [] } = resource.bodies.create;
+  const one =
+    placedBy !== undefined && required.includes(placedBy)
+      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== placedBy) }
+      : schemaReference(`${resource.singular} create`);
   return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] } : one;
 }
 
