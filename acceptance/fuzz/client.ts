@@ -27,7 +27,7 @@ export class Client {
   readonly #agent: Agent;
   readonly #limitMs: number;
   /** What each connection was used for before. */
-  readonly #before = new WeakMap<Socket, string>();
+  readonly #before = new WeakMap<Socket, Request>();
   sent = 0;
 
   /** @param limitMs how long an answer may take */
@@ -72,7 +72,7 @@ export class Client {
       headers: { ...headers, ...(bytes && { 'content-length': String(bytes.length) }) },
     });
     const waits = /[?&]wait=/.test(path);
-    let previous = '';
+    let previous: Request | undefined;
     let isLate = false;
     let hasLeft = false;
     const leave = (): void => {
@@ -85,8 +85,8 @@ export class Client {
     }, this.#limitMs);
     const patience = waits ? setTimeout(leave, patienceMs) : undefined;
     sent.once('socket', (socket: Socket) => {
-      previous = this.#before.get(socket) ?? '';
-      this.#before.set(socket, curlOf(this.baseUrl, { method, path, headers, body }));
+      previous = this.#before.get(socket);
+      this.#before.set(socket, { method, path, headers, body });
     });
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -109,7 +109,9 @@ export class Client {
       if (isStale) throw staleConnection;
       const what = isLate ? `no answer within ${this.#limitMs} ms` : String(error);
       throw new NoAnswerError(
-        previous === '' ? what : `${what}; the connection was used before: ${previous}`,
+        previous === undefined
+          ? what
+          : `${what}; the connection was used before: ${curlOf(this.baseUrl, previous)}`,
         { cause: error },
       );
     } finally {

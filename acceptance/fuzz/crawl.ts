@@ -1,6 +1,5 @@
 import type { Client } from './client.js';
 import type { Findings } from './findings.js';
-import { curlOf } from './request.js';
 
 /** Pages that differ in nothing but ids and values of parameters are one kind; of each kind so many are looked at. */
 const eachKind = 30;
@@ -41,7 +40,6 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
 
   const visit = async (path: string): Promise<void> => {
     const request = { method: 'GET', path, headers: { accept: 'text/html' }, body: undefined };
-    const curl = curlOf(client.baseUrl, request);
     try {
       const answer = await client.send(request);
       if (answer === null) return;
@@ -56,11 +54,12 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
             what: `answers ${answer.status} (${kindOf(new URL(path, client.baseUrl))})`,
             detail: textOf(answer.text),
           },
-          curl,
+          client.baseUrl,
+          request,
         );
       follow(answer.text, path);
     } catch (error) {
-      findings.add(crawled, { what: 'no answer', detail: String(error) }, curl);
+      findings.add(crawled, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
     }
   };
 

@@ -6,7 +6,6 @@ export interface Options {
 }
 
 /** Reads `SEED` (default: another one each time) and `REQUESTS`. @throws {RangeError} */
-// oxlint-disable-next-line node/no-process-env -- the options of a mocha run
 export function readOptions(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Options {

@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Binding, Known } from './known.js';
 import { fill } from './placeholder.js';
 import type { Plan } from './plan.js';
@@ -62,7 +66,7 @@ function encodePart(text: string): string {
 }
 
 /** A command line that sends the request again. */
-export function curlOf(baseUrl: string, { method, path, headers, body }: Request): string {
+export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
   const options = Object.entries(headers).map(([name, value]) =>
     value === '' ? `-H ${quote(`${name};`)}` : `-H ${quote(`${name}: ${value}`)}`,
   );
@@ -70,19 +74,24 @@ export function curlOf(baseUrl: string, { method, path, headers, body }: Request
   return [
     'curl -sig',
     ...(method === 'GET' ? [] : [`-X ${method}`]),
-    quote(baseUrl + path),
+    quote(baseUrl + target),
     ...options,
     ...shown,
   ].join(' ');
 }
 
 function bodyOption(body: string | Uint8Array): string {
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString('latin1');
-  const repeated = /^(?:\[{1000,}|(?:\{"a":){100,})/.test(text);
-  if (text.length > 3_000 || repeated) return `-d ${quote(text.slice(0, 200))} # … ${text.length} characters`;
-  if (typeof body === 'string' && /^\P{Cc}*$/u.test(text)) return `-d ${quote(text)}`;
-  const bytes = [...Buffer.from(body)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
-  return `--data-binary @<(printf ${quote(bytes)})`;
+  const isPlain = typeof body === 'string' && body.length <= 3_000 && /^\P{Cc}*$/u.test(body);
+  return isPlain ? `-d ${quote(body)}` : `--data-binary @${saved(body)}`;
+}
+
+/** Keeps a body that is too long or too odd for a command line in a file. */
+function saved(body: string | Uint8Array): string {
+  const directory = path.join(tmpdir(), 'longshore-fuzz-bodies');
+  mkdirSync(directory, { recursive: true });
+  const file = path.join(directory, createHash('sha256').update(body).digest('hex').slice(0, 16));
+  writeFileSync(file, body);
+  return file;
 }
 
 function quote(text: string): string {

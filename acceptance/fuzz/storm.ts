@@ -3,7 +3,7 @@ import { type Contract, parseJson } from './contract.js';
 import type { Findings } from './findings.js';
 import type { Binding, Known } from './known.js';
 import type { Chain, Plan } from './plan.js';
-import { curlOf, fillRequest, type FilledRequest } from './request.js';
+import { fillRequest, type FilledRequest } from './request.js';
 
 /** What requests are sent with and what their answers are held against. */
 export interface Ground {
@@ -39,17 +39,17 @@ async function sendPlan(ground: Ground, plan: Plan, own: Binding): Promise<Bindi
   const request: FilledRequest = { ...filled, headers: { ...ground.headers, ...filled.headers } };
   const { operation } = plan;
   const place = placeOf(plan);
-  const curl = curlOf(client.baseUrl, request);
   try {
     const answer = await client.send(request);
     if (answer === null) return undefined;
-    for (const breach of contract.check(operation, request, answer)) findings.add(place, breach, curl);
+    for (const breach of contract.check(operation, request, answer))
+      findings.add(place, breach, client.baseUrl, request);
     if (answer.status >= 300 || answer.text === '') return undefined;
     const isJson = answer.headers['content-type']?.includes('json') === true;
     const json = isJson ? parseJson(answer.text) : undefined;
     return known.note(operation, request.place, request.binding, { headers: answer.headers, json });
   } catch (error) {
-    findings.add(place, { what: 'no answer', detail: String(error) }, curl);
+    findings.add(place, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { Operation } from './document.js';
 import type { Binding } from './known.js';
 import type { Plan } from './plan.js';
-import { curlOf, fillRequest } from './request.js';
+import { fillRequest } from './request.js';
 import { type Ground, placeOf } from './storm.js';
 
 /** How many of the collections of one kind are read: the jobs of a queue, say. */
@@ -88,13 +88,18 @@ async function read(
   const filled = fillRequest(plan, known, own);
   const request = { ...filled, headers: { ...ground.headers, ...filled.headers } };
   const place = afterwards(plan);
-  const curl = curlOf(client.baseUrl, request);
   try {
     const answer = await client.send(request);
     if (answer === null) return undefined;
-    for (const breach of contract.check(plan.operation, request, answer)) findings.add(place, breach, curl);
+    for (const breach of contract.check(plan.operation, request, answer))
+      findings.add(place, breach, client.baseUrl, request);
     if (!allowed.includes(answer.status)) {
-      findings.add(place, { what: `answers ${answer.status}`, detail: answer.text.slice(0, 500) }, curl);
+      findings.add(
+        place,
+        { what: `answers ${answer.status}`, detail: answer.text.slice(0, 500) },
+        client.baseUrl,
+        request,
+      );
       return undefined;
     }
     if (answer.status !== 200) return undefined;
@@ -105,7 +110,7 @@ async function read(
     });
     return { items, link: String(answer.headers['link'] ?? '') };
   } catch (error) {
-    findings.add(place, { what: 'no answer', detail: String(error) }, curl);
+    findings.add(place, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
     return undefined;
   }
 }
