@@ -14,12 +14,14 @@ export interface Findings {
 
 /** Prints everything, the last lines as mocha does. Returns whether all is well. */
 export function report({ accepted, tally, occurrences, checks, details }: Findings): boolean {
-  console.log(`\nRecovery, from the fault until all jobs of that moment and a new one were done`);
+  console.log(
+    `\n${occurrences.length} faults. Recovery, from the fault until all jobs of that moment and a new one were done`,
+  );
   for (const [fault, times] of byFault(occurrences)) {
     const middle = times[Math.floor(times.length / 2)] ?? NaN;
     const most = times.at(-1) ?? NaN;
     console.log(
-      `  ${fault.padEnd(18)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(most)}`,
+      `  ${fault.padEnd(20)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(most)}`,
     );
   }
   const { done, repeated, lost, doubled } = tally;
