@@ -51,7 +51,7 @@ export const jobProperties: readonly Property[] = [
   ],
   [
     'jobs that ran together with more of their key or queue than it allows',
-    `select job_id from (${effects}) as effect where together > allowed`,
+    `select * from (${effects}) as effect where together > allowed`,
   ],
   [
     'jobs of which there are several with one idempotency key',

@@ -24,9 +24,14 @@ async function run(options: Options): Promise<boolean> {
   let load: Load | undefined;
   try {
     fleet = await Fleet.start(postgres.url);
+    // As `limitQueue` does it.
     await observer.query(
-      `insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
-       on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit`,
+      `with queue as (
+         insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
+         on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit
+         returning id
+       )
+       insert into longshore.queue_bucket (queue_id, tokens) select id, 50 from queue`,
       [JSON.stringify({ jobs: 100, periodMs: 1_000, burst: 50 })],
     );
     load = new Load(fleet.apiUrls, postgres.url, options.seed);

@@ -29,8 +29,9 @@ export function report({ accepted, tally, occurrences, checks, details }: Findin
   console.log(
     `${lost} attempts were taken back from servers; ${doubled} plain jobs had more than one effect\n`,
   );
-  for (const { property, breaches } of checks) {
+  for (const { property, breaches, samples = '' } of checks) {
     console.log(`  ${breaches === 0 ? '✔' : '✘'} ${property}: ${breaches}`);
+    if (breaches !== 0 && samples !== '') console.log(`    ${samples}`);
   }
   const failing = checks.filter(({ breaches }) => breaches !== 0).length;
   if (failing > 0) console.log(`\n${details.join('\n\n')}`);

@@ -7,6 +7,8 @@ import { storeProperties } from './store-properties.js';
 export interface Check {
   readonly property: string;
   readonly breaches: number;
+  /** Some of them, as JSON. */
+  readonly samples?: string;
 }
 
 /** Looks at every table of store and ledger when everything has settled. */
@@ -16,13 +18,14 @@ export async function judge(
 ): Promise<Check[]> {
   const checks: Check[] = [];
   for (const [property, sql] of [...jobProperties, ...storeProperties]) {
-    const [row] = await observer.query<{ breaches: number }>(
+    const [row] = await observer.query<{ breaches: number; samples: string | null }>(
       `with accepted as materialized (select unnest($1::uuid[]) as id),
        promised as materialized (select unnest($2::uuid[]) as id)
-       select count(*)::integer as breaches from (${sql}) as breach`,
+       select count(*)::integer as breaches, left((jsonb_agg(to_jsonb(breach)) filter (where nth <= 5))::text, 3000) as samples
+       from (select *, row_number() over () as nth from (${sql}) as found) as breach`,
       [jobs, batches],
     );
-    checks.push({ property, breaches: row?.breaches ?? NaN });
+    checks.push({ property, breaches: row?.breaches ?? NaN, samples: row?.samples ?? '' });
   }
   return checks;
 }

@@ -51,9 +51,26 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/** How many transactions of jobs with this key are open, this one included. A lock that all of them share tells. */
-async function openTogether(client: Database, { args: { key = '' } }: Attempt): Promise<number> {
+/** So often it is looked whether there are too many transactions of a key, and with so long a pause, in milliseconds. */
+const looks = 5;
+const lookEveryMs = 20;
+
+/**
+ * How many transactions of jobs with this key are open, this one included, as told by a lock that all of them share. Postgres lets
+ * go of a transaction's locks a moment after others see that it has committed, so the least of several looks counts if
+ * they are too many.
+ */
+async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
+  let least = Infinity;
+  for (let look = 0; look < looks && least > limit; look++) {
+    if (look > 0) await sleep(lookEveryMs);
+    least = Math.min(least, await holdersOf(client, key));
+  }
+  return least;
+}
+
+async function holdersOf(client: Database, key: string): Promise<number> {
   const sql = `select count(*)::integer as number from pg_locks
     where locktype = 'advisory' and classid = 77 and objid = (hashtext($1)::bigint & 4294967295) and granted
       and database = (select oid from pg_database where datname = current_database())`;

@@ -34,7 +34,10 @@ export function jobOrder(random: () => number): JobOrder {
   return {
     name,
     args: {
-      ms: Math.round(random() * (chance(0.05) ? 1_500 : 60)),
+      // Those that may run few at once take so long that too many at once would be seen.
+      ms:
+        Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
+        (name === 'limited' || name === 'keyed' ? 120 : 0),
       failures: chance(0.1) ? 1 + Math.floor(random() * 2) : 0,
       ...(name === 'limited' && { key: 'limited', limit: 5 }),
       ...(name === 'keyed' && { key: pickOf(concurrencyKeys, random), limit: 2 }),
