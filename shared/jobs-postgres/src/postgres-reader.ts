@@ -32,7 +32,7 @@ import { noCounts, type PostgresCounters } from './postgres-counters.js';
 import { findRowOn } from './job-in-transaction.js';
 import { runWithin } from './run.js';
 import { SameTick } from './same-tick.js';
-import { countJobs, countJobsByState } from './sql/count-jobs.js';
+import { countJobs, countJobsByState, countOf, mostCounted } from './sql/count-jobs.js';
 import { type DocumentsRow, findDocuments, findJob, findJobs } from './sql/find-jobs.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
@@ -41,9 +41,6 @@ import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
 import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
-
-/** Counting stops here when the filter is one that the counters do not know. */
-const mostCounted = 10_000;
 
 /** What people look at. */
 export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
@@ -246,8 +243,4 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     if (names === undefined || names.length === 0) return undefined;
     return this.#queues.idsOf([...new Set(names)]);
   }
-}
-
-function countOf(jobs: number): JobCount {
-  return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
 }

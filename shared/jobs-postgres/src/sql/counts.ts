@@ -81,3 +81,12 @@ export const countRows: Statement = {
   name: 'longshore-count-rows',
   text: `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
 };
+
+/** Whether more jobs are ready than servers take at once: those of paused queues wait for people. */
+export const areBehind: Statement = {
+  name: 'longshore-are-behind',
+  text: `
+    select coalesce(sum(jobs), 0) > 1000 as behind
+    from longshore.job_count join longshore.queue on queue.id = queue_id
+    where state = 'enqueued' and paused_at is null`,
+};
