@@ -11,3 +11,6 @@ export const time = Type.String({ format: 'date-time' });
 
 /** An amount of money with two decimals. */
 export const money = Type.Number({ minimum: 0, maximum: 99_999_999.99, examples: [19.9] });
+
+/** A sum of such amounts; the most that its column holds. */
+export const sumOfMoney = Type.Number({ minimum: 0, maximum: 9_999_999_999.99, examples: [59.7] });

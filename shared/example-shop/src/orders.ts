@@ -1,6 +1,6 @@
 import { defineResource } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, money, time } from './field-types.js';
+import { id, line, sumOfMoney, time } from './field-types.js';
 import { refundOrder } from './jobs/refund-order.js';
 import { sendReceipt } from './jobs/send-receipt.js';
 import { lineItems } from './line-items.js';
@@ -29,7 +29,7 @@ export const orders = defineResource({
       'refunding',
       'refunded',
     ]),
-    total: money,
+    total: sumOfMoney,
     address: line(300),
     note: Type.Optional(line(1000)),
     createdAt: time,

@@ -11,7 +11,7 @@ import {
 } from './control-moves.js';
 import { conditionsOf } from './job-conditions.js';
 import { lastError } from './job-rows.js';
-import type { Query } from './job-search.js';
+import { type Query, queryOf } from './job-search.js';
 
 export interface ChunkRow {
   seen: number;
@@ -59,7 +59,7 @@ export function windowEnd(stage: Stage): Statement {
 /** The next job of an operation, which is left as it is. */
 export function bulkNext(request: ChunkRequest): Query {
   const { picked, values } = pickedBy({ ...request, limit: 1 });
-  return { text: `with ${picked} select queue_id, id from picked`, values };
+  return queryOf(`with ${picked} select queue_id, id from picked`, values);
 }
 
 /** Finds the next jobs of an operation and does to them what it says, as the statements for one job do (`control-jobs`). */
@@ -67,8 +67,8 @@ export function bulkChunk(request: ChunkRequest): Query {
   const { action, stage } = request;
   const { finished } = stageTables[stage];
   const { picked, values } = pickedBy(request);
-  return {
-    text: `
+  return queryOf(
+    `
       with ${picked},
       ${stage === 'running' ? requested : `${removed(stage)}, ${moves[action](stage)}`},
       total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
@@ -77,7 +77,7 @@ export function bulkChunk(request: ChunkRequest): Query {
         farthest.id
       from total left join farthest on true`,
     values,
-  };
+  );
 }
 
 /** The part of a statement that finds the next jobs of an operation, in the order of locking. */

@@ -1,5 +1,5 @@
 import { isFinished, type JobCount, type JobState } from '@longshore/jobs';
-import { occupiedStates, type Query, searchOf, type SearchScope, united } from './job-search.js';
+import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from './job-search.js';
 import { countHistory } from './search-history.js';
 import { searchStage } from './search-stages.js';
 
@@ -16,10 +16,10 @@ export function countJobs(scope: SearchScope, most: number): Query {
   const { values, limit, parts } = countedIn(scope, most);
   const counted = [...parts.values()];
   if (counted.length === 0) return { text: 'select 0 as jobs', values: [] };
-  return {
-    text: `select count(*)::integer as jobs from (select from (${united(counted)}) as listed limit ${limit}) as counted`,
+  return queryOf(
+    `select count(*)::integer as jobs from (select from (${united(counted)}) as listed limit ${limit}) as counted`,
     values,
-  };
+  );
 }
 
 /** The same for each state in which there may be some. */
@@ -31,7 +31,7 @@ export function countJobsByState(scope: SearchScope, most: number): Query {
     ([state, counted]) =>
       `select '${state}' as state, count(*)::integer as jobs from (${counted}) as counted`,
   );
-  return { text: united(counts), values };
+  return queryOf(united(counts), values);
 }
 
 interface Counted {

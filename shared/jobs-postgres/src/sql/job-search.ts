@@ -8,6 +8,17 @@ export interface Query extends Statement {
   readonly values: unknown[];
 }
 
+/**
+ * The query with the values that its text uses, and no others: Postgres refuses a value that it is given in vain, and which ones a
+ * search uses depends on the states that it looks in.
+ */
+export function queryOf(text: string, values: readonly unknown[]): Query {
+  const places = [...new Set(text.match(/\$\d+/g))];
+  const kept = places.map((place) => values[Number(place.slice(1)) - 1]);
+  const place = (old: string): string => `$${places.indexOf(old) + 1}`;
+  return { text: text.replaceAll(/\$\d+/g, place), values: kept };
+}
+
 /** Queues, by their ids in an array of Postgres, and how many jobs they hold. */
 export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'ids'>;
 
@@ -42,7 +53,7 @@ export interface JobSearch extends SearchScope {
   readonly limit: string;
   /** Whether the first ones in that order are wanted, or any. */
   readonly sorted: boolean;
-  /** What is asked of rows of history besides bounds of the id. Bound when it is first needed: a value that a query does not use is an error. */
+  /** What is asked of rows of history besides bounds of the id. */
   readonly ofHistory: () => readonly string[];
   readonly bind: Bind;
 }

@@ -7,6 +7,7 @@ import {
   type ListRequest,
   occupiedStates,
   type Query,
+  queryOf,
   searchOf,
   type SearchScope,
   united,
@@ -25,13 +26,13 @@ export function listJobs(request: ListRequest): Query {
   );
   const { order, limit } = search;
   const offset = search.bind(request.offset);
-  return {
-    text: `
+  return queryOf(
+    `
       select listed.*, ${progressOf('listed')}
       from (select * from (${united(parts)}) as listed ${order} limit ${limit} offset ${offset}) as listed
       ${order}`,
     values,
-  };
+  );
 }
 
 /**
@@ -56,7 +57,8 @@ export function listNearJobs(request: ListRequest): Query {
     from (select) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;
-  return { ...nameOf(text, request.now), text, values };
+  const query = queryOf(text, values);
+  return { ...nameOf(query.text, request.now), ...query };
 }
 
 /** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */

@@ -177,4 +177,40 @@ export function filtering(bench: Bench): void {
     await bench.storage.complete([{ claim, outcome: { kind: 'failed', error } }]);
     expect(await found(queue, { state: ['failed'], tag: ['night'] })).to.deep.equal([claim.jobId]);
   });
+
+  it('answers every pair of filters, whatever they have to do with one another', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    const at = new Date(Date.UTC(2020, 0, 1));
+    const filters: readonly JobFilter[] = [
+      { q: 'work' },
+      { id: [id] },
+      { name: ['work'] },
+      { state: ['enqueued', 'done'] },
+      { tag: ['red'] },
+      { createdAfter: at },
+      { createdBefore: at },
+      { finishedAfter: at },
+      { finishedBefore: at },
+      { serverId: [id] },
+      { batchId: [id] },
+      { parentId: [id] },
+      { recurringJobId: ['nightly'] },
+      { error: ['boom'] },
+      { errorFingerprint: ['Error: boom'] },
+      { args: [{ path: ['n'], values: [1] }] },
+    ];
+    for (const one of filters) {
+      for (const other of filters) {
+        const filter = { queue: [queue], ...one, ...other };
+        const [near, jobs, { count }] = await Promise.all([
+          bench.storage.listNearJobs({ filter, limit: 10 }),
+          bench.storage.listJobs({ filter, limit: 10 }),
+          bench.storage.countJobs(filter),
+        ]);
+        expect(count, JSON.stringify(filter)).to.equal(jobs.length);
+        expect(near.jobs.length, JSON.stringify(filter)).to.be.at.most(jobs.length);
+      }
+    }
+  });
 }
