@@ -26,6 +26,7 @@ export const storeProperties: readonly Property[] = [
        + (select coalesce(sum(jobs), 0) from longshore.job_count where state = 'done' and jobs > 0 and at is not null)
        - (select count(*) from longshore.job_done where state = 'done'))::bigint)`,
   ],
+  ['what background work could not deal with', 'select from longshore.set_aside'],
   ['moves in the outbox without consequences', 'select id from longshore.outbox'],
   [
     'links that are not settled, or of jobs that are not there',
