@@ -104,6 +104,7 @@ export function recurringJobsResource(
       { resource: occurrencesResource(recurring, clock) },
     ],
     storage: {
+      seeks: true,
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
       get,
       create: async (body) => {

@@ -1,4 +1,4 @@
-export { ApiError, apiError, type Problem } from './errors/api-error.js';
+export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
 export { errorCatalogue, type CatalogueEntry, type ErrorCode } from './errors/error-catalogue.js';
 export type { ErrorPayload } from './errors/error-payload.js';
 export type { ErrorStackPolicy } from './errors/incident.js';
@@ -16,6 +16,7 @@ export type { Filter } from './query/filter-value.js';
 export { requireCaller } from './koa-guard.js';
 export type { SecuritySchemes } from './openapi/security.js';
 export type { Admission } from './request/admission.js';
+export { Listeners, type ListenerLimits } from './request/listeners.js';
 export type { ConfinedField } from './request/confined-storage.js';
 export type { Confinement } from './request/confinement.js';
 export { type Authenticate, unauthorized } from './request/credentials.js';

@@ -1,5 +1,6 @@
 import type { Operation, Resource } from '../resource/resource.js';
 import type { JsonSchema } from '../resource/json-schema.js';
+import { mostElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
 import type { OperationObject, ResponseObject } from './document-types.js';
 import { exampleOf } from './example.js';
@@ -40,9 +41,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     }),
     ...(serves('replaceMany') && {
       put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
-        requestBody: body({ type: 'array', maxItems: 10_000, items: schemaReference(`${singular} bulk`) }, [
-          exampleOf(resource.bodies.bulk),
-        ]),
+        requestBody: body(
+          { type: 'array', maxItems: mostElements, items: schemaReference(`${singular} bulk`) },
+          [exampleOf(resource.bodies.bulk)],
+        ),
         responses: { '200': success(resource, items, 'Changed, in the order of the request.', []) },
         errors: [400, 409, 412, 413, 415, 422],
       }),
@@ -178,7 +180,7 @@ function itemsSchema(resource: Resource): JsonSchema {
 
 function createSchema({ resource, serves }: OperationPlace): JsonSchema {
   const one = schemaReference(`${resource.singular} create`);
-  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] } : one;
+  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] } : one;
 }
 
 function body(

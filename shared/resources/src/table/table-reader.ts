@@ -75,8 +75,9 @@ export class TableReader {
     parameters: Parameters,
     rest: string,
     from = this.from,
+    selectList = this.#selectList,
   ): Promise<readonly ItemRecord[]> {
-    const sql = `select ${this.#selectList} from ${from} where ${allOf(conditions)} ${rest}`;
+    const sql = `select ${selectList} from ${from} where ${allOf(conditions)} ${rest}`;
     const { rows } = await connection.query(sql, parameters.values);
     return rows.map((row) => itemFromRow(this.#columns, row));
   }
@@ -97,7 +98,10 @@ export class TableReader {
     const order = orderBy(this.#columns, query.sort, reversed);
     // One row beyond the page tells whether there is more.
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const found = limit === 0 ? [] : await this.select(connection, conditions, parameters, rest);
+    const found =
+      limit === 0
+        ? []
+        : await this.select(connection, conditions, parameters, rest, this.from, this.#listOf(query));
     const items = found.slice(0, limit);
     const page = { items: reversed ? items.toReversed() : items, more: found.length > limit };
     return { ...page, ...(await this.#count(connection, query, page)) };
@@ -119,9 +123,19 @@ export class TableReader {
     );
     const order = `${matches.order}, ${orderBy(this.#columns, query.sort, false)}`;
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const found = limit === 0 ? [] : await this.select(connection, [], parameters, rest, matches.from);
+    const found =
+      limit === 0
+        ? []
+        : await this.select(connection, [], parameters, rest, matches.from, this.#listOf(query));
     const page = { items: found.slice(0, limit), more: found.length > limit };
     return { ...page, ...(await this.#count(connection, query, page)) };
+  }
+
+  /** The columns that a page needs: those asked for, and those by which cursors tell its place. */
+  #listOf({ fields, sort }: CollectionQuery): string {
+    if (fields === undefined) return this.#selectList;
+    const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
+    return [...needed].map((field) => columnOf(this.#columns, field).read).join(', ');
   }
 
   async #count(
