@@ -51,7 +51,11 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
     case '40P01':
       return apiError(50301, 'Too many changes at the same time', { 'retry-after': '1' });
     case '57014':
-      return apiError(50301, 'The statement took too long and was cancelled', retryAfter);
+      return apiError(
+        writes ? 50301 : 50304,
+        `The statement took too long and was cancelled${writes ? '' : ': ask for less, or try again later'}`,
+        retryAfter,
+      );
   }
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
