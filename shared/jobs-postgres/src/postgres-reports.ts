@@ -72,7 +72,7 @@ export class PostgresReports implements JobReports, JobLogReader {
         transaction === undefined
           ? await this.#database.query<TouchedRow>(insertReports, values)
           : (await transaction.query(insertReports.text, values)).rows;
-      stale.push(...without(claims, rows as readonly TouchedRow[]));
+      for (const claim of without(claims, rows as readonly TouchedRow[])) stale.push(claim);
     }
     return stale;
   }

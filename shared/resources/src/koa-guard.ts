@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { toApiRequest } from './koa-request.js';
-import { type Admission, admit } from './request/admission.js';
+import { type Admission, admit, countByAddress } from './request/admission.js';
 import { requireReach } from './request/confinement.js';
 import { requireMediaType } from './request/media-type.js';
 import { requireScope } from './request/scope.js';
@@ -17,6 +17,15 @@ export function requireCaller(admission: Admission, scope: string, value?: strin
     requireScope(principal, scope);
     requireReach(principal, value);
     if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
+    await next();
+  };
+}
+
+/** Counts requests for their address, for routes that need no credentials. It stands after the resource API, as {@link requireCaller} does. */
+export function countRequests(admission: Admission): Koa.Middleware {
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, async () => undefined);
+    countByAddress(admission, request, ({ headers }) => ctx.set(headers));
     await next();
   };
 }

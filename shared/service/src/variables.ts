@@ -9,6 +9,8 @@ export const serviceVariables = {
   HOST: Type.String({ default: '127.0.0.1' }),
   /** Connections that may be open at once. */
   HTTP_MAX_CONNECTIONS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 20_000 }),
+  /** From one network address; behind a proxy that is the proxy's. */
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /** The module of the application: a package's name, or a path that begins with a dot or a slash. */
   LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
 };

@@ -26,7 +26,16 @@ describe('The health of a service', () => {
     health = storageHealth('test', storage);
     const app = new Koa();
     app.use(health.routes.routes());
-    listener = await listen(app, { HOST: '127.0.0.1', PORT: 0 }, quiet);
+    listener = await listen(
+      app,
+      {
+        HOST: '127.0.0.1',
+        PORT: 0,
+        HTTP_MAX_CONNECTIONS: 100,
+        HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
+      },
+      quiet,
+    );
   });
 
   afterEach(async () => {
@@ -87,6 +96,17 @@ describe('The health of a service', () => {
       expect(text).to.contain('longshore_attempt_seconds_count{service="test",name="work"} 1');
     });
   }
+
+  it('is measured once for all who ask within a second', async () => {
+    let reads = 0;
+    storage.stateCounts = () => {
+      reads += 1;
+      return new MemoryStorage().stateCounts();
+    };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get('/metrics')));
+    answers.push(await get('/metrics'));
+    expect([new Set(answers.map(({ status }) => status)), reads]).to.deep.equal([new Set([200]), 1]);
+  });
 
   it('is measured: jobs by state and running servers', async () => {
     const { text, headers } = await get('/metrics');
