@@ -44,6 +44,8 @@ export interface PostgresOptions {
   pooler?: Pooler;
   /** Past the pooler, for migrations, which hold a lock for longer than a transaction; `url` by default. */
   directUrl?: string;
+  /** The most queues there may be; a job for one more is refused with a `TooManyQueuesError`. 1 to 1 000 000, 10 000 by default. */
+  maxQueues?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
   /**
@@ -87,6 +89,11 @@ export function readOptions(options: PostgresOptions): DatabaseOptions {
 export function searchOptions(options: PostgresOptions): DatabaseOptions {
   const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
   return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
+}
+
+/** @throws {RangeError} as {@link databaseOptions} does */
+export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
+  return bounded('maxQueues', maxQueues, 1, 1_000_000);
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {

@@ -1,4 +1,4 @@
-import type { RateLimit } from '@longshore/jobs';
+import { type RateLimit, TooManyQueuesError } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
 import { addPriorities } from './sql/scan-jobs.js';
@@ -6,7 +6,11 @@ import { addPriorities } from './sql/scan-jobs.js';
 const insertQueue: Statement = {
   name: 'longshore-insert-queue',
   text: `
-    with made as (insert into longshore.queue (name) values ($1) on conflict (name) do nothing returning id)
+    with made as (
+      insert into longshore.queue (name)
+      select $1::text where (select count(*) from longshore.queue) < $2
+      on conflict (name) do nothing returning id
+    )
     select id from made union all select id from longshore.queue where name = $1`,
 };
 
@@ -35,25 +39,37 @@ export interface QueueRow {
 export class QueueDirectory {
   readonly #database: Database;
   readonly #reads: Database;
+  readonly #most: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
   /** Priorities that the queues are known to have, by queue. */
   readonly #priorities = new Map<number, Set<number>>();
 
-  /** @param reads for what people look at */
-  constructor(database: Database, reads: Database = database) {
+  /**
+   * @param reads for what people look at
+   * @param most queues that there may be
+   */
+  constructor(database: Database, reads: Database = database, most = Infinity) {
     this.#database = database;
     this.#reads = reads;
+    this.#most = most;
   }
 
-  /** The number of a queue, which is made if it does not exist. */
+  /**
+   * The number of a queue, which is made if it does not exist.
+   *
+   * @throws {TooManyQueuesError}
+   */
   async idOf(name: string): Promise<number> {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
     // Empty if another process made it at the same instant: then it is there for the next statement to see.
-    const [row] = await this.#database.query<{ id: number }>(insertQueue, [name]);
+    const [row] = await this.#database.query<{ id: number }>(insertQueue, [
+      name,
+      Math.min(this.#most, 2_147_483_647),
+    ]);
     const id = row?.id ?? (await this.#load(this.#database)).find((queue) => queue.name === name)?.id;
-    if (id === undefined) throw new Error(`The queue "${name}" could not be made`);
+    if (id === undefined) throw new TooManyQueuesError(name, this.#most);
     this.#remember(id, name);
     return id;
   }

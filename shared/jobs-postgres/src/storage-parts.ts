@@ -4,7 +4,13 @@ import { DatabaseClock } from './database-clock.js';
 import { HistoryIndexes } from './history-indexes.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
-import { databaseOptions, type PostgresOptions, readOptions, searchOptions } from './postgres-options.js';
+import {
+  databaseOptions,
+  mostQueues,
+  type PostgresOptions,
+  readOptions,
+  searchOptions,
+} from './postgres-options.js';
 import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresAuditLog } from './postgres-audit.js';
 import { PostgresBatches } from './postgres-batches.js';
@@ -44,7 +50,7 @@ export function assembleStorage(options: PostgresOptions) {
   const clock = new DatabaseClock(database);
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
-  const queues = new QueueDirectory(database, reads);
+  const queues = new QueueDirectory(database, reads, mostQueues(options));
   const setAside = new PostgresSetAside(database);
   const intake = new PostgresIntake(database, clock, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);

@@ -12,6 +12,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     pooler: config.DATABASE_POOLER,
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     poolSize: config.DATABASE_POOL_SIZE,
+    maxQueues: config.MAX_QUEUES,
     readPoolSize: config.DATABASE_READ_POOL_SIZE,
     readTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
     commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,

@@ -26,6 +26,7 @@ export const databaseVariables = {
   /** Reads have connections of their own, and a time limit. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
   DATABASE_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
+  MAX_QUEUES: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 300_000 }),
   USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
   /** `false`: those who change jobs of one queue do so one after the other. */

@@ -97,6 +97,23 @@ describe('The health of a service', () => {
     });
   }
 
+  it('is measured: the five hundred longest queues, and the others together', async () => {
+    const client = new JobClient(storage);
+    await client.enqueueMany(
+      Array.from({ length: 600 }, (_, index) => ({
+        definition: work,
+        args: {},
+        options: { queue: `q${index}` },
+      })),
+    );
+    await client.enqueue(work, {}, { queue: 'q599' });
+    const lines = (await get('/metrics')).text.split('\n');
+    const ready = lines.filter((line) => /^longshore_queue_jobs\{.*state="enqueued"/.test(line));
+    expect(ready).to.have.lengthOf(501);
+    expect(ready).to.include('longshore_queue_jobs{queue="q599",state="enqueued",service="test"} 2');
+    expect(ready).to.include('longshore_queue_jobs{queue="(others)",state="enqueued",service="test"} 100');
+  });
+
   it('is measured once for all who ask within a second', async () => {
     let reads = 0;
     storage.stateCounts = () => {
