@@ -30,12 +30,12 @@ describe('Pages of jobs that carry a megabyte each', () => {
   const page = async (
     path: string,
   ): Promise<{ ids: string[]; next: string | undefined; prev: string | undefined }> => {
-    const { status, headers, json } = await httpClient(server.url).get(path);
-    expect(status).to.equal(200);
+    const answer = await httpClient(server.url).get(path);
+    expect(answer.status).to.equal(200);
     const linkTo = (relation: string): string | undefined =>
-      new RegExp(`<http://localhost([^>]+)>; rel="${relation}"`).exec(String(headers['link']))?.[1];
+      new RegExp(`<http://localhost([^>]+)>; rel="${relation}"`).exec(String(answer.headers['link']))?.[1];
     return {
-      ids: (json() as { id: string }[]).map(({ id }) => id),
+      ids: (answer.json() as { id: string }[]).map(({ id }) => id),
       next: linkTo('next'),
       prev: linkTo('prev'),
     };

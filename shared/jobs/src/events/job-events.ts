@@ -176,6 +176,7 @@ export class JobEvents {
       await this.#cover(listener, since);
       const told = new Set<string>();
       if (since !== null && this.#isRecent(since)) yield* this.#missed(listener, since, told);
+      else listener.from = null;
       caughtUp();
       yield* this.#heard(listener, told);
     } finally {
