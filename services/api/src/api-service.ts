@@ -1,6 +1,6 @@
 import { JobClient, JobEvents } from '@longshore/jobs';
 import { createDashboard } from '@longshore/jobs-dashboard';
-import { answerMalformedHttp } from '@longshore/resources';
+import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
   createJobServer,
   createServiceApp,
@@ -30,10 +30,9 @@ export async function startApi(
   const { jobs: storage, application: database } = createStorage(config);
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
-  const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
-
   const access = createAccess(config, database, logger, storage.clock);
+  const health = storageHealth('api', storage, countRequests(access));
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);
@@ -53,7 +52,7 @@ export async function startApi(
       }),
     );
   }
-  const listener = await listen(app, config, logger);
+  const listener = await listen(app, config, logger, rootUrlOf(config));
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
   await openStorage(storage, logger, signal);

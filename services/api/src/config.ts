@@ -34,6 +34,9 @@ const variables = Type.Object({
   ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
   /** A queue with so many ready jobs takes no more over HTTP; any number unless set. */
   MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Streams of events and `?wait` that may be open at once, of all callers and of one. */
+  MAX_LISTENERS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
+  MAX_LISTENERS_PER_CALLER: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1_000 }),
   /** The largest body of a request; 1 MiB by default. */
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1_024, maximum: 268_435_456, default: 1_048_576 }),
   /** Fills the application's empty tables with about so many example rows; 0 for none. */

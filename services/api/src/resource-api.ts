@@ -39,10 +39,15 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
       : {
           resources: [...jobs, ...access.resources, ...(application.tables?.resources ?? [])],
           idempotency: tableIdempotencyStore(database.pool, `${apiMigrations.schema}.kept_answer`),
-          platform: { database: database.pool, enqueue: enqueueWith(client, definitions) },
+          platform: {
+            database: database.pool,
+            reads: database.reads,
+            enqueue: enqueueWith(client, definitions),
+          },
         }),
     ...(access.authenticate && { authenticate: access.authenticate }),
     ...(access.rateLimit && { rateLimit: access.rateLimit }),
+    listenerLimits: { total: config.MAX_LISTENERS, perCaller: config.MAX_LISTENERS_PER_CALLER },
     securitySchemes: access.securitySchemes,
     scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
     confinement: queueConfinement(definitions),

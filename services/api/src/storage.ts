@@ -24,7 +24,10 @@ export interface Storage {
 /** Postgres, unless everything is to stay in this process. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.STORAGE === 'memory' || DATABASE_URL === undefined) {
-    return { jobs: new MemoryStorage({ retentionDays: retentionDays(config) }), application: null };
+    return {
+      jobs: new MemoryStorage({ retentionDays: retentionDays(config), maxQueues: config.MAX_QUEUES }),
+      application: null,
+    };
   }
   const options = databaseOptions({ ...config, DATABASE_URL }, 'api');
   return { jobs: new PostgresStorage(options), application: createApplicationDatabase(options) };

@@ -34,3 +34,14 @@ describe('An api with limits on what it takes', () => {
     expect((await post('/jobs', { ...job, tags: ['x'.repeat(2_048)] })).status).to.equal(413);
   });
 });
+
+describe('An api with a limit on requests', () => {
+  it('counts those for its numbers', async () => {
+    const api = await runApi({ RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '2' });
+    const statuses = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await api.call('GET', '/metrics')).status);
+    const codes = await api.codes('GET', '/metrics');
+    await api.stop();
+    expect([...statuses, ...codes]).to.deep.equal([200, 200, 429, 42901]);
+  });
+});

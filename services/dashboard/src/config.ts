@@ -14,8 +14,8 @@ const variables = Type.Object({
   ...databaseVariables,
   ...dashboardVariables,
   ...proxyVariables,
-  /** As many as stay open: what is prepared in a connection is gone with it. */
-  DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 4 }),
+  /** Pages read, on connections of their own; only operators' actions write. */
+  DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 2 }),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
 });
 

@@ -1,4 +1,4 @@
-import type { JobOrder, JobReader } from '@longshore/jobs';
+import { type JobOrder, type JobReader, ReadTimeoutError } from '@longshore/jobs';
 import { apiError } from '@longshore/resources';
 
 /** How long a count holds. */
@@ -47,17 +47,25 @@ export class Backlog {
   /** Callers of the same moment share a count. */
   async #current(queue: string): Promise<Count> {
     const known = this.#counts.get(queue);
-    if (known !== undefined && (await known).untilMs > performance.now()) return known;
+    const before = known === undefined ? undefined : await known;
+    if (before !== undefined && before.untilMs > performance.now()) return before;
     if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller counts already
     if (this.#counts.size >= mostQueues) this.#counts.clear();
-    const counting = this.#count(queue);
+    const counting = this.#count(queue, before?.jobs ?? 0);
     this.#counts.set(queue, counting);
     counting.catch(() => this.#counts.delete(queue));
     return counting;
   }
 
-  async #count(queue: string): Promise<Count> {
-    const { count } = await this.#storage.countJobs({ queue: [queue], state: ['enqueued'] });
-    return { jobs: count, untilMs: performance.now() + holdsMs };
+  /** Reads may be too busy to count: jobs go in all the same, by the count before, or uncounted. */
+  async #count(queue: string, before: number): Promise<Count> {
+    const jobs = await this.#storage.countJobs({ queue: [queue], state: ['enqueued'] }).then(
+      ({ count }) => count,
+      (error: unknown) => {
+        if (error instanceof ReadTimeoutError) return before;
+        throw error;
+      },
+    );
+    return { jobs, untilMs: performance.now() + holdsMs };
   }
 }

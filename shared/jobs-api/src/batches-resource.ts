@@ -71,7 +71,7 @@ export function batchesResource(
       seeks: true,
       list: async (query) => {
         const [page, counted] = await Promise.all([
-          seekPage(query, (page) => storage.listBatches(page)),
+          seekPage(query, async (page) => ({ rows: await storage.listBatches(page) })),
           query.count === 'none' ? undefined : storage.countBatches(),
         ]);
         const items = page.items.map(toBatchItem);

@@ -13,6 +13,7 @@ export function continuationsResource(storage: JobReader): Resource {
     item: JobItem,
     serverSet: Object.keys(JobItem.properties) as (keyof typeof JobItem.properties)[],
     storage: {
+      seeks: true,
       list: async (query, { parents }) => {
         const jobs = await storage.listContinuations(parents.at(-1)?.id ?? '', { limit: mostRead });
         return pageOf(jobs.map(toJobItem), query);

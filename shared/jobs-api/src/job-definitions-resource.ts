@@ -23,6 +23,7 @@ export function jobDefinitionsResource(definitions: readonly JobDefinition[]): R
     serverSet: ['name', 'argsSchema', 'queue', 'priority', 'maxAttempts', 'timeoutMs'],
     filters: { name: 'partial', queue: 'exact' },
     storage: {
+      seeks: true,
       list: async (query) => pageOf(items, query),
       get: async (name) => items.find((item) => item.name === name),
     },

@@ -6,7 +6,7 @@ import {
   type JobOrder,
   UnknownParentError,
 } from '@longshore/jobs';
-import { ApiError, apiError, type Problem } from '@longshore/resources';
+import { ApiError, apiError, type Problem, ProblemList } from '@longshore/resources';
 import type { NewJobItem } from './job-item.js';
 import type { Static } from 'typebox';
 
@@ -93,19 +93,18 @@ export function eachAsked<Given, Result>(
   at: Place,
   work: (one: Given) => Result,
 ): Result[] {
-  const problems: Problem[] = [];
+  const problems = new ProblemList();
   const results = list.flatMap((one, index) => {
     try {
       return [work(one)];
     } catch (error) {
       const found = problemsOf(error, at(index));
       if (found.length === 0) throw error;
-      problems.push(...found);
+      problems.addAll(found);
       return [];
     }
   });
-  const refused = refusal(problems);
-  if (refused !== undefined) throw refused;
+  problems.throwIfAny();
   return results;
 }
 

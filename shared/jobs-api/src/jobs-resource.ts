@@ -21,6 +21,9 @@ import { type JobEditor, serverSet } from './job-editor.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 import { seekPage } from './seek.js';
 
+/** A page of jobs ends when their arguments and results together exceed this. */
+const maxBytes = 4 * 1024 * 1024;
+
 interface JobsResourceParts {
   readonly storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>;
   readonly enqueuer: JobEnqueuer;
@@ -60,8 +63,12 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       list: async (query) => {
         const filter = toJobFilter(query);
         if (filter === null) return { items: [], total: 0 };
+        const documents = query.fields?.some((field) => field === 'args' || field === 'result') ?? true;
         const [page, counted] = await Promise.all([
-          seekPage(query, (page) => storage.listJobs({ filter, ...page })),
+          seekPage(query, async (page) => {
+            const { jobs, cut } = await storage.listJobPage({ filter, ...page, documents, maxBytes });
+            return { rows: jobs, cut };
+          }),
           query.count === 'none' ? undefined : storage.countJobs(filter),
         ]);
         const items = page.items.map(toJobItem);

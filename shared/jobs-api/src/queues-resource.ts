@@ -87,6 +87,7 @@ export function queuesResource(
     },
     children: [{ resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'] }],
     storage: {
+      seeks: true,
       list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
       get: find,
       replace: limit,

@@ -102,6 +102,7 @@ export function recurringJobsResource(
       { resource: occurrencesResource(recurring, clock) },
     ],
     storage: {
+      seeks: true,
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
       get: async (id) => itemOf(await recurring.find(id)),
       create: async (body, { transaction }) => {

@@ -8,6 +8,13 @@ interface StoragePage {
   readonly after?: string;
 }
 
+/** What a storage found for a page. */
+interface Found<Item> {
+  readonly rows: readonly Item[];
+  /** More follow the last row, which were too much for one page. */
+  readonly cut?: boolean;
+}
+
 /**
  * A page of a collection whose order is that of its ids, by offset or by cursor.
  *
@@ -15,19 +22,20 @@ interface StoragePage {
  */
 export async function seekPage<Item extends object>(
   { sort, seek, limit, offset }: CollectionQuery,
-  read: (page: StoragePage) => Promise<Item[]>,
-): Promise<Pick<Page<Item>, 'items' | 'more'>> {
+  read: (page: StoragePage) => Promise<Found<Item>>,
+): Promise<Pick<Page<Item>, 'items' | 'more' | 'cut'>> {
   const order = sort[0]?.direction === 'asc' ? 'oldest' : 'newest';
   const backwards = seek?.direction === 'before';
   const id = seek?.values.at(-1); // the sort ends with it
-  const rows = await read({
+  const { rows, cut = false } = await read({
     order: backwards ? opposite(order) : order,
     limit: limit + 1,
     offset,
     ...(typeof id === 'string' && { after: id }),
   });
   const items = rows.slice(0, limit);
-  return { items: backwards ? items.toReversed() : items, more: rows.length > limit };
+  const isShort = cut && items.length < limit;
+  return { items: backwards ? items.toReversed() : items, more: cut || rows.length > limit, cut: isShort };
 }
 
 function opposite(order: 'newest' | 'oldest'): 'newest' | 'oldest' {

@@ -65,6 +65,7 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
     },
     children: [{ resource: jobs, by: 'serverId', serves: ['list'] }],
     storage: {
+      seeks: true,
       list: async (query) => pageOf((await storage.listServers()).map(toServerItem), query),
       get: async (id) => {
         const server = (await storage.listServers()).find((candidate) => candidate.id === id);

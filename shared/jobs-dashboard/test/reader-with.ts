@@ -6,6 +6,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     findJob: (id) => reader.findJob(id),
     findDocuments: (id) => reader.findDocuments(id),
     listJobs: (query) => reader.listJobs(query),
+    listJobPage: (query) => reader.listJobPage(query),
     listNearJobs: (query) => reader.listNearJobs(query),
     listLatestFailed: (query) => reader.listLatestFailed(query),
     countJobs: (filter) => reader.countJobs(filter),

@@ -1,4 +1,4 @@
-import { StorageUnavailableError } from '@longshore/jobs';
+import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import {
@@ -42,6 +42,8 @@ export interface DatabaseOptions {
   readonly pooler: Pooler;
   /** Past the pooler, for what needs a session. */
   readonly directUrl: string;
+  /** Only reads: what takes too long comes out as {@link ReadTimeoutError}. */
+  readonly reads?: boolean;
 }
 
 /** One with a name is prepared once in each connection, so one name must always have the same text. */
@@ -88,7 +90,11 @@ export class Database {
 
   /** Runs one statement as a transaction of its own. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return repeatedly(() => this.#queryOnce<Row>({ ...statement, values }));
+    try {
+      return await repeatedly(() => this.#queryOnce<Row>({ ...statement, values }));
+    } catch (error) {
+      throw this.options.reads === true ? this.#asReadTimeout(error) : error;
+    }
   }
 
   /** Runs one statement that changes jobs of the queue that is its first value, as a transaction of its own. */
@@ -204,6 +210,22 @@ export class Database {
 
   async close(): Promise<void> {
     await closePool(this.#pool);
+  }
+
+  #asReadTimeout(error: unknown): unknown {
+    if (!(error instanceof StorageUnavailableError)) return error;
+    const { statementTimeoutMs, poolSize } = this.options;
+    if (codeOf(error.cause) === '57014')
+      return new ReadTimeoutError(
+        `The read was not finished within ${statementTimeoutMs} ms: ask for less, or try again later`,
+        { cause: error.cause },
+      );
+    const isQueued = codeOf(error.cause) === '' && this.#pool.totalCount >= poolSize;
+    if (!isQueued) return error;
+    return new ReadTimeoutError(
+      `All ${poolSize} connections for reads are busy: ask for less, or try again later`,
+      { cause: error.cause },
+    );
   }
 
   async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {

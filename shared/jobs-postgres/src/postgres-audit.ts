@@ -14,9 +14,11 @@ import { amendAudit, type AuditRow, insertAudit, selectAudit } from './sql/audit
 /** What was done by hand. */
 export class PostgresAuditLog implements AuditLog {
   readonly #database: Database;
+  readonly #reads: Database;
 
-  constructor(database: Database) {
+  constructor(database: Database, reads: Database) {
     this.#database = database;
+    this.#reads = reads;
   }
 
   async record(entry: NewAuditEntry): Promise<string> {
@@ -32,7 +34,7 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {
-    const rows = await this.#database.query<AuditRow>(selectAudit, [
+    const rows = await this.#reads.query<AuditRow>(selectAudit, [
       limit,
       after ?? null,
       who ?? null,

@@ -42,11 +42,17 @@ type Change = Record<FinishedState, number>;
 /** Counts the jobs of batches as they end, and shows and cancels batches. */
 export class PostgresBatches implements Consequence, BatchReader, BatchControl {
   readonly #database: Database;
+  readonly #reads: Database;
   readonly #queues: QueueDirectory;
   readonly #announce: (queue: string | null) => void;
 
-  constructor(database: Database, queues: QueueDirectory, announce: (queue: string | null) => void) {
+  constructor(
+    { database, reads }: { readonly database: Database; readonly reads: Database },
+    queues: QueueDirectory,
+    announce: (queue: string | null) => void,
+  ) {
     this.#database = database;
+    this.#reads = reads;
     this.#queues = queues;
     this.#announce = announce;
   }
@@ -65,19 +71,19 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
 
   async findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null> {
     if (!isId(id)) return null;
-    const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
+    const run = transaction === undefined ? runAlone(this.#reads) : runWithin(transaction);
     const [row] = (await run(selectBatch, [id])) as readonly BatchRow[];
     return row === undefined ? null : toBatch(row);
   }
 
   async listBatches({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
     const statement = order === 'newest' ? selectNewestBatches : selectOldestBatches;
-    const rows = await this.#database.query<BatchRow>(statement, [limit, offset, after ?? null]);
+    const rows = await this.#reads.query<BatchRow>(statement, [limit, offset, after ?? null]);
     return rows.map(toBatch);
   }
 
   async countBatches(): Promise<JobCount> {
-    const [row] = await this.#database.query<{ batches: number }>(countSomeBatches, [mostCounted + 1]);
+    const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, [mostCounted + 1]);
     const counted = row?.batches ?? 0;
     return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }

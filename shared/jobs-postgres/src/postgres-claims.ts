@@ -178,7 +178,7 @@ export class PostgresClaims {
         ...rest(group),
       ]);
       if (rows.length === group.length) continue;
-      stale.push(...without(group, rows));
+      for (const claim of without(group, rows)) stale.push(claim);
     }
     return stale;
   }

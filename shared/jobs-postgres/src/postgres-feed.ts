@@ -46,7 +46,7 @@ const dayMs = 86_400_000;
 /** Reads what happened from history, from running jobs and from those that wait (docs/adr/007). */
 export class PostgresFeed implements JobFeed {
   readonly #database: Database;
-  readonly #searches: Database;
+  readonly #histories: Database;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;
   /** After the latest read: where it ended, and what of the database it saw. */
@@ -54,10 +54,11 @@ export class PostgresFeed implements JobFeed {
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
-  constructor(database: Database, searches: Database, clock: DatabaseClock, queues: QueueDirectory) {
+  /** @param histories plans each query by its values: only so are the few of a short time found among all that have ended */
+  constructor(database: Database, histories: Database, clock: DatabaseClock, queues: QueueDirectory) {
     this.#database = database;
     this.#clock = clock;
-    this.#searches = searches;
+    this.#histories = histories;
     this.#queues = queues;
   }
 
@@ -105,7 +106,7 @@ export class PostgresFeed implements JobFeed {
     const runs = waits || wants('processing');
     const ends = runs ? finishedStates : finishedStates.filter((state) => topics.includes(state));
     const parts = await Promise.all([
-      ends.length === 0 ? [] : this.#searches.query<CourseRow>(selectEnded, [ends, ...times]),
+      ends.length === 0 ? [] : this.#histories.query<CourseRow>(selectEnded, [ends, ...times]),
       runs ? this.#database.query<CourseRow>(selectStarted, times) : [],
       runs ? this.#database.query<CourseRow>(selectRetried, times) : [],
       waits

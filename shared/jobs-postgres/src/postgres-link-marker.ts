@@ -92,7 +92,7 @@ export class PostgresLinkMarker {
               error,
             ),
         );
-        told.push(...some.flat());
+        for (const id of some.flat()) told.push(id);
       }
     }
     return told;

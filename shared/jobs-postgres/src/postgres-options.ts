@@ -5,8 +5,18 @@ import type { DatabaseOptions, Pooler } from './database.js';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. The database must exist; everything in it is made by `open`. */
   url: string;
-  /** Most connections at once, besides one for wake-ups, one for each server's heartbeat and two for searches; 1 to 500, 10 by default. */
+  /**
+   * Most connections for writes, and for what servers do; 1 to 500, 10 by default. Besides those there are `readPoolSize` for reads, two
+   * for searches, one for the feed of events, one for wake-ups and one for each server's heartbeat.
+   */
   poolSize?: number;
+  /** Most connections for reads, so that they never take those of writes; opened as they are needed; 1 to 500, 4 by default. */
+  readPoolSize?: number;
+  /**
+   * The longest, in milliseconds, that a read may take; then it fails with a `ReadTimeoutError`. Waiting for a connection is bounded
+   * by 5 s. 1 to 3 600 000, 5000 by default.
+   */
+  readTimeoutMs?: number;
   /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
   useRecommendedIsolationLevel?: boolean;
   /**
@@ -40,6 +50,8 @@ export interface PostgresOptions {
   pooler?: Pooler;
   /** Past the pooler, for migrations, which hold a lock for longer than a transaction; `url` by default. */
   directUrl?: string;
+  /** The most queues there may be; a job for one more is refused with a `TooManyQueuesError`. 1 to 1 000 000, 10 000 by default. */
+  maxQueues?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
   /**
@@ -78,10 +90,22 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
   };
 }
 
+/** What reads run with, apart from the writes. Throws as {@link databaseOptions} does. */
+export function readOptions(options: PostgresOptions): DatabaseOptions {
+  const poolSize = bounded('readPoolSize', options.readPoolSize ?? 4, 1, 500);
+  const statementTimeoutMs = bounded('readTimeoutMs', options.readTimeoutMs ?? 5_000, 1, 3_600_000);
+  return { ...databaseOptions(options), poolSize, statementTimeoutMs, reads: true };
+}
+
 /** What people's searches run with, apart from the jobs. Throws as {@link databaseOptions} does. */
 export function searchOptions(options: PostgresOptions): DatabaseOptions {
   const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
-  return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs };
+  return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
+}
+
+/** @throws {RangeError} as {@link databaseOptions} does */
+export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
+  return bounded('maxQueues', maxQueues, 1, 1_000_000);
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {

@@ -8,6 +8,8 @@ import {
   type JobFilter,
   type JobListQuery,
   type JobDocuments,
+  type JobPage,
+  type JobPageQuery,
   type JobReader,
   type JobState,
   jobStates,
@@ -24,6 +26,7 @@ import {
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
+import { withDocuments } from './job-documents.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { toQueue } from './queue-row.js';
@@ -37,6 +40,7 @@ import { type DocumentsRow, findDocuments, findJob, findJobs } from './sql/find-
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
 import { holdsNone, isText, type ListRequest, type SearchScope } from './sql/job-search.js';
+import type { ListedDocuments, SparingRow } from './sql/listed-documents.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
 import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
@@ -86,13 +90,14 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   }
 
   async listJobs(query: JobListQuery): Promise<Job[]> {
+    return this.#toJobs(await this.#rowsOf(await this.#requestOf(query), 'all', query.beyondNear));
+  }
+
+  async listJobPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
     const request = await this.#requestOf(query);
-    if (query.beyondNear !== true && !isText(request.filter)) {
-      const near = await this.#listNear(request);
-      if (near.complete) return near.jobs;
-    }
-    const whole = listJobs(request);
-    return this.#toJobs(await this.#searches.query<JobRow>(whole, whole.values));
+    const rows = await this.#rowsOf(request, documents ? 'small' : 'none');
+    const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
+    return { jobs: await this.#toJobs(page.rows), cut: page.cut };
   }
 
   async listNearJobs(query: JobListQuery): Promise<NearJobs> {
@@ -169,11 +174,32 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     return this.#sameTick.share(id, () => this.#locator.find<JobRow>(findJob, id));
   }
 
+  async #rowsOf(
+    request: ListRequest,
+    documents: ListedDocuments,
+    beyondNear = false,
+  ): Promise<(JobRow & SparingRow)[]> {
+    if (!beyondNear && !isText(request.filter)) {
+      const near = await this.#nearRows(request, documents);
+      if (near.complete) return near.rows;
+    }
+    const whole = listJobs(request, documents);
+    return this.#searches.query<JobRow & SparingRow>(whole, whole.values);
+  }
+
   async #listNear(request: ListRequest): Promise<NearJobs> {
-    const query = listNearJobs(request);
-    const rows = await this.#database.query<JobRow & { complete: boolean }>(query, query.values);
+    const { rows, complete } = await this.#nearRows(request, 'all');
+    return { jobs: await this.#toJobs(rows), complete };
+  }
+
+  async #nearRows(
+    request: ListRequest,
+    documents: ListedDocuments,
+  ): Promise<{ rows: (JobRow & SparingRow)[]; complete: boolean }> {
+    const query = listNearJobs(request, documents);
+    const rows = await this.#database.query<JobRow & SparingRow & { complete: boolean }>(query, query.values);
     const complete = (rows[0]?.complete ?? true) && areNearAll(request);
-    return { jobs: await this.#toJobs(rows.filter(({ id }) => id !== null)), complete };
+    return { rows: rows.filter(({ id }) => id !== null), complete };
   }
 
   async #requestOf({

@@ -9,6 +9,8 @@ import type {
   JobDocuments,
   JobFilter,
   JobListQuery,
+  JobPage,
+  JobPageQuery,
   JobReader,
   JobState,
   Lease,
@@ -45,6 +47,10 @@ export class PostgresReads implements JobReader {
 
   listJobs(query: JobListQuery): Promise<Job[]> {
     return this.parts.reader.listJobs(query);
+  }
+
+  listJobPage(query: JobPageQuery): Promise<JobPage> {
+    return this.parts.reader.listJobPage(query);
   }
 
   listNearJobs(query: JobListQuery): Promise<NearJobs> {

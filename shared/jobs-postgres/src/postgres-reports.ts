@@ -35,13 +35,14 @@ interface Entry {
 export class PostgresReports implements JobReports, JobLogReader {
   readonly clock: Clock;
   readonly #database: Database;
+  readonly #reads: Database;
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
   readonly #keptDays: number;
 
   /** @param keptDays as long as the longest history */
   constructor(
-    database: Database,
+    { database, reads }: { readonly database: Database; readonly reads: Database },
     clock: Clock,
     queues: QueueDirectory,
     reader: PostgresReader,
@@ -49,6 +50,7 @@ export class PostgresReports implements JobReports, JobLogReader {
   ) {
     this.clock = clock;
     this.#database = database;
+    this.#reads = reads;
     this.#queues = queues;
     this.#reader = reader;
     this.#keptDays = keptDays;
@@ -70,7 +72,7 @@ export class PostgresReports implements JobReports, JobLogReader {
         transaction === undefined
           ? await this.#database.query<TouchedRow>(insertReports, values)
           : (await transaction.query(insertReports.text, values)).rows;
-      stale.push(...without(claims, rows as readonly TouchedRow[]));
+      for (const claim of without(claims, rows as readonly TouchedRow[])) stale.push(claim);
     }
     return stale;
   }
@@ -81,21 +83,19 @@ export class PostgresReports implements JobReports, JobLogReader {
   ): Promise<LogLine[]> {
     const [start = '0', line = '0'] = (after ?? '').split('.').filter((part) => /^\d{1,16}$/.test(part));
     const { rows } = await this.#reportsOf(jobId, (of) =>
-      this.#database.query<LogRow>(selectLines, [...of, attempt ?? null, start, line, limit, offset]),
+      this.#reads.query<LogRow>(selectLines, [...of, attempt ?? null, start, line, limit, offset]),
     );
     return rows;
   }
 
   async listTransitions(jobId: string): Promise<Transition[]> {
-    const { job, rows } = await this.#reportsOf(jobId, (of) =>
-      this.#database.query<MoveRow>(selectMoves, of),
-    );
+    const { job, rows } = await this.#reportsOf(jobId, (of) => this.#reads.query<MoveRow>(selectMoves, of));
     return job === undefined ? [] : transitionsOf(job, rows);
   }
 
   async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
     const { rows } = await this.#reportsOf(jobId, (of) =>
-      this.#database.query<{ lines: number }>(countLines, [...of, attempt ?? null]),
+      this.#reads.query<{ lines: number }>(countLines, [...of, attempt ?? null]),
     );
     return rows[0]?.lines ?? 0;
   }

@@ -1,4 +1,4 @@
-import type { RateLimit } from '@longshore/jobs';
+import { type RateLimit, TooManyQueuesError } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
 import { addPriorities } from './sql/scan-jobs.js';
@@ -6,7 +6,11 @@ import { addPriorities } from './sql/scan-jobs.js';
 const insertQueue: Statement = {
   name: 'longshore-insert-queue',
   text: `
-    with made as (insert into longshore.queue (name) values ($1) on conflict (name) do nothing returning id)
+    with made as (
+      insert into longshore.queue (name)
+      select $1::text where (select count(*) from longshore.queue) < $2
+      on conflict (name) do nothing returning id
+    )
     select id from made union all select id from longshore.queue where name = $1`,
 };
 
@@ -34,23 +38,38 @@ export interface QueueRow {
 /** Queues' names and their numbers, which never change. A queue comes into being when it is first named. */
 export class QueueDirectory {
   readonly #database: Database;
+  readonly #reads: Database;
+  readonly #most: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
   /** Priorities that the queues are known to have, by queue. */
   readonly #priorities = new Map<number, Set<number>>();
 
-  constructor(database: Database) {
+  /**
+   * @param reads for what people look at
+   * @param most queues that there may be
+   */
+  constructor(database: Database, reads: Database = database, most = Infinity) {
     this.#database = database;
+    this.#reads = reads;
+    this.#most = most;
   }
 
-  /** The number of a queue, which is made if it does not exist. */
+  /**
+   * The number of a queue, which is made if it does not exist.
+   *
+   * @throws {TooManyQueuesError}
+   */
   async idOf(name: string): Promise<number> {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
     // Empty if another process made it at the same instant: then it is there for the next statement to see.
-    const [row] = await this.#database.query<{ id: number }>(insertQueue, [name]);
-    const id = row?.id ?? (await this.all()).find((queue) => queue.name === name)?.id;
-    if (id === undefined) throw new Error(`The queue "${name}" could not be made`);
+    const [row] = await this.#database.query<{ id: number }>(insertQueue, [
+      name,
+      Math.min(this.#most, 2_147_483_647),
+    ]);
+    const id = row?.id ?? (await this.#load(this.#database)).find((queue) => queue.name === name)?.id;
+    if (id === undefined) throw new TooManyQueuesError(name, this.#most);
     this.#remember(id, name);
     return id;
   }
@@ -67,26 +86,30 @@ export class QueueDirectory {
 
   /** Numbers of those among the queues that exist. */
   async idsOf(names: readonly string[]): Promise<number[]> {
-    if (names.some((name) => !this.#ids.has(name))) await this.all();
+    if (names.some((name) => !this.#ids.has(name))) await this.#load(this.#database);
     return names.flatMap((name) => this.#ids.get(name) ?? []);
   }
 
   /** The name of a queue. A job of one that is not there can be shown all the same, under its number. */
   async nameOf(id: number): Promise<string> {
-    if (!this.#names.has(id)) await this.all();
+    if (!this.#names.has(id)) await this.#load(this.#database);
     const name = this.#names.get(id);
     return name ?? `queue-${id}`;
   }
 
   /** `undefined` if there is none. */
   async find(name: string): Promise<QueueRow | undefined> {
-    const [row] = await this.#database.query<QueueRow>(selectQueue, [name]);
+    const [row] = await this.#reads.query<QueueRow>(selectQueue, [name]);
     return row;
   }
 
   /** Every queue, by name. */
-  async all(): Promise<QueueRow[]> {
-    const rows = await this.#database.query<QueueRow>(selectQueues);
+  all(): Promise<QueueRow[]> {
+    return this.#load(this.#reads);
+  }
+
+  async #load(database: Database): Promise<QueueRow[]> {
+    const rows = await database.query<QueueRow>(selectQueues);
     for (const { id, name } of rows) this.#remember(id, name);
     return rows;
   }

@@ -4,7 +4,13 @@ import { DatabaseClock } from './database-clock.js';
 import { HistoryIndexes } from './history-indexes.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
-import { databaseOptions, type PostgresOptions, searchOptions } from './postgres-options.js';
+import {
+  databaseOptions,
+  mostQueues,
+  type PostgresOptions,
+  readOptions,
+  searchOptions,
+} from './postgres-options.js';
 import { PostgresAdmission } from './postgres-admission.js';
 import { PostgresAuditLog } from './postgres-audit.js';
 import { PostgresBatches } from './postgres-batches.js';
@@ -38,18 +44,22 @@ export type StorageParts = ReturnType<typeof assembleStorage>;
 /** The parts of a Postgres storage, each one role of the storage contract, joined. Connects when they are first used. */
 export function assembleStorage(options: PostgresOptions) {
   const database = new Database(databaseOptions(options));
+  const reads = new Database(readOptions(options));
   const searches = new Database(searchOptions(options), searchPlans, 0);
+  // Who waits for jobs shares no connection with who searches.
+  const feeds = new Database({ ...databaseOptions(options), poolSize: 2 }, searchPlans, 0);
   const clock = new DatabaseClock(database);
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
-  const queues = new QueueDirectory(database);
+  const queues = new QueueDirectory(database, reads, mostQueues(options));
   const setAside = new PostgresSetAside(database);
   const intake = new PostgresIntake(database, clock, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
   const claims = new PostgresClaims(database, queues, wakeUps, limits, setAside);
-  const counters = new PostgresCounters(database);
-  const reader = new PostgresReader(database, searches, clock, queues, counters);
-  const batches = new PostgresBatches(database, queues, announce);
+  const reader = new PostgresReader(reads, searches, clock, queues, new PostgresCounters(reads));
+  // What is to be changed is looked up on the connections of writes.
+  const lookups = new PostgresReader(database, searches, clock, queues, new PostgresCounters(database));
+  const batches = new PostgresBatches({ database, reads }, queues, announce);
   const historyIndexes = new HistoryIndexes(
     database,
     new Database({ ...databaseOptions(options), poolSize: 1 }, indexPlans, 0),
@@ -58,7 +68,9 @@ export function assembleStorage(options: PostgresOptions) {
   const consequences = [batches, new PostgresContinuations(queues), new PostgresAdmission(queues)];
   return {
     database,
+    reads,
     searches,
+    feeds,
     clock,
     queues,
     wakeUps,
@@ -67,16 +79,16 @@ export function assembleStorage(options: PostgresOptions) {
     claims,
     reader,
     batches,
-    audit: new PostgresAuditLog(database),
-    leases: new PostgresLeases(database, queues),
-    failures: new PostgresFailures(database, queues),
-    feed: new PostgresFeed(database, searches, clock, queues),
-    bulk: new PostgresBulkOperations(database, queues, reader, setAside, clock, announce),
-    statistics: new PostgresStatistics(database, queues, clock),
+    audit: new PostgresAuditLog(database, reads),
+    leases: new PostgresLeases(reads, queues),
+    failures: new PostgresFailures(reads, queues),
+    feed: new PostgresFeed(database, feeds, clock, queues),
+    bulk: new PostgresBulkOperations(database, queues, lookups, setAside, clock, announce),
+    statistics: new PostgresStatistics(reads, queues, clock),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps, setAside),
     registry: new PostgresRegistry(database, clock, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits, setAside),
-    control: new PostgresControl(database, queues, reader, wakeUps, limits),
+    control: new PostgresControl(database, queues, lookups, wakeUps, limits),
     editing: new PostgresEditing(database, queues, wakeUps),
     outbox: new PostgresOutbox(
       database,
@@ -86,7 +98,7 @@ export function assembleStorage(options: PostgresOptions) {
       announce,
     ),
     setAside,
-    reports: new PostgresReports(database, clock, queues, reader, longestOf(retentionDays)),
+    reports: new PostgresReports({ database, reads }, clock, queues, reader, longestOf(retentionDays)),
     historyIndexes,
     housekeeping: new Housekeeping(database, retentionDays, setAside),
   };
@@ -97,7 +109,7 @@ const closeGraceMs = 3_000;
 
 /** Waits for what is under way, but not for long, then lets go of every connection and timer. */
 export async function closeParts(parts: StorageParts): Promise<void> {
-  const { intake, limits, registry, wakeUps, historyIndexes, searches, database } = parts;
+  const { intake, limits, registry, wakeUps, historyIndexes, reads, searches, feeds, database } = parts;
   limits.close();
   // Whatever of it waits for a database that does not answer is cut off with its connection.
   await endsWithin(
@@ -105,7 +117,7 @@ export async function closeParts(parts: StorageParts): Promise<void> {
     inOrder(intake.drained(), () => registry.close()),
   );
   await endsWithin(closeGraceMs, Promise.all([wakeUps.close(), historyIndexes.close()]));
-  await Promise.all([searches.close(), database.close()]);
+  await Promise.all([reads, searches, feeds, database].map((pool) => pool.close()));
 }
 
 async function inOrder(first: Promise<void>, second: () => Promise<void>): Promise<void> {

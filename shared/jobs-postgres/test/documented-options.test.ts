@@ -1,7 +1,7 @@
 import { retentionOf } from '@longshore/jobs';
 import { documentedOptions } from '@longshore/test-support';
 import { expect } from 'chai';
-import { databaseOptions, searchOptions } from '../src/postgres-options.js';
+import { databaseOptions, mostQueues, readOptions, searchOptions } from '../src/postgres-options.js';
 
 const url = 'postgres://127.0.0.1:1/none';
 
@@ -13,6 +13,9 @@ describe('Options of the Postgres storage, as docs/operations.md tells them', ()
     transactionIdleTimeoutMs: (value) =>
       databaseOptions(withValue('transactionIdleTimeoutMs', value)).transactionIdleTimeoutMs,
     poolSize: (value) => databaseOptions(withValue('poolSize', value)).poolSize,
+    readPoolSize: (value) => readOptions(withValue('readPoolSize', value)).poolSize,
+    readTimeoutMs: (value) => readOptions(withValue('readTimeoutMs', value)).statementTimeoutMs,
+    maxQueues: (value) => mostQueues(withValue('maxQueues', value)),
     searchTimeoutMs: (value) => searchOptions(withValue('searchTimeoutMs', value)).statementTimeoutMs,
     'retentionDays.done': (value) => retentionOf(value === undefined ? {} : { done: value }).done,
     'retentionDays.failed': (value) => retentionOf(value === undefined ? {} : { failed: value }).failed,

@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
   type Claim,
@@ -60,6 +61,35 @@ describe('Job events', () => {
   const states = (heard: readonly HeardEvent[]): string[] => heard.map(({ event }) => topicOf(event));
 
   describe('waiting for the end of a job', () => {
+    for (const [when, since] of [
+      ['two thousand years ago', new Date('0001-01-01T00:00:00Z')],
+      ['two days ago', new Date(Date.now() - 2 * 86_400_000)],
+      ['in a year', new Date(Date.now() + 365 * 86_400_000)],
+    ] as const)
+      it(`begin now for a listener that was last here ${when}`, async () => {
+        await run();
+        const asked: (Date | null)[] = [];
+        const { feed } = storage;
+        const read = feed.read.bind(feed);
+        feed.read = (request) => {
+          asked.push(request.since);
+          return read(request);
+        };
+        const stream = events.listen({ state: ['done'] }, since);
+        const heard = new Set<string>();
+        const listening = (async () => {
+          for await (const { event } of stream) heard.add(event.jobId);
+        })();
+        await eventually(() => asked.length > 1);
+        const id = await run();
+        await eventually(() => heard.has(id));
+        await events.close();
+        await listening;
+        expect(asked.every((at) => at === null || Math.abs(at.getTime() - Date.now()) < 3_600_000)).to.equal(
+          true,
+        );
+      });
+
     it('ends with it', async () => {
       const id = await enqueue();
       const ended = events.waitForEnd(id, 10_000);

@@ -3,13 +3,21 @@ import type { ItemRecord } from './resource/resource.js';
 
 /** The strong `ETag` of an item: a digest of its JSON, in whichever order a storage gives the members of its objects. */
 export function entityTag(item: ItemRecord): string {
-  return `"${createHash('sha1').update(JSON.stringify(item, ordered)).digest('base64url')}"`;
+  return `"${createHash('sha1')
+    .update(JSON.stringify(ordered(item)))
+    .digest('base64url')}"`;
 }
 
-function ordered(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const entries = Object.entries(value);
+/** With a function that JSON.stringify calls for each part, a large item takes ten times as long. */
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.some(isObject) ? value.map(ordered) : value;
+  const entries = Object.entries(value).map(([name, member]) => [name, ordered(member)] as const);
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The entity tags of a condition (RFC 9110, section 13.1); `any` for `*`. */

@@ -2,10 +2,11 @@ import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { compress, tagOfEncoded } from './compression.js';
+import { discardRest } from './discarded-body.js';
 import { apiError } from './errors/api-error.js';
 import { fromHttpError, fromStatus } from './errors/http-error.js';
 import { toApiRequest } from './koa-request.js';
-import type { ApiResponse } from './request/request.js';
+import type { ApiRequest, ApiResponse } from './request/request.js';
 import type { Responder } from './responder.js';
 
 export type Middleware = Koa.Middleware;
@@ -28,17 +29,27 @@ export function koaAdapter(
     } catch (error) {
       return send(ctx, responder.failed(request, error));
     }
-    const response = await responder.respond(request);
-    if (response !== undefined) return send(ctx, response);
+    const response = (await responder.respond(request)) ?? (await answerOfOthers(request));
+    if (response === undefined) return;
     try {
-      await next();
+      await send(ctx, response);
     } catch (error) {
-      return send(ctx, responder.failed(request, fromHttpError(error)));
+      for (const name of Object.keys(response.headers)) ctx.remove(name);
+      await send(ctx, responder.failed(request, error)); // what was to be sent cannot be: too long for a text, for example
     }
-    if (ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== ''))
-      return undefined;
-    const reason = `${request.method} ${request.path.slice(0, 200)}: ${ctx.message}`;
-    return send(ctx, responder.failed(request, fromStatus(ctx.status, reason)));
+
+    /** The error payload for what the middleware after this one leaves unanswered or throws. */
+    async function answerOfOthers(asked: ApiRequest): Promise<ApiResponse | undefined> {
+      try {
+        await next();
+      } catch (error) {
+        return responder.failed(asked, fromHttpError(error));
+      }
+      const isAnswered = ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== '');
+      if (isAnswered) return undefined;
+      const reason = `${asked.method} ${asked.path.slice(0, 200)}: ${ctx.message}`;
+      return responder.failed(asked, fromStatus(ctx.status, reason));
+    }
   };
 }
 
@@ -80,13 +91,19 @@ function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> 
     strict: false,
     jsonLimit: String(limitBytes),
     onerror: (error: Error & { status?: number }) => {
-      if (error.status === 413) throw apiError(41301, `The body exceeds ${limitBytes} bytes`);
+      if (error.status === 413)
+        throw apiError(41301, `The body exceeds ${limitBytes} bytes`, { connection: 'close' });
       if (error.status === 415) throw apiError(41501, error.message);
       throw apiError(40001, `The body is not valid JSON: ${error.message}`);
     },
   });
   return async (ctx) => {
-    await parse(ctx, async () => {});
+    try {
+      await parse(ctx, async () => {});
+    } catch (error) {
+      if (!(await discardRest(ctx.req))) ctx.set('connection', 'close');
+      throw error;
+    }
     // Without a body the parser leaves the raw text undefined or empty, and gives an empty object.
     return ctx.request.rawBody ? ctx.request.body : undefined;
   };

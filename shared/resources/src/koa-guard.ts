@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { toApiRequest } from './koa-request.js';
-import { type Admission, admit } from './request/admission.js';
+import { type Admission, admit, countByAddress } from './request/admission.js';
 import { requireReach } from './request/confinement.js';
 import { requireMediaType } from './request/media-type.js';
 import { requireScope } from './request/scope.js';
@@ -18,6 +18,15 @@ export function requireCaller(admission: Admission, scope: string, value?: strin
     requireReach(principal, value);
     ctx.state['principal'] = principal;
     if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
+    await next();
+  };
+}
+
+/** Counts requests for their address, for routes that need no credentials. It stands after the resource API, as {@link requireCaller} does. */
+export function countRequests(admission: Admission): Koa.Middleware {
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, async () => undefined);
+    countByAddress(admission, request, ({ headers }) => ctx.set(headers));
     await next();
   };
 }

@@ -1,11 +1,12 @@
 import type { Call } from './handlers/call.js';
-import { prepare } from './handlers/dispatch.js';
+import { prepare, staysOpen } from './handlers/dispatch.js';
 import { requireParents, scopeOf } from './handlers/existence.js';
 import { performOnce } from './idempotency/perform-once.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import type { Reference } from './openapi/reference.js';
-import { type Admission, admit, type Caller } from './request/admission.js';
+import { type Admission, admit, type Caller, countByAddress } from './request/admission.js';
 import { confine, type Confinement } from './request/confinement.js';
+import type { Listeners } from './request/listeners.js';
 import { requireAcceptable, requireMediaType } from './request/media-type.js';
 import { allowedMethods, requireMethod } from './request/method.js';
 import { afterVersion } from './request/path.js';
@@ -23,6 +24,7 @@ export interface Pipeline {
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
   readonly apiUrl: string;
   readonly admission: Admission;
+  readonly listeners: Listeners;
   readonly scopeOf: ScopeOf;
   readonly confinement: Confinement;
   readonly idempotency: IdempotencyStore;
@@ -45,7 +47,10 @@ export async function answer(
 ): Promise<ApiResponse> {
   const named = afterVersion(segments);
   const reference = pipeline.reference(named, request);
-  if (reference !== undefined) return reference;
+  if (reference !== undefined) {
+    countByAddress(pipeline.admission, request, known);
+    return reference;
+  }
   const found = findRoute(pipeline.catalog, named);
   requireMethod(found, request.method);
   if (request.method === 'OPTIONS') return optionsResponse(found, request);
@@ -77,7 +82,8 @@ export async function answer(
     context,
     apiUrl: pipeline.apiUrl,
   };
-  const act = prepare(call);
+  const act = await prepare(call);
+  if (staysOpen(call)) pipeline.listeners.enter(request, principal);
   const perform = performOnce(pipeline.idempotency, call, async (within) => {
     await requireParents(route.parents, within);
     return act(within);

@@ -9,6 +9,7 @@ import { createReference } from './openapi/reference.js';
 import { bearer, type SecuritySchemes } from './openapi/security.js';
 import type { Confinement } from './request/confinement.js';
 import type { Authenticate } from './request/credentials.js';
+import { type ListenerLimits, Listeners } from './request/listeners.js';
 import { supportedVersion } from './request/path.js';
 import type { RateLimit } from './request/rate-limit.js';
 import { readOrWrite, type ScopeOf } from './request/scope.js';
@@ -46,6 +47,8 @@ export interface ResourceApiOptions {
   readonly confinement?: Confinement;
   /** How many requests each caller may send; default any number. */
   readonly rateLimit?: RateLimit;
+  /** How many streams of events and `?wait` may be open at once. */
+  readonly listenerLimits?: ListenerLimits;
   /** How often it is looked whether a listener to events may still listen, in milliseconds; default 30 000. */
   readonly recheckMs?: number;
   /** The answer to an error of a storage's own kind, e.g. 50301 for a lost connection; undefined for a 500. */
@@ -88,6 +91,7 @@ export function createResourceApi(options: ResourceApiOptions): Middleware {
       catalog,
       apiUrl,
       admission: { authenticate, rateLimit, recheckMs: options.recheckMs },
+      listeners: new Listeners(options.listenerLimits),
       scopeOf,
       confinement: options.confinement ?? {},
       idempotency: options.idempotency ?? memoryIdempotencyStore(),

@@ -88,13 +88,40 @@ describe('A limited API', () => {
     expect([...statuses, known.status]).to.deep.equal([401, 401, 429, 200]);
   });
 
-  it('keeps its description open', async () => {
+  it('keeps its description open, and counts requests for it', async () => {
     const api = await serveNotes({ authenticate: () => undefined });
     const statuses = [];
     for (const path of ['openapi.json', 'docs', 'docs/style.css'])
       statuses.push((await api.call(`/api/v1/${path}`)).status);
     statuses.push((await api.call('/errors/42901')).status);
     await api.close();
-    expect(statuses).to.deep.equal([200, 200, 200, 200]);
+    expect(statuses).to.deep.equal([200, 200, 429, 200]);
+  });
+
+  it('looks nobody up for a request beyond the limit', async () => {
+    let lookups = 0;
+    const api = await serveNotes({
+      authenticate: ({ headers }) => {
+        lookups += 1;
+        return headers['authorization'] === 'Bearer right' ? { name: 'me', scopes: ['read'] } : undefined;
+      },
+    });
+    const call = (token: string): Promise<{ status: number }> =>
+      api.call('/api/v1/notes/1', { headers: { authorization: `Bearer ${token}` } });
+    const statuses = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await call('right')).status);
+    for (let count = 0; count < 4; count += 1) statuses.push((await call(`wrong ${count}`)).status);
+    await api.close();
+    expect(statuses).to.deep.equal([200, 200, 429, 429, 401, 429, 429, 429]);
+    expect(lookups).to.equal(3);
+  });
+
+  it('sends its description once to those who keep it', async () => {
+    const api = await serve({ resources: [notes] });
+    const first = await api.call('/api/v1/openapi.json');
+    const etag = first.headers.get('etag') ?? '';
+    const again = await api.call('/api/v1/openapi.json', { headers: { 'if-none-match': etag } });
+    await api.close();
+    expect([again.status, again.text]).to.deep.equal([304, '']);
   });
 });

@@ -1,7 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { limitConnections } from '@longshore/resources';
 import type Koa from 'koa';
 import type { Logger } from './logger.js';
+
+/** How long a caller may take to send a request: its headers, and all of it. */
+const headersMs = 20_000;
+const requestMs = 120_000;
 
 /** Idle connections are closed at once when a listener closes; busy ones get this long for their answer. */
 const drainMs = 5_000;
@@ -17,24 +22,37 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
-/** Where to listen. */
-export interface Address {
+/** Where to listen, and to how many. */
+export interface Listening {
   readonly HOST: string;
   /** 0 for any free one. */
   readonly PORT: number;
+  readonly HTTP_MAX_CONNECTIONS: number;
+  readonly HTTP_MAX_CONNECTIONS_PER_ADDRESS: number;
 }
 
-/** @throws if the port is taken or may not be used */
-export async function listen(app: Koa, { HOST, PORT }: Address, logger: Logger): Promise<HttpListener> {
+/**
+ * @param rootUrl where `/errors/{code}` is reachable, if it is
+ * @throws if the port is taken or may not be used
+ */
+export async function listen(
+  app: Koa,
+  config: Listening,
+  logger: Logger,
+  rootUrl = '',
+): Promise<HttpListener> {
+  const { HOST, PORT } = config;
   app.on('error', (error: unknown) => {
     if (!isGoneAway(error)) logger.error({ err: error }, 'a request failed');
   });
   const handle = app.callback();
   // Longer than the usual 60 s of a load balancer, so that it is never us who close a connection it is about to use.
   const server = createServer(
-    { keepAliveTimeout: 65_000 },
+    { keepAliveTimeout: 65_000, headersTimeout: headersMs, requestTimeout: requestMs },
     (request, response) => void handle(request, response),
   );
+  const limits = { total: config.HTTP_MAX_CONNECTIONS, perAddress: config.HTTP_MAX_CONNECTIONS_PER_ADDRESS };
+  limitConnections(server, limits, rootUrl);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(PORT, HOST, resolve);

@@ -13,6 +13,13 @@ const unfinishedStates = jobStates.filter(
   (state) => !finishedStates.some((finished: JobState) => finished === state),
 );
 
+/** Queues that have series of their own; those with fewer jobs are summed up as `(others)`. */
+const mostQueues = 500;
+
+function unfinishedIn({ counts }: Queue): number {
+  return unfinishedStates.reduce((sum, state) => sum + counts[state], 0);
+}
+
 /** The process's own numbers, and those of the job storage at the moment of asking. */
 export function createMetrics(
   service: string,
@@ -58,17 +65,29 @@ export function createMetrics(
     },
   });
   let asked: Promise<Queue[]> | undefined;
-  /** The gauges below are read at one moment: one question serves them all. */
+  /** The gauges below are read at one moment: one question serves them all. The queues with most jobs, the longest first. */
   const listQueues = (): Promise<Queue[]> =>
-    (asked ??= storage.listQueues().finally(() => (asked = undefined)));
+    (asked ??= storage
+      .listQueues()
+      .then((queues) => queues.toSorted((one, other) => unfinishedIn(other) - unfinishedIn(one)))
+      .finally(() => (asked = undefined)));
   const queued: Gauge<'queue' | 'state'> = new Gauge({
     name: 'longshore_queue_jobs',
     help: 'Unfinished jobs by queue and state',
     labelNames: ['queue', 'state'],
     registers,
     collect: async () => {
-      for (const { name: queue, counts } of await listQueues())
+      const queues = await listQueues();
+      queued.reset();
+      for (const { name: queue, counts } of queues.slice(0, mostQueues))
         for (const state of unfinishedStates) queued.set({ queue, state }, counts[state]);
+      const others = queues.slice(mostQueues);
+      if (others.length === 0) return;
+      for (const state of unfinishedStates)
+        queued.set(
+          { queue: '(others)', state },
+          others.reduce((sum, { counts }) => sum + counts[state], 0),
+        );
     },
   });
   const oldest: Gauge<'queue'> = new Gauge({
@@ -77,7 +96,9 @@ export function createMetrics(
     labelNames: ['queue'],
     registers,
     collect: async () => {
-      for (const { name: queue, oldestEnqueuedAt: since } of await listQueues())
+      const queues = await listQueues();
+      oldest.reset();
+      for (const { name: queue, oldestEnqueuedAt: since } of queues.slice(0, mostQueues))
         oldest.set(
           { queue },
           since === null ? 0 : Math.max(0, storage.clock.now() - since.getTime()) / 1_000,
@@ -90,7 +111,9 @@ export function createMetrics(
     labelNames: ['queue'],
     registers,
     collect: async () => {
-      for (const { name: queue, pausedAt } of await listQueues())
+      const queues = await listQueues();
+      paused.reset();
+      for (const { name: queue, pausedAt } of queues.slice(0, mostQueues))
         paused.set({ queue }, pausedAt === null ? 0 : 1);
     },
   });

@@ -1,5 +1,6 @@
 import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Router from '@koa/router';
+import type Koa from 'koa';
 import { measureAttempts } from './attempt-metrics.js';
 import { healthRoutes } from './health.js';
 import { createMetrics } from './metrics.js';
@@ -13,18 +14,25 @@ export interface Readiness {
   runs(server: JobServer): void;
 }
 
-/** The health routes of a service that works on a storage: not ready until the storage has been opened. */
-export function storageHealth(service: string, storage: JobStorage): Readiness {
+/**
+ * The health routes of a service that works on a storage: not ready until the storage has been opened.
+ *
+ * @param count counts a request for the metrics
+ */
+export function storageHealth(service: string, storage: JobStorage, count?: Koa.Middleware): Readiness {
   let open = false;
   const metrics = createMetrics(service, storage);
   return {
-    routes: healthRoutes({
-      ready: async () => {
-        if (!open) throw new Error('the storage is not open yet');
-        await storage.ping();
+    routes: healthRoutes(
+      {
+        ready: async () => {
+          if (!open) throw new Error('the storage is not open yet');
+          await storage.ping();
+        },
+        metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
       },
-      metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
-    }),
+      count,
+    ),
     opened: () => {
       open = true;
     },

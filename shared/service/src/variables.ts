@@ -7,6 +7,10 @@ export const serviceVariables = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
   /** Where to listen. Containers set 0.0.0.0. */
   HOST: Type.String({ default: '127.0.0.1' }),
+  /** Connections that may be open at once. */
+  HTTP_MAX_CONNECTIONS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 20_000 }),
+  /** From one network address; behind a proxy that is the proxy's. */
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /** The module of the application: a package's name, or a path that begins with a dot or a slash. */
   LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
 };
@@ -19,6 +23,10 @@ export const databaseVariables = {
   /** Past the pooler, for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
+  /** Reads have connections of their own, and a time limit. */
+  DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
+  DATABASE_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
+  MAX_QUEUES: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 300_000 }),
   /** How long a handler's transaction may wait for its next statement. */
   TRANSACTION_IDLE_TIMEOUT_MS: Type.Integer({ minimum: 1_000, maximum: 86_400_000, default: 300_000 }),

@@ -26,7 +26,16 @@ describe('The health of a service', () => {
     health = storageHealth('test', storage);
     const app = new Koa();
     app.use(health.routes.routes());
-    listener = await listen(app, { HOST: '127.0.0.1', PORT: 0 }, quiet);
+    listener = await listen(
+      app,
+      {
+        HOST: '127.0.0.1',
+        PORT: 0,
+        HTTP_MAX_CONNECTIONS: 100,
+        HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
+      },
+      quiet,
+    );
   });
 
   afterEach(async () => {
@@ -87,6 +96,34 @@ describe('The health of a service', () => {
       expect(text).to.contain('longshore_attempt_seconds_count{service="test",name="work"} 1');
     });
   }
+
+  it('is measured: the five hundred longest queues, and the others together', async () => {
+    const client = new JobClient(storage);
+    await client.enqueueMany(
+      Array.from({ length: 600 }, (_, index) => ({
+        definition: work,
+        args: {},
+        options: { queue: `q${index}` },
+      })),
+    );
+    await client.enqueue(work, {}, { queue: 'q599' });
+    const lines = (await get('/metrics')).text.split('\n');
+    const ready = lines.filter((line) => /^longshore_queue_jobs\{.*state="enqueued"/.test(line));
+    expect(ready).to.have.lengthOf(501);
+    expect(ready).to.include('longshore_queue_jobs{queue="q599",state="enqueued",service="test"} 2');
+    expect(ready).to.include('longshore_queue_jobs{queue="(others)",state="enqueued",service="test"} 100');
+  });
+
+  it('is measured once for all who ask within a second', async () => {
+    let reads = 0;
+    storage.stateCounts = () => {
+      reads += 1;
+      return new MemoryStorage().stateCounts();
+    };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get('/metrics')));
+    answers.push(await get('/metrics'));
+    expect([new Set(answers.map(({ status }) => status)), reads]).to.deep.equal([new Set([200]), 1]);
+  });
 
   it('is measured: jobs by state and running servers', async () => {
     const { text, headers } = await get('/metrics');

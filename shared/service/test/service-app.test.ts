@@ -14,7 +14,11 @@ async function seen(trusted: number, forwarded: readonly string[]) {
   app.use((ctx) => {
     ctx.body = ctx.ip;
   });
-  const listener = await listen(app, { HOST: '127.0.0.1', PORT: 0 }, logger);
+  const listener = await listen(
+    app,
+    { HOST: '127.0.0.1', PORT: 0, HTTP_MAX_CONNECTIONS: 100, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 },
+    logger,
+  );
   const client = httpClient(`http://127.0.0.1:${listener.port}`);
   const addresses = [];
   for (const value of forwarded)

@@ -85,6 +85,7 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
     sort: ['name', 'createdAt'],
     defaultSort: ['-createdAt'],
     storage: {
+      seeks: true,
       list: async (query) => pageOf((await store.list()).map(toItem), query),
       get: async (id) => {
         const key = await store.find(id);

@@ -16,6 +16,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     findJob: (id) => snapshot.share(key('job', id), () => reader.findJob(id)),
     findDocuments: (id) => snapshot.share(key('documents', id), () => reader.findDocuments(id)),
     listJobs: (query) => snapshot.share(key('jobs', query), () => reader.listJobs(query)),
+    listJobPage: (query) => snapshot.share(key('page', query), () => reader.listJobPage(query)),
     listNearJobs: (query) => snapshot.share(key('near', query), () => reader.listNearJobs(query)),
     listLatestFailed: ({ queue, limit }) =>
       snapshot.share(key('latest failed', queue, limit), () =>

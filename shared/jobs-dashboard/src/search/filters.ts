@@ -149,7 +149,7 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
     if (!key.startsWith('args.')) continue;
     const list = values.get(key) ?? [];
     values.set(key, list);
-    list.push(...meaningsOf(value));
+    for (const meaning of meaningsOf(value)) list.push(meaning);
   }
   return Array.from(values, ([key, meant]) => ({ path: key.split('.').slice(1), values: meant }));
 }

@@ -62,8 +62,14 @@ export class BulkWalk {
     this.#stages = queueIds?.length === 0 ? [] : stages;
     // A running job may go back to a table that the walk has left: it is cancelled when a walk changes nothing more.
     this.#repeats = order.action === 'cancel';
-    this.#first = { queueId: Math.min(...(queueIds ?? [1])), id: firstId };
-    this.last = { queueId: Math.max(...(queueIds ?? [2_147_483_647])), id: lastId };
+    this.#first = {
+      queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),
+      id: firstId,
+    };
+    this.last = {
+      queueId: (queueIds ?? [2_147_483_647]).reduce((most, id) => Math.max(most, id), -Infinity),
+      id: lastId,
+    };
   }
 
   /** `null`: there is nowhere to go. */

@@ -31,7 +31,7 @@ export const findJobs: Statement = {
 };
 
 /** Of those that have not finished, the id alone is in no index: each queue is asked (of 1000, 5 ms) unless it is known, and only for what is not in history. */
-function jobWithId(id: string, queue = 'null::integer'): string {
+export function jobWithId(id: string, queue = 'null::integer'): string {
   return `
   select ${finished} from longshore.job_done where id = ${id}
   union all

@@ -13,10 +13,11 @@ import {
   united,
 } from './job-search.js';
 import { isNearHistoryAll, nearHistory, nearRowsOf, searchHistory } from './search-history.js';
+import { type ListedDocuments, listedColumns } from './listed-documents.js';
 import { looksIntoRows, searchStage } from './search-stages.js';
 
 /** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */
-export function listJobs(request: ListRequest): Query {
+export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
   const search = searchOf(request, values);
   const states = occupiedStates(request);
@@ -28,7 +29,7 @@ export function listJobs(request: ListRequest): Query {
   const offset = search.bind(request.offset);
   return queryOf(
     `
-      select listed.*, ${progressOf('listed')}
+      select ${listedColumns('listed', documents)}, ${progressOf('listed')}
       from (select * from (${united(parts)}) as listed ${order} limit ${limit} offset ${offset}) as listed
       ${order}`,
     values,
@@ -39,7 +40,7 @@ export function listJobs(request: ListRequest): Query {
  * Those among the nearest jobs of each state. `complete` stands in each row, and in a row of its own if there are no jobs.
  * Prepared for the filters that come again and again: to plan it for every partition takes longer than to run it.
  */
-export function listNearJobs(request: ListRequest): Query {
+export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
   const search = searchOf(request, values);
   const states = occupiedStates(request);
@@ -53,7 +54,7 @@ export function listNearJobs(request: ListRequest): Query {
   const complete = states.filter(isFinished).map((state) => isNearHistoryAll(state, search));
   const text = `
     with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
-    select ${all(complete)} as complete, shown.*, ${progressOf('shown')}
+    select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${progressOf('shown')}
     from (select) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;

@@ -25,6 +25,7 @@ import { measuring } from './measuring.js';
 import { operatingInBulk } from './operating-in-bulk.js';
 import { modelling } from './modelling.js';
 import { orphaning } from './orphaning.js';
+import { paging } from './paging.js';
 import { reading } from './reading.js';
 import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
@@ -74,6 +75,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('following others', () => following(bench));
     describe('batching', () => batching(bench));
     describe('reading', () => reading(bench));
+    describe('a page of jobs', () => paging(bench));
     describe('reading leases', () => leasing(bench));
     describe('finding orphans', () => orphaning(bench));
     describe('measuring', () => measuring(bench));

@@ -86,7 +86,8 @@ export class FeedFollower {
     this.#listeners.hearFrom(now);
     const places = newcomers.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
     const farthestBack = now.getTime() - farthestBackMs;
-    const resumed = Math.max(Math.min(...places) - runUpMs, farthestBack);
+    const earliest = places.reduce((one, other) => Math.min(one, other), Infinity);
+    const resumed = Math.max(earliest - runUpMs, farthestBack);
     const from = new Date(Math.min(resumed, this.#settled?.getTime() ?? Infinity, now.getTime()));
     this.recent.begin(from);
     return from;

@@ -23,6 +23,12 @@ export interface EventStream extends AsyncIterable<HeardEvent> {
   position(): Date | null;
 }
 
+/** Who has been away for longer does not hear what happened meanwhile: to read days of events keeps the storage busy. */
+const longestAbsenceMs = 86_400_000;
+
+/** Places come from the storage, whose time is that of its latest transaction. */
+const farthestAheadMs = 60_000;
+
 type Source = Pick<JobStorage, 'feed' | 'findJob' | 'listAttempts'>;
 
 /**
@@ -93,7 +99,10 @@ export class JobEvents {
     };
   }
 
-  /** Events of all jobs that the filter lets through, from now on or from where a listener was. */
+  /**
+   * Events of all jobs that the filter lets through, from now on or from where a listener was: if that was within a day. Longer ago,
+   * or in the future, and it hears what happens from now on.
+   */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
     const listener = this.#listen(filter, since, signal);
     let caughtUp = false;
@@ -166,12 +175,19 @@ export class JobEvents {
     try {
       await this.#cover(listener, since);
       const told = new Set<string>();
-      if (since !== null) yield* this.#missed(listener, since, told);
+      if (since !== null && this.#isRecent(since)) yield* this.#missed(listener, since, told);
+      else listener.from = null;
       caughtUp();
       yield* this.#heard(listener, told);
     } finally {
       this.#listeners.delete(listener);
     }
+  }
+
+  /** By the clock of the storage. */
+  #isRecent(since: Date): boolean {
+    const agoMs = (this.#follower.settled?.getTime() ?? 0) - since.getTime();
+    return agoMs <= longestAbsenceMs && agoMs >= -farthestAheadMs;
   }
 
   /** What happened since then, as far as this process has not told it to the listener: from the storage, then from memory. */

@@ -67,7 +67,7 @@ function inspect(value: unknown, path: string, problems: ArgumentProblem[], ance
   } else {
     for (const [key, member] of Object.entries(value)) {
       const keyProblem = stringProblem(key);
-      if (keyProblem !== null)
+      if (keyProblem !== null && problems.length < maxProblems)
         problems.push({ path: memberPath(path, key), message: `has a key that ${keyProblem}` });
       inspect(member, memberPath(path, key), problems, ancestors);
     }

@@ -96,6 +96,7 @@ export function defineJob<Schema extends TSchema = TSchema>(
   if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
   const schema: TSchema = options.args ?? Type.Object({});
   let validate: ValidateFunction | undefined;
+  let explain: ValidateFunction | undefined;
 
   return Object.freeze({
     name,
@@ -124,9 +125,13 @@ export function defineJob<Schema extends TSchema = TSchema>(
     },
     serialize(args: Static<Schema>): JsonText {
       const text = toJsonText(args, 'args');
-      validate ??= ajv.compile(schema);
-      if (!validate(args)) throw new InvalidArgumentsError((validate.errors ?? []).map(toProblem));
-      return text;
+      validate ??= firstProblem.compile(schema);
+      if (validate(args)) return text;
+      if (text.length > thoroughlyChecked)
+        throw new InvalidArgumentsError((validate.errors ?? []).map(toProblem));
+      explain ??= everyProblem.compile(schema);
+      explain(args);
+      throw new InvalidArgumentsError((explain.errors ?? []).map(toProblem));
     },
   });
 }
@@ -155,7 +160,11 @@ export function checkTimeout(timeoutMs: number): void {
   checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
 }
 
-const ajv = new Ajv({ allErrors: true, strict: false });
+const firstProblem = new Ajv({ strict: false });
+const everyProblem = new Ajv({ strict: false, allErrors: true });
+
+/** Of longer arguments only the first problem is told: their problems can be as many as their parts. In characters of JSON. */
+const thoroughlyChecked = 20_000;
 
 function toProblem({ instancePath, message, keyword, params }: ErrorObject): ArgumentProblem {
   const path = `args${instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;

@@ -5,6 +5,23 @@ export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
 }
 
+/**
+ * A read got no connection in time, or was not finished in the time that reads may take. Writes have connections of their own and are
+ * not affected. To ask for less, or later, may succeed.
+ */
+export class ReadTimeoutError extends StorageUnavailableError {}
+
+/** There are as many queues as there may be, and another one was named. */
+export class TooManyQueuesError extends RangeError {
+  override readonly name = 'TooManyQueuesError';
+
+  constructor(queue: string, most: number) {
+    super(
+      `There are ${most} queues, which is the most there may be: "${queue}" would be one more. Use one that exists`,
+    );
+  }
+}
+
 /** This server has been declared dead; its claims are gone. It must register again before it takes more jobs. */
 export class ServerLostError extends Error {
   override readonly name = 'ServerLostError';

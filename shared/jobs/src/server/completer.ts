@@ -83,7 +83,7 @@ export class Completer {
     } catch (error) {
       const wanted = batch.filter((completion) => this.#pending.has(completion));
       if (wanted.length === 0) return; // abandoned meanwhile
-      this.#gathered.unshift(...wanted);
+      this.#gathered = [...wanted, ...this.#gathered];
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
       this.#logger.warn(
         { err: error, outcomes: wanted.length, retryInMs: this.#retryMs },

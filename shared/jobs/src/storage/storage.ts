@@ -193,6 +193,19 @@ export interface JobListQuery {
   readonly beyondNear?: boolean;
 }
 
+export interface JobPageQuery extends Omit<JobListQuery, 'beyondNear'> {
+  /** `false`: arguments and results are not read; both are `null`. `true` by default. */
+  readonly documents?: boolean;
+  /** The page ends before the arguments and results on it take more bytes as JSON, though not before its first job. */
+  readonly maxBytes: number;
+}
+
+export interface JobPage {
+  readonly jobs: Job[];
+  /** The page has ended because of its bytes: more jobs follow the last one. */
+  readonly cut: boolean;
+}
+
 export interface ContinuationPage {
   readonly limit?: number;
   readonly after?: string;
@@ -221,6 +234,8 @@ export interface JobReader extends TopicalReader {
   /** As it is stored, to the last digit; `null` if there is no such job. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   listJobs(query: JobListQuery): Promise<Job[]>;
+  /** The same, as much of it as fits: whatever the jobs carry, a page takes a bounded amount of memory. */
+  listJobPage(query: JobPageQuery): Promise<JobPage>;
   /**
    * The same, but only among the first few thousand jobs of each state in the order of the list: at once, however many there
    * are and however rare what is sought.

@@ -7,18 +7,31 @@ export interface Problem {
   readonly internalMessage: string;
 }
 
+/** Problems of one request that are listed; the others are only counted. */
+export const listedProblems = 100;
+
 /**
  * The answer to a request that cannot be served: one or more problems of the same status, and headers such as
  * `Allow`. Thrown by pipeline stages, storages and operations alike; the pipeline turns it into the error payload.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** The first 100. */
   readonly problems: readonly [Problem, ...Problem[]];
+  /** How many problems there are in all. */
+  readonly count: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(problems: readonly [Problem, ...Problem[]], headers: Readonly<Record<string, string>> = {}) {
-    super(problems.map((problem) => problem.internalMessage).join('; '));
-    this.problems = problems;
+  constructor(
+    problems: readonly [Problem, ...Problem[]],
+    headers: Readonly<Record<string, string>> = {},
+    count = problems.length,
+  ) {
+    const [first, ...rest] = problems;
+    const listed: [Problem, ...Problem[]] = [first, ...rest.slice(0, listedProblems - 1)];
+    super(listed.map((problem) => problem.internalMessage).join('; '));
+    this.problems = listed;
+    this.count = count;
     this.headers = headers;
   }
 
@@ -36,12 +49,22 @@ export function apiError(
   return new ApiError([{ code, internalMessage }], headers);
 }
 
-/** Gathers problems, so that a request hears of all of them at once. */
+/** Gathers problems, so that a request hears of all of them at once: the first 100, and how many there are. */
 export class ProblemList {
-  readonly #problems: Problem[] = [];
+  readonly #listed: Problem[] = [];
+  #count = 0;
 
-  add(...problems: readonly Problem[]): void {
-    this.#problems.push(...problems);
+  get count(): number {
+    return this.#count;
+  }
+
+  add(problem: Problem): void {
+    this.#count++;
+    if (this.#listed.length < listedProblems) this.#listed.push(problem);
+  }
+
+  addAll(problems: Iterable<Problem>): void {
+    for (const problem of problems) this.add(problem);
   }
 
   /** The result of the step, or undefined after keeping the problems of the ApiError that it threw. */
@@ -50,13 +73,14 @@ export class ProblemList {
       return step();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.add(...error.problems);
+      this.addAll(error.problems);
+      this.#count += error.count - error.problems.length;
       return undefined;
     }
   }
 
   throwIfAny(): void {
-    const [first, ...rest] = this.#problems;
-    if (first !== undefined) throw new ApiError([first, ...rest]);
+    const [first, ...rest] = this.#listed;
+    if (first !== undefined) throw new ApiError([first, ...rest], {}, this.#count);
   }
 }

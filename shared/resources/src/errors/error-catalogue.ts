@@ -159,6 +159,12 @@ export const errorCatalogue = {
     cause: 'The caller exceeds its share of requests.',
     fix: 'Wait for the seconds in `Retry-After`, then try again.',
   },
+  42902: {
+    title: 'Too many open calls',
+    userMessage: 'Too many requests. Please try again in a moment.',
+    cause: 'The caller has as many streams of events and calls with `?wait` open as one caller may have.',
+    fix: 'Close some, share one stream among those who listen, or wait for the seconds in `Retry-After`.',
+  },
   50001: {
     title: 'Unexpected error',
     userMessage: 'Something went wrong on our side.',
@@ -176,6 +182,19 @@ export const errorCatalogue = {
     userMessage: 'The service is not available at the moment. Please try again shortly.',
     cause: 'The keys with which JSON Web Tokens are checked cannot be read from their issuer.',
     fix: 'Wait for the seconds in `Retry-After`, then try again; if it stays, tell the operators.',
+  },
+  50303: {
+    title: 'No room',
+    userMessage: 'The service is busy at the moment. Please try again shortly.',
+    cause: 'The service holds as many connections, streams of events or calls with `?wait` as it may hold.',
+    fix: 'Wait for the seconds in `Retry-After`, then try again; if it stays, let the operators raise the limit or add a process.',
+  },
+  50304: {
+    title: 'Read took too long',
+    userMessage: 'This takes too long at the moment. Please ask for less, or try again shortly.',
+    cause:
+      'A read did not get a connection to the database in time, or was not finished in the time that a read may take.',
+    fix: 'Ask for less: fewer items, `Prefer: count=none`, more filters, cursors instead of `offset`. Otherwise wait for the seconds in `Retry-After`.',
   },
 } as const satisfies Record<number, CatalogueEntry>;
 

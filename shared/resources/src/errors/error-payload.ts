@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
 import type { ApiResponse } from '../request/request.js';
-import type { ApiError } from './api-error.js';
+import type { ApiError, Problem } from './api-error.js';
 import { errorCatalogue } from './error-catalogue.js';
 
 /** The body of every answer with a status of 400 or above. */
@@ -37,8 +37,13 @@ export function errorResponse(error: ApiError, rootUrl: string, accept: string |
 }
 
 export function errorPayload(error: ApiError, rootUrl: string): ErrorPayload {
+  const unlisted = error.count - error.problems.length;
+  const more: Problem = {
+    code: error.problems[0].code,
+    internalMessage: `${unlisted} more problems are not listed; there are ${error.count} in all`,
+  };
   return {
-    errors: error.problems.map(({ code, internalMessage }) => ({
+    errors: [...error.problems, ...(unlisted > 0 ? [more] : [])].map(({ code, internalMessage }) => ({
       userMessage: errorCatalogue[code].userMessage,
       internalMessage,
       code,

@@ -11,6 +11,7 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map([
   [413, 41301],
   [415, 41501],
   [429, 42901],
+  [503, 50303],
 ]);
 
 /** The catalogue's error for an answer that somebody gave by its status alone. */

@@ -23,4 +23,4 @@ export interface Call<Kind extends Route['kind'] = Route['kind']> {
 export type Action = (context: CallContext) => Promise<ApiResponse>;
 
 /** Checks query and body without touching anything; what it returns then does the work. */
-export type Handler<Kind extends Route['kind']> = (call: Call<Kind>) => Action;
+export type Handler<Kind extends Route['kind']> = (call: Call<Kind>) => Action | Promise<Action>;

@@ -9,6 +9,8 @@ import type { Filter } from '../query/filter-value.js';
 import { pageLinks } from '../query/page-links.js';
 import type { ItemRecord } from '../resource/resource.js';
 import { type CallContext, Existing, type Page } from '../resource/storage.js';
+import { checkBody, requireFewElements } from '../validation/large-body.js';
+import { inSlices } from '../validation/slices.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { served } from './served.js';
@@ -50,14 +52,18 @@ function countPreference(
 }
 
 /** POST on a collection: one item, or an array where the storage creates many in one transaction. */
-export function createItem(call: Call<'collection'>): Action {
+export async function createItem(call: Call<'collection'>): Promise<Action> {
   const { resource, storage, serves } = call.route;
   requireNoParameters(call.request.query);
   const { body: given } = call;
   if (isArray(given) && serves('createMany')) return createItems(call, given);
-  const body = newItem(call, given);
+  const body = placed(call, given);
+  const problems = new ProblemList();
+  await checkBody(resource.bodies.create, body, problems);
+  problems.addAll(misplaced(call, body));
+  problems.throwIfAny();
   return async (context) => {
-    const made = await served(storage.create?.(body, context));
+    const made = await served(storage.create?.(body as ItemRecord, context));
     const [item, status] = made instanceof Existing ? [made.item, 200] : [made, 201];
     const collection = serves('get') ? collectionUrl(call) : `${call.apiUrl}/${resource.name}`;
     const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
@@ -65,12 +71,17 @@ export function createItem(call: Call<'collection'>): Action {
   };
 }
 
-function createItems(call: Call<'collection'>, elements: readonly unknown[]): Action {
+async function createItems(call: Call<'collection'>, elements: readonly unknown[]): Promise<Action> {
   const { resource, storage } = call.route;
+  requireFewElements(elements);
   const problems = new ProblemList();
-  const bodies = elements.flatMap((element, index) => {
-    const body = problems.collect(() => newItem(call, element, `[${index}]`));
-    return body === undefined ? [] : [body];
+  const bodies: ItemRecord[] = [];
+  const { check } = validatorFor(resource.bodies.create);
+  await inSlices(elements, (element, index) => {
+    const body = placed(call, element);
+    problems.addAll(check(body, `[${index}]`));
+    problems.addAll(misplaced(call, body));
+    bodies.push(body as ItemRecord);
   });
   problems.throwIfAny();
   return async (context) => {
@@ -81,16 +92,16 @@ function createItems(call: Call<'collection'>, elements: readonly unknown[]): Ac
 }
 
 /** PUT on a collection: changes of listed items, all or none. */
-export function replaceItems(call: Call<'collection'>): Action {
+export async function replaceItems(call: Call<'collection'>): Promise<Action> {
   const { resource, storage } = call.route;
   requireNoParameters(call.request.query);
   const elements = call.body;
   if (!isArray(elements)) throw apiError(42202, 'the body must be an array of items');
+  requireFewElements(elements);
   const problems = new ProblemList();
-  problems.add(
-    ...elements.flatMap((element, index) => validatorFor(resource.bodies.bulk).check(element, `[${index}]`)),
-  );
-  problems.add(...repeatedKeys(elements, resource.key));
+  const { check } = validatorFor(resource.bodies.bulk);
+  await inSlices(elements, (element, index) => problems.addAll(check(element, `[${index}]`)));
+  problems.addAll(repeatedKeys(elements, resource.key));
   problems.throwIfAny();
   const conditions = preconditionsOf(call.request);
   const changes = elements.map((element, index) => {
@@ -116,38 +127,41 @@ export function deleteItems(call: Call<'collection'>): Action {
   };
 }
 
-/** The checked body of a new item, with the fields that its place demands. */
-function newItem(call: Call<'collection'>, body: unknown, at?: string): ItemRecord {
-  const { bodies } = call.route.resource;
-  const scope = Object.entries(call.context.scope).filter(
-    ([field]) => bodies.create.properties?.[field] !== undefined,
-  );
-  const placed = isRecord(body) ? { ...Object.fromEntries(scope), ...body } : body;
-  const problems = new ProblemList();
-  problems.add(...validatorFor(bodies.create).check(placed, at));
-  if (isRecord(placed)) {
-    for (const [field, value] of scope) if (placed[field] !== value) problems.add(misplaced(field, value));
+/** The fields of a new item that its place demands. */
+function demanded({
+  context,
+  route,
+}: Call<'collection'>): readonly (readonly [field: string, value: unknown])[] {
+  const { properties } = route.resource.bodies.create;
+  return Object.entries(context.scope).filter(([field]) => properties?.[field] !== undefined);
+}
+
+/** The body of a new item, with the fields that its place demands unless it has others. */
+function placed(call: Call<'collection'>, body: unknown): unknown {
+  const fields = demanded(call);
+  return isRecord(body) && fields.length > 0 ? { ...Object.fromEntries(fields), ...body } : body;
+}
+
+function misplaced(call: Call<'collection'>, body: unknown): readonly Problem[] {
+  if (!isRecord(body)) return [];
+  return demanded(call)
+    .filter(([field, value]) => body[field] !== value)
+    .map(([field, value]) => ({
+      code: 42202,
+      internalMessage: `${field} must be ${JSON.stringify(value)}, as the path says`,
+    }));
+}
+
+function* repeatedKeys(elements: readonly unknown[], key: string): Generator<Problem> {
+  const seen = new Set<unknown>();
+  for (const [index, element] of elements.entries()) {
+    const value = isRecord(element) ? element[key] : undefined;
+    if (value === undefined) continue;
+    const shown = JSON.stringify(value).slice(0, 100);
+    if (seen.has(value))
+      yield { code: 42202, internalMessage: `[${index}].${key} ${shown} stands in the array twice` };
+    seen.add(value);
   }
-  problems.throwIfAny();
-  return placed as ItemRecord;
-}
-
-function misplaced(field: string, value: unknown): Problem {
-  return { code: 42202, internalMessage: `${field} must be ${JSON.stringify(value)}, as the path says` };
-}
-
-function repeatedKeys(elements: readonly unknown[], key: string): readonly Problem[] {
-  const keys = elements.map((element) => (isRecord(element) ? element[key] : undefined));
-  return keys.flatMap((value, index) =>
-    value !== undefined && keys.indexOf(value) !== index
-      ? [
-          {
-            code: 42202,
-            internalMessage: `[${index}].${key} ${JSON.stringify(value)} stands in the array twice`,
-          },
-        ]
-      : [],
-  );
 }
 
 /** What the place of a call demands of the items. */

@@ -15,12 +15,20 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
 };
 
 /** The action of a call: query and body checked, the storage not yet touched. */
-export function prepare(call: Call): Action {
+export function prepare(call: Call): Action | Promise<Action> {
   if (isStream(call)) return streamEvents(call);
   const methods = handlers[call.route.kind] as Methods<Route['kind']>;
   const handler = methods[call.request.method];
   if (handler === undefined) throw new Error(`no handler for ${call.request.method} on ${call.route.kind}`);
   return handler(call);
+}
+
+/** Whether the answer comes when something has happened, and not at once. */
+export function staysOpen(call: Call): boolean {
+  if (call.request.method !== 'GET') return false;
+  return (
+    isStream(call) || (call.route.serves('wait') && /(?:^|&)wait=(?!0*(?:&|$))/.test(call.request.query))
+  );
 }
 
 function isStream(call: Call): call is Call<'collection'> {

@@ -30,9 +30,9 @@ export function itemChange(
     apply(current) {
       checkChange(resource, conditions, current);
       const problems = new ProblemList();
-      problems.add(...changedServerFields(resource, body, current, at));
+      problems.addAll(changedServerFields(resource, body, current, at));
       const result = merges ? mergePatch(pick(current, writable), fields) : fields;
-      if (merges) problems.add(...validatorFor(resource.bodies.replace).check(result, at));
+      if (merges) problems.addAll(validatorFor(resource.bodies.replace).check(result, at));
       problems.throwIfAny();
       return result;
     },

@@ -77,7 +77,7 @@ export function deleteItem(call: Call<'item'>): Action {
 function checkedBody(call: Call<'item'>, schema: JsonSchema): ItemRecord {
   requireNoParameters(call.request.query);
   const problems = new ProblemList();
-  problems.add(...validatorFor(schema).check(call.body));
+  problems.addAll(validatorFor(schema).check(call.body));
   problems.throwIfAny();
   return call.body as ItemRecord;
 }

@@ -19,7 +19,7 @@ export function operate(call: Call<'operation'>): Action {
   requireNoParameters(call.request.query);
   const body = call.body ?? {};
   const problems = new ProblemList();
-  problems.add(...validatorFor(operation.body ?? emptyObject).check(body));
+  problems.addAll(validatorFor(operation.body ?? emptyObject).check(body));
   problems.throwIfAny();
   const conditions = preconditionsOf(call.request);
   const check = isConditional(conditions)

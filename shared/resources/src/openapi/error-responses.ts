@@ -1,3 +1,4 @@
+import { listedProblems } from '../errors/api-error.js';
 import { errorCatalogue, type ErrorCode, parseErrorCode, statusOf } from '../errors/error-catalogue.js';
 import type { JsonSchema } from '../resource/json-schema.js';
 import type { Reference, ResponseObject } from './document-types.js';
@@ -6,14 +7,15 @@ import { headerReferences, type responseHeaders } from './headers.js';
 /** The schema of the error payload. */
 export const errorPayloadSchema: JsonSchema = {
   type: 'object',
-  description: 'All problems of the request.',
+  description:
+    'The problems of the request: all, or the first 100 and, as the last element, how many there are in all.',
   required: ['errors'],
   additionalProperties: false,
   properties: {
     errors: {
       type: 'array',
       minItems: 1,
-      maxItems: 100_000,
+      maxItems: listedProblems + 1,
       items: {
         type: 'object',
         required: ['userMessage', 'internalMessage', 'code', 'more info'],

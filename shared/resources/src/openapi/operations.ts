@@ -1,5 +1,6 @@
 import type { Operation, Resource } from '../resource/resource.js';
 import type { JsonSchema } from '../resource/json-schema.js';
+import { mostElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
 import type { OperationObject, ResponseObject } from './document-types.js';
 import { exampleOf } from './example.js';
@@ -23,7 +24,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
   const plural = owner + schemaName(name);
-  const manyItems = { type: 'array', maxItems: 10_000, items: schemaReference(singular) };
+  const manyItems = { type: 'array', maxItems: mostElements, items: schemaReference(singular) };
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
@@ -40,9 +41,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     }),
     ...(serves('replaceMany') && {
       put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
-        requestBody: body({ type: 'array', maxItems: 10_000, items: schemaReference(`${singular} bulk`) }, [
-          exampleOf(resource.bodies.bulk),
-        ]),
+        requestBody: body(
+          { type: 'array', maxItems: mostElements, items: schemaReference(`${singular} bulk`) },
+          [exampleOf(resource.bodies.bulk)],
+        ),
         responses: { '200': success(resource, manyItems, 'Changed, in the order of the request.', []) },
         errors: [400, 409, 412, 413, 415, 422],
       }),
@@ -180,7 +182,7 @@ function itemAt(resource: Resource, description: string): ResponseObject {
 function created({ resource, serves }: OperationPlace): ResponseObject {
   const one = schemaReference(resource.singular);
   if (!serves('createMany')) return itemAt(resource, 'Created.');
-  const schema = { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] };
+  const schema = { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] };
   return success(resource, schema, 'Created; several in the order of the request.', ['Location', 'ETag']);
 }
 
@@ -194,7 +196,7 @@ function createSchema({ resource, serves, placedBy }: OperationPlace): JsonSchem
     placedBy !== undefined && required.includes(placedBy)
       ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== placedBy) }
       : schemaReference(`${resource.singular} create`);
-  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] } : one;
+  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] } : one;
 }
 
 function body(

@@ -1,5 +1,5 @@
 import type { FilterParameter } from '../resource/filter.js';
-import { longestWait } from '../query/collection-query.js';
+import { farthestOffset, longestSearch, longestWait, mostValues } from '../query/collection-query.js';
 import type { JsonSchema } from '../resource/json-schema.js';
 import type { Resource } from '../resource/resource.js';
 import { bounded } from './bounded-schema.js';
@@ -38,11 +38,11 @@ export function collectionParameters(
       maximum: limits.max,
       default: limits.default,
     }),
-    query('offset', 'Items to skip.', {
+    query('offset', `Items to skip.${seeks ? ' Pages farther on are reached by the links of pages.' : ''}`, {
       type: 'integer',
-      format: 'int64',
+      format: 'int32',
       minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
+      maximum: farthestOffset,
       default: 0,
     }),
     ...(seeks
@@ -64,7 +64,7 @@ export function selectionParameters(resource: Resource, bySearch: boolean): read
     resource.searchBy === 'words'
       ? `Words, every one of which is contained in one of ${fields}, whatever the case.`
       : `Text to look for in ${fields}: contained or similar, best first.`;
-  return [...filters, query('q', meaning, text(1000))];
+  return [...filters, query('q', meaning, text(longestSearch))];
 }
 
 /** The parameters of GET on an item. */
@@ -149,7 +149,7 @@ function filterParameter(filter: FilterParameter): ParameterObject {
     return { name: parameter, in: 'query', style: 'form', explode: true, description, schema: member };
   }
   if (match !== 'exact') return query(parameter, description, schema);
-  const values: JsonSchema = { type: 'array', maxItems: 100, items: schema };
+  const values: JsonSchema = { type: 'array', maxItems: mostValues, items: schema };
   return {
     name: parameter,
     in: 'query',

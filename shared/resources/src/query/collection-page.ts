@@ -10,22 +10,39 @@ export function itemsOf<Item extends object>(items: readonly Item[], filters: re
   });
 }
 
-/** The page that a query asks for, of a collection that is small enough to be read as a whole. */
+/** The page that a query asks for, by offset or by cursor, of a collection that is small enough to be read as a whole. */
 export function pageOf<Item extends object>(
   items: readonly Item[],
-  { filters, sort, limit, offset }: CollectionQuery,
+  { filters, sort, limit, offset, seek }: CollectionQuery,
 ): Page<Item> {
-  const matching = itemsOf(items, filters)
-    .map((item) => [item, new Map<string, unknown>(Object.entries(item))] as const)
-    .toSorted(([, left], [, right]) => {
-      for (const { field, direction } of sort) {
-        const order = compare(left.get(field), right.get(field));
-        if (order !== 0) return direction === 'asc' ? order : -order;
-      }
-      return 0;
-    })
-    .map(([item]) => item);
-  return { items: matching.slice(offset, offset + limit), total: matching.length };
+  const places = itemsOf(items, filters)
+    .map((item) => ({ item, values: valuesOf(item, sort) }))
+    .toSorted((left, right) => inOrder(sort, left.values, right.values));
+  const total = places.length;
+  if (seek === undefined) {
+    const page = places.slice(offset, offset + limit);
+    return { items: page.map(({ item }) => item), total, more: offset + limit < total };
+  }
+  const isAfter = seek.direction === 'after';
+  const beyond = places.filter(({ values }) => {
+    const order = seek.values.length === 0 ? -1 : inOrder(sort, values, seek.values);
+    return isAfter ? order > 0 : order < 0;
+  });
+  const page = isAfter ? beyond.slice(0, limit) : beyond.slice(Math.max(0, beyond.length - limit));
+  return { items: page.map(({ item }) => item), total, more: beyond.length > limit };
+}
+
+function valuesOf(item: object, sort: CollectionQuery['sort']): readonly unknown[] {
+  const fields = new Map<string, unknown>(Object.entries(item));
+  return sort.map(({ field }) => fields.get(field) ?? null);
+}
+
+function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right: readonly unknown[]): number {
+  for (const [index, { direction }] of sort.entries()) {
+    const order = compare(left[index], right[index]);
+    if (order !== 0) return direction === 'asc' ? order : -order;
+  }
+  return 0;
 }
 
 /** `exact` or `partial`; small collections declare no other filters. */

@@ -56,7 +56,7 @@ export function parseCollectionQuery(
   const sort = problems.collect(() => parseSortParameter(resource, parameters));
   const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
   const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
-  const offset = problems.collect(() => integer(parameters, 'offset', Number.MAX_SAFE_INTEGER));
+  const offset = problems.collect(() => parseOffset(parameters, seeks));
   const order = withKey(sort ?? resource.defaultSort, resource.key);
   const byRelevance = selection.search !== undefined && sort === undefined && resource.searchBy === 'similar';
   const seek = seeks
@@ -82,6 +82,18 @@ export function parseSelectionQuery(resource: Resource, query: string): Selectio
   problems.throwIfAny();
   return selection;
 }
+
+/** Pages farther on are reached by cursor: a storage has to go through everything that an offset passes over. */
+export const farthestOffset = 10_000;
+
+/** The longest text that can be searched for, in characters. */
+export const longestSearch = 1_000;
+
+/** The most values that one parameter has in a query. */
+export const mostValues = 100;
+
+/** The most names of parameters in a query. */
+const mostParameters = 100;
 
 /** The longest that a call may wait for an item, in seconds. */
 export const longestWait = 60;
@@ -129,12 +141,17 @@ function parseSelection(
     if (known.includes(name)) continue;
     const parameter = findFilter(resource.filters, name);
     if (parameter === undefined) problems.add(unknownParameter(name, [...filterNames(resource), ...known]));
-    else filters.push(...(problems.collect(() => [parseFilter(parameter, name, values)]) ?? []));
+    else {
+      const filter = problems.collect(() => parseFilter(parameter, name, values));
+      if (filter !== undefined) filters.push(filter);
+    }
   }
   const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
   const search = keyword ?? q;
   const name = keyword === undefined ? 'q' : 'the keyword';
   if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
+  if (search !== undefined && search.length > longestSearch)
+    problems.add({ code: 40003, internalMessage: `${name} must have at most ${longestSearch} characters` });
   return { filters, search };
 }
 
@@ -173,12 +190,20 @@ function parseSeek(
   return { direction, values: decodeCursor(resource, sort, direction, cursor) };
 }
 
-function integer(parameters: Parameters, name: string, maximum: number): number | undefined {
+function parseOffset(parameters: Parameters, seeks: boolean): number | undefined {
+  const hint = seeks ? '; follow the links of the pages, or use `after` and `before` with their cursors' : '';
+  return integer(parameters, 'offset', farthestOffset, hint);
+}
+
+function integer(parameters: Parameters, name: string, maximum: number, hint = ''): number | undefined {
   const text = single(parameters, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= maximum))
-    throw apiError(40003, `${name} must be an integer from 0 to ${maximum}, not "${text}"`);
+    throw apiError(
+      40003,
+      `${name} must be an integer from 0 to ${maximum}, not "${text.slice(0, 100)}"${hint}`,
+    );
   return value;
 }
 
@@ -202,7 +227,13 @@ function unknownParameter(name: string, known: readonly string[]): Problem {
 function group(query: string): Parameters {
   const parameters = new Map<string, string[]>();
   for (const [name, value] of parseQueryString(query)) {
-    parameters.set(name, [...(parameters.get(name) ?? []), value]);
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+    if (parameters.size > mostParameters)
+      throw apiError(40003, `a query must have at most ${mostParameters} different parameters`);
+    if (values !== undefined && values.length > mostValues)
+      throw apiError(40003, `${name.slice(0, 100)} must be given at most ${mostValues} times`);
   }
   return parameters;
 }

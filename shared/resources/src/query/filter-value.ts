@@ -3,6 +3,9 @@ import type { FilterParameter, Match } from '../resource/filter.js';
 import { type JsonSchema, typesOf } from '../resource/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
 
+/** Filters by members of a JSON field reach so many levels down. */
+const deepestPath = 10;
+
 /** One condition of a query. Several values: any of them. */
 export interface Filter {
   readonly parameter: string;
@@ -28,7 +31,9 @@ export function findFilter(
 export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
   const { field, match } = filter;
   const path = match === 'path' ? name.split('.').slice(1) : [];
-  if (path.includes('')) throw apiError(40003, `${name} has an empty member name`);
+  if (path.includes('')) throw apiError(40003, `${name.slice(0, 100)} has an empty member name`);
+  if (path.length > deepestPath)
+    throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${deepestPath} levels deep`);
   if (match !== 'exact' && match !== 'path' && values.length > 1) {
     throw apiError(40003, `${name} must be given once`);
   }

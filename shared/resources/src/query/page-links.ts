@@ -1,6 +1,6 @@
 import type { Page } from '../resource/storage.js';
 import type { ItemRecord } from '../resource/resource.js';
-import type { CollectionQuery } from './collection-query.js';
+import { type CollectionQuery, farthestOffset } from './collection-query.js';
 import { encodeCursor, encodeEnd } from './cursor.js';
 
 /** Collections with more items than this are linked by cursors, if their storage seeks. */
@@ -23,7 +23,9 @@ export function pageLinks(
     .split('&')
     .filter((pair) => pair !== '' && !/^(?:limit|offset|after|before)(?:=|$)/.test(pair));
   const byCursor =
-    seeks && !query.byRelevance && (query.seek !== undefined || (page.total ?? Infinity) > large);
+    seeks &&
+    !query.byRelevance &&
+    (query.seek !== undefined || page.cut === true || (page.total ?? Infinity) > large);
   const targets = query.limit === 0 ? {} : byCursor ? cursorTargets(query, page) : offsetTargets(query, page);
   return Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page, byCursor) })
     .map(
@@ -41,7 +43,7 @@ function offsetTargets(
   const hasNext = total === undefined ? items.length === limit : offset + limit < total;
   return {
     ...(offset > 0 ? { prev: `offset=${Math.max(0, Math.min(offset - limit, last))}` } : {}),
-    ...(hasNext ? { next: `offset=${offset + limit}` } : {}),
+    ...(hasNext && offset + limit <= farthestOffset ? { next: `offset=${offset + limit}` } : {}),
   };
 }
 
@@ -70,6 +72,8 @@ function lastTarget(
   if (byCursor && limit > 0 && (estimated === true || total === undefined))
     return { last: `before=${encodeEnd(sort)}` };
   const last = estimated === true ? undefined : lastOffset(limit, total);
+  if (last !== undefined && last > farthestOffset)
+    return byCursor ? { last: `before=${encodeEnd(sort)}` } : {};
   return last === undefined ? {} : { last: `offset=${last}` };
 }
 

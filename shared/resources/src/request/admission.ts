@@ -1,6 +1,7 @@
 import { ApiError, apiError } from '../errors/api-error.js';
 import { type Authenticate, identify } from './credentials.js';
-import type { RateLimit } from './rate-limit.js';
+import { KnownCredentials } from './known-credentials.js';
+import type { Allowance, RateLimit } from './rate-limit.js';
 import type { ApiRequest, Principal } from './request.js';
 
 /** Who may call, and how often. */
@@ -20,30 +21,73 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const known = new WeakMap<RateLimit, KnownCredentials>();
+
 /**
- * Lets a caller in. Requests count for the caller, and for its address where nobody knows who it is.
- * @param known is told the caller as soon as it is known, also before this throws
+ * Lets a caller in. Requests count for the caller; where it is not known who that is, for the address, and before anybody is
+ * asked: a request beyond the limit costs no look-up.
+ * @param onCaller gets the caller as soon as it is known, also before this throws
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
 export async function admit(
   { authenticate, rateLimit }: Admission,
   request: ApiRequest,
-  known: (caller: Caller) => void,
+  onCaller: (caller: Caller) => void,
 ): Promise<Principal | undefined> {
-  const count = (principal: Principal | undefined): void => {
-    const allowance = rateLimit?.take(principal?.name ?? `address ${request.address}`);
-    known({ principal, headers: allowance?.headers ?? {} });
-    if (allowance?.retryAfterSeconds !== undefined) throw tooMany(allowance.retryAfterSeconds);
-  };
-  let principal: Principal | undefined;
+  const callers = rateLimit && credentialsOf(rateLimit);
+  const likely = authenticate && callers?.callerOf(request);
+  const headers = count(rateLimit, likely ?? placeOf(request), (counted) =>
+    onCaller({ principal: undefined, headers: counted }),
+  );
   try {
-    principal = await identify(authenticate, request);
+    const principal = await identify(authenticate, request);
+    if (principal === undefined) return undefined;
+    if (principal.name === likely) onCaller({ principal, headers });
+    else count(rateLimit, principal.name, (counted) => onCaller({ principal, headers: counted }));
+    callers?.learn(request, principal.name);
+    return principal;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) count(undefined);
+    if (error instanceof ApiError && error.status === 401) callers?.forget(request);
     throw error;
   }
-  count(principal);
-  return principal;
+}
+
+/**
+ * Counts a request that needs no credentials for its address.
+ * @throws {ApiError} 42901 beyond the limit
+ */
+export function countByAddress(
+  { rateLimit }: Admission,
+  request: ApiRequest,
+  onCaller: (caller: Caller) => void,
+): void {
+  count(rateLimit, placeOf(request), (headers) => onCaller({ principal: undefined, headers }));
+}
+
+/** @throws {ApiError} 42901 beyond the limit, after the headers for the answer are known */
+function count(
+  rateLimit: RateLimit | undefined,
+  caller: string,
+  onHeaders: (headers: Allowance['headers']) => void,
+): Allowance['headers'] {
+  const { headers, retryAfterSeconds } = rateLimit?.take(caller) ?? unlimited;
+  onHeaders(headers);
+  if (retryAfterSeconds !== undefined) throw tooMany(retryAfterSeconds);
+  return headers;
+}
+
+const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
+
+/** Those who try credentials take nothing away from those who send none. */
+function placeOf({ address, headers }: ApiRequest): string {
+  const given = headers['authorization'] ?? headers['x-api-key'];
+  return given === undefined ? `address ${address}` : `unknown credentials from ${address}`;
+}
+
+function credentialsOf(rateLimit: RateLimit): KnownCredentials {
+  const callers = known.get(rateLimit) ?? new KnownCredentials();
+  known.set(rateLimit, callers);
+  return callers;
 }
 
 function tooMany(seconds: number): ApiError {

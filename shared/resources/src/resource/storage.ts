@@ -38,6 +38,8 @@ export interface Page<Item> {
   readonly estimated?: boolean;
   /** There are more items beyond this page in its direction; needed only from storages that seek. */
   readonly more?: boolean;
+  /** The page has fewer items than there are because it would have been too large: the next one begins where it ends. */
+  readonly cut?: boolean;
 }
 
 /**

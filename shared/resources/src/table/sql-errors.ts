@@ -25,7 +25,6 @@ const passingReasons: ReadonlyMap<string, string> = new Map([
   ['40001', 'Too many changes at the same time'],
   ['40P01', 'Too many changes at the same time'],
   ['55P03', 'Another change held a lock for too long'],
-  ['57014', 'The statement took too long and was cancelled'],
 ]);
 
 const retryAfter = { 'retry-after': '2' };
@@ -59,6 +58,12 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
       return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
     case '23514':
       return apiError(42202, `The item breaks the rule "${property(error, 'constraint')}"`);
+    case '57014':
+      return apiError(
+        writes ? 50301 : 50304,
+        `The statement took too long and was cancelled${writes ? '' : ': ask for less, or try again later'}`,
+        retryAfter,
+      );
   }
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);

@@ -13,6 +13,7 @@ import {
 import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
 import type { Database, Queryable } from './database.js';
+import type { Platform } from './table-storage.js';
 import { inTransaction } from './transaction.js';
 
 /**
@@ -24,14 +25,21 @@ const similarityThreshold = '0.35';
 /** The SELECT side of a table: pages and single rows. */
 export class TableReader {
   readonly #database: Database;
+  readonly #reads: Database;
   readonly #resource: Resource;
   readonly #columns: Columns;
   readonly #selectList: string;
   readonly #searchText: string;
   readonly from: string;
 
-  constructor(database: Database, resource: Resource, table: string, columns: Columns) {
+  constructor(
+    { database, reads = database }: Pick<Platform, 'database' | 'reads'>,
+    resource: Resource,
+    table: string,
+    columns: Columns,
+  ) {
     this.#database = database;
+    this.#reads = reads;
     this.#resource = resource;
     this.#columns = columns;
     this.#selectList = [...columns.values()].map(({ read }) => read).join(', ');
@@ -41,13 +49,17 @@ export class TableReader {
 
   /** One page, with its count as `Prefer: count=` asks. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
-    return this.searching(query, (connection) => this.#page(connection, query));
+    return this.searching(query, (connection) => this.#page(connection, query), this.#reads);
   }
 
-  /** Runs work on the pool, or, if there is a search, in a transaction that has the similarity threshold set. */
-  searching<Result>(selection: Selection, work: (connection: Queryable) => Promise<Result>): Promise<Result> {
-    if (selection.search === undefined) return work(this.#database);
-    return inTransaction(this.#database, async (transaction) => {
+  /** Runs work on a pool, or, if there is a search, in a transaction that has the similarity threshold set. */
+  searching<Result>(
+    selection: Selection,
+    work: (connection: Queryable) => Promise<Result>,
+    database = this.#database,
+  ): Promise<Result> {
+    if (selection.search === undefined) return work(database);
+    return inTransaction(database, async (transaction) => {
       await transaction.query("select set_config('pg_trgm.word_similarity_threshold', $1, true)", [
         similarityThreshold,
       ]);
@@ -75,8 +87,9 @@ export class TableReader {
     parameters: Parameters,
     rest: string,
     from = this.from,
+    selectList = this.#selectList,
   ): Promise<readonly ItemRecord[]> {
-    const sql = `select ${this.#selectList} from ${from} where ${allOf(conditions)} ${rest}`;
+    const sql = `select ${selectList} from ${from} where ${allOf(conditions)} ${rest}`;
     const { rows } = await connection.query(sql, parameters.values);
     return rows.map((row) => itemFromRow(this.#columns, row));
   }
@@ -97,7 +110,10 @@ export class TableReader {
     const order = orderBy(this.#columns, query.sort, reversed);
     // One row beyond the page tells whether there is more.
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const found = limit === 0 ? [] : await this.select(connection, conditions, parameters, rest);
+    const found =
+      limit === 0
+        ? []
+        : await this.select(connection, conditions, parameters, rest, this.from, this.#listOf(query));
     const items = found.slice(0, limit);
     const page = { items: reversed ? items.toReversed() : items, more: found.length > limit };
     return { ...page, ...(await this.#count(connection, query, page)) };
@@ -119,9 +135,19 @@ export class TableReader {
     );
     const order = `${matches.order}, ${orderBy(this.#columns, query.sort, false)}`;
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const found = limit === 0 ? [] : await this.select(connection, [], parameters, rest, matches.from);
+    const found =
+      limit === 0
+        ? []
+        : await this.select(connection, [], parameters, rest, matches.from, this.#listOf(query));
     const page = { items: found.slice(0, limit), more: found.length > limit };
     return { ...page, ...(await this.#count(connection, query, page)) };
+  }
+
+  /** The columns that a page needs: those asked for, and those by which cursors tell its place. */
+  #listOf({ fields, sort }: CollectionQuery): string {
+    if (fields === undefined) return this.#selectList;
+    const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
+    return [...needed].map((field) => columnOf(this.#columns, field).read).join(', ');
   }
 
   async #count(

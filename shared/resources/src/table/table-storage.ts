@@ -13,6 +13,8 @@ import { inTransaction } from './transaction.js';
 /** What tables need from the process that serves them. */
 export interface Platform {
   readonly database: Database;
+  /** For collections and items that people look at; by default `database`. */
+  readonly reads?: Database;
   readonly enqueue: Enqueue;
 }
 
@@ -24,10 +26,10 @@ type Performs = (call: OperationCall<ItemRecord, unknown>) => Promise<Partial<It
 export function tableStorage(
   resource: Resource,
   table: AnyTable,
-  { database, enqueue }: Platform,
+  { database, reads = database, enqueue }: Platform,
 ): AnyStorage {
   const columns = columnsOf(resource.item, table.columns ?? {});
-  const reader = new TableReader(database, resource, table.name, columns);
+  const reader = new TableReader({ database, reads }, resource, table.name, columns);
   const writer = new TableWriter(resource, table.name, columns);
   const key = columnOf(columns, resource.key);
   const writable = resource.fields.filter(
@@ -109,7 +111,7 @@ export function tableStorage(
   const all: AnyStorage = {
     seeks: true,
     list: (query) => reader.list(query),
-    get: (id, { scope, transaction }) => reader.get(transaction ?? database, id, scope, ''),
+    get: (id, { scope, transaction }) => reader.get(transaction ?? reads, id, scope, ''),
     create: async (body, context) => {
       const [item] = await createMany([body], context);
       if (item === undefined) throw new Error(`an inserted ${resource.singular} was not found`);

@@ -8,16 +8,24 @@ import { type JsonSchema, typesOf } from '../resource/json-schema.js';
 
 /** Checks values against one schema. */
 export interface Validator {
-  /** Every problem of a body; fills in defaults. `at` names the place of the body in the request, e.g. `[3]`. */
+  /**
+   * The problems of a body: every one of a body of ordinary size, of a large one the first, which is that an array is too
+   * long if one is. Fills in defaults. `at` names the place of the body in the request, e.g. `[3]`.
+   */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
   /** What a single value must be; empty if it is. */
   readonly explain: (value: unknown) => readonly string[];
 }
 
+const options = { useDefaults: true, strict: false, verbose: true, ownProperties: true };
+
 // ajv-formats is CommonJS with a `default` member; under ESM its plugin is that member.
-const ajv = formats.default(
-  new Ajv2020({ allErrors: true, useDefaults: true, strict: false, verbose: true, ownProperties: true }),
-);
+/** Stops at the first problem; bounds of arrays come before their elements. */
+const strict = formats.default(new Ajv2020(options));
+const thorough = formats.default(new Ajv2020({ ...options, allErrors: true }));
+
+/** Values with more parts than this are not gone through for every problem: it takes time, and nobody reads them all. */
+const mostParts = 500;
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
@@ -25,17 +33,22 @@ const validators = new WeakMap<JsonSchema, Validator>();
 export function validatorFor(schema: JsonSchema): Validator {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  let compiled: ValidateFunction | undefined;
-  const errorsOf = (value: unknown): readonly ErrorObject[] => {
-    compiled ??= ajv.compile(schema);
-    return compiled(value) ? [] : withoutAlternatives(compiled.errors ?? []);
+  let first: ValidateFunction | undefined;
+  let all: ValidateFunction | undefined;
+  const errorsOf = (value: unknown): { errors: readonly ErrorObject[]; isWhole: boolean } => {
+    first ??= strict.compile(schema);
+    if (first(value)) return { errors: [], isWhole: true };
+    if (!hasAtMost(mostParts, value))
+      return { errors: withoutAlternatives(first.errors ?? []), isWhole: false };
+    all ??= thorough.compile(schema);
+    return { errors: all(value) ? [] : withoutAlternatives(all.errors ?? []), isWhole: true };
   };
   const validator: Validator = {
-    check: (body, at = '') => [
-      ...errorsOf(body).map((error) => toProblem(error, at)),
-      ...unstorable(body, at),
-    ],
-    explain: (value) => errorsOf(value).map(expectation),
+    check: (body, at = '') => {
+      const { errors, isWhole } = errorsOf(body);
+      return [...errors.map((error) => toProblem(error, at)), ...(isWhole ? unstorable(body, at) : [])];
+    },
+    explain: (value) => errorsOf(value).errors.map(expectation),
   };
   validators.set(schema, validator);
   return validator;
@@ -51,7 +64,10 @@ function toProblem(error: ErrorObject, at: string): Problem {
     case 'unevaluatedProperties': {
       const name = String(params['additionalProperty'] ?? params['unevaluatedProperty']);
       const hint = unknownFieldHint(error.parentSchema as JsonSchema | undefined, name);
-      return { code: 42203, internalMessage: `${join(place, name)} is not a known field${hint}` };
+      return {
+        code: 42203,
+        internalMessage: `${join(place, name.slice(0, 100))} is not a known field${hint}`,
+      };
     }
     default:
       return { code: 42202, internalMessage: `${place === '' ? 'the body' : place} ${expectation(error)}` };
@@ -92,4 +108,17 @@ const formatted: Readonly<Record<string, string>> = {
 function describe(schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   return typesOf(schema).join(' or ');
+}
+
+/** Whether a value has no more parts, counting those of its parts. */
+function hasAtMost(most: number, value: unknown): boolean {
+  const waiting = [value];
+  for (let parts = 0; waiting.length > 0; parts += 1) {
+    if (parts + waiting.length > most) return false;
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    if (Array.isArray(next) && next.length > most) return false;
+    for (const member of Object.values(next) as unknown[]) waiting.push(member);
+  }
+  return true;
 }

@@ -17,6 +17,9 @@ import { MemoryLinks } from './memory-links.js';
 import { MemoryThroughput } from './memory-throughput.js';
 import { MemoryQueues, type QueueRecord } from './memory-queues.js';
 
+/** The most queues there may be, unless told otherwise. */
+const usualQueues = 10_000;
+
 /** All jobs and queues of one process, and the steps from state to state that several callers take. */
 export class MemoryJobs {
   readonly batches = new MemoryBatches();
@@ -30,9 +33,9 @@ export class MemoryJobs {
   readonly #history = new MemoryHistory();
   #seq = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, mostQueues = usualQueues) {
     this.#clock = clock;
-    this.#queues = new MemoryQueues(clock);
+    this.#queues = new MemoryQueues(clock, mostQueues);
   }
 
   get queues(): ReadonlyMap<string, QueueRecord> {
@@ -51,6 +54,7 @@ export class MemoryJobs {
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): Receipt {
     for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
+    this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
     if (!jobs.some(bringsKeys)) {
       this.#add(jobs, batch, now);
       return receiptOf(new Date(now));

@@ -1,3 +1,4 @@
+import { TooManyQueuesError } from '../../job/errors.js';
 import type { RateLimit } from '../../job/queue-limits.js';
 import type { Clock } from '../clock.js';
 import { ConcurrencyKeys } from './concurrency-keys.js';
@@ -19,20 +20,32 @@ export interface QueueRecord {
 /** The queues of one process. */
 export class MemoryQueues {
   readonly #clock: Clock;
+  readonly #most: number;
   readonly #queues = new Map<string, QueueRecord>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, most: number) {
     this.#clock = clock;
+    this.#most = most;
   }
 
   get all(): ReadonlyMap<string, QueueRecord> {
     return this.#queues;
   }
 
+  /** @throws {TooManyQueuesError} if one of these would be one more than there may be */
+  requireRoomFor(names: Iterable<string>): void {
+    const coming = new Set<string>();
+    for (const name of names) if (!this.#queues.has(name)) coming.add(name);
+    const [first = ''] = coming;
+    if (coming.size > 0 && this.#queues.size + coming.size > this.#most)
+      throw new TooManyQueuesError(first, this.#most);
+  }
+
   /** A queue comes into being when it is first named. */
   get(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
+      if (this.#queues.size >= this.#most) throw new TooManyQueuesError(name, this.#most);
       const now = this.#clock.now();
       queue = {
         createdAt: new Date(now),

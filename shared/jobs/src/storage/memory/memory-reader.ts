@@ -9,7 +9,15 @@ import type { Transition } from '../../job/transition.js';
 import type { LogQuery } from '../job-reports.js';
 import type { Lease, StalledLeaseQuery } from '../lease.js';
 import { type Orphan, orphansAmong } from '../orphan.js';
-import type { ContinuationPage, JobCount, JobListQuery, JobReader, NearJobs } from '../storage.js';
+import type {
+  ContinuationPage,
+  JobCount,
+  JobListQuery,
+  JobPage,
+  JobPageQuery,
+  JobReader,
+  NearJobs,
+} from '../storage.js';
 import type { Clock } from '../clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import { linesOf } from './job-log.js';
@@ -47,6 +55,17 @@ export class MemoryReader implements JobReader {
       .toSorted((left, right) => compare(left.id, right.id) * direction)
       .slice(offset, offset + limit)
       .map(toJob);
+  }
+
+  async listJobPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
+    const jobs = await this.listJobs(query);
+    if (!documents) return { jobs: jobs.map((job) => ({ ...job, args: null, result: null })), cut: false };
+    let bytes = 0;
+    const end = jobs.findIndex(({ args, result }, index) => {
+      bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(JSON.stringify(result));
+      return bytes > maxBytes && index > 0;
+    });
+    return end < 0 ? { jobs, cut: false } : { jobs: jobs.slice(0, end), cut: true };
   }
 
   async listNearJobs(query: JobListQuery): Promise<NearJobs> {

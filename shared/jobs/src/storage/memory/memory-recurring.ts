@@ -161,7 +161,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const waits = [...this.#records.values()]
       .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
       .filter((ms) => ms > 0 && ms < Infinity);
-    const nextDueMs = waits.length === 0 ? null : Math.min(...waits);
+    const nextDueMs = waits.length === 0 ? null : waits.reduce((least, wait) => Math.min(least, wait));
     return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
   }
 

@@ -35,6 +35,8 @@ export interface MemoryStorageOptions {
   clock?: Clock;
   /** The oldest finished jobs beyond this many are forgotten, however young; 10 000 by default. */
   maxFinished?: number;
+  /** The most queues there may be; 10 000 by default. */
+  maxQueues?: number;
   /** How many days finished jobs are kept, by the state they ended in; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`. */
   retentionDays?: Partial<RetentionDays>;
 }
@@ -51,8 +53,13 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   /** @throws {RangeError} if a number of days is out of its bounds */
-  constructor({ clock = systemClock, maxFinished = 10_000, retentionDays }: MemoryStorageOptions = {}) {
-    super(new MemoryJobs(clock), new MemoryServers(clock), clock);
+  constructor({
+    clock = systemClock,
+    maxFinished = 10_000,
+    maxQueues,
+    retentionDays,
+  }: MemoryStorageOptions = {}) {
+    super(new MemoryJobs(clock, maxQueues), new MemoryServers(clock), clock);
     this.recurring = new MemoryRecurringJobs(this.jobs, clock, this.setAside);
     this.feed = new MemoryFeed(this.jobs, clock);
     this.bulk = new MemoryBulkOperations(this.jobs, this, clock, this.setAside);

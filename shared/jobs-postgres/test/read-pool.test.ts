@@ -1,0 +1,74 @@
+import { defineJob, JobClient, ReadTimeoutError } from '@longshore/jobs';
+import { eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const job = defineJob({ name: 'plain' });
+
+describe('Reads of the Postgres storage', () => {
+  let database: TestDatabase;
+  let lock: pg.Client;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    lock = new pg.Client(database.url);
+    await lock.connect();
+  });
+  afterEach(async () => {
+    await lock.query('rollback');
+    await storage.close();
+    await lock.end();
+    await database.drop();
+  });
+
+  const open = async (options: { readTimeoutMs: number; searchTimeoutMs?: number }): Promise<void> => {
+    storage = new PostgresStorage({ url: database.url, readPoolSize: 2, ...options });
+    await storage.open();
+  };
+  const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  it('that take too long fail with what to do', async () => {
+    await open({ readTimeoutMs: 100 });
+    await lock.query('begin; lock table longshore.server in access exclusive mode');
+    const error = await failureOf(storage.listServers());
+    expect(error).to.be.instanceOf(ReadTimeoutError);
+    expect((error as Error).message).to.match(/not finished within 100 ms: ask for less/);
+  });
+
+  it('leave jobs their connections, however many there are', async () => {
+    await open({ readTimeoutMs: 30_000 });
+    await lock.query('begin; lock table longshore.server in access exclusive mode');
+    const reads = Array.from({ length: 50 }, () => storage.listServers());
+    await eventually(async () => (await waitingForLocks()) === 2);
+    const { id } = await new JobClient(storage).enqueue(job, {});
+    const cancelled = await storage.cancelJob(id);
+    await lock.query('rollback');
+    await Promise.all(reads);
+    expect(cancelled.outcome).to.equal('ok');
+  });
+
+  it('that search share no connection with the feed by which callers wait for jobs', async () => {
+    await open({ readTimeoutMs: 30_000, searchTimeoutMs: 30_000 });
+    await lock.query('begin; lock table longshore.job_waiting in access exclusive mode');
+    const searches = Array.from({ length: 20 }, () => storage.listOrphans());
+    await eventually(async () => (await waitingForLocks()) === 2);
+    const page = await storage.feed.read({ since: new Date(Date.now() - 1_000), topics: ['done'] });
+    await lock.query('rollback');
+    await Promise.all(searches);
+    expect(page.caughtUp).to.equal(true);
+  });
+
+  async function waitingForLocks(): Promise<number> {
+    const [row] = await database.query<{ count: number }>(
+      `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return row?.count ?? 0;
+  }
+});

@@ -1,0 +1,63 @@
+import { apiError, ProblemList } from '../errors/api-error.js';
+import type { JsonSchema } from '../resource/json-schema.js';
+import { join } from './field-path.js';
+import { inSlices } from './slices.js';
+import { validatorFor } from './validator.js';
+
+/** The most items that one request creates or changes. */
+export const mostElements = 10_000;
+
+/**
+ * Checks the length of an array of items before anything in it.
+ * @throws ApiError 42202
+ */
+export function requireFewElements(elements: readonly unknown[]): void {
+  if (elements.length > mostElements)
+    throw apiError(42202, `the body must have at most ${mostElements} elements, not ${elements.length}`);
+}
+
+/** Checks a body; what its arrays of objects hold is checked in slices of time between which other requests are served. */
+export async function checkBody(schema: JsonSchema, body: unknown, problems: ProblemList): Promise<void> {
+  const { shape, lists } = split(schema);
+  const ofShape = validatorFor(shape).check(body);
+  problems.addAll(ofShape);
+  if (typeof body !== 'object' || body === null || ofShape.length > 0) return;
+  const members = new Map<string, unknown>(Object.entries(body));
+  for (const [name, items] of lists) {
+    const elements = members.get(name);
+    if (!Array.isArray(elements)) continue;
+    const { check } = validatorFor(items);
+    await inSlices(elements as unknown[], (element, index) =>
+      problems.addAll(check(element, `${join('', name)}[${index}]`)),
+    );
+  }
+}
+
+interface Split {
+  /** The schema, but for the elements of its arrays of objects. */
+  readonly shape: JsonSchema;
+  /** The schemas of those elements. */
+  readonly lists: readonly (readonly [name: string, items: JsonSchema])[];
+}
+
+const splits = new WeakMap<JsonSchema, Split>();
+
+function split(schema: JsonSchema): Split {
+  const known = splits.get(schema);
+  if (known !== undefined) return known;
+  const lists = Object.entries(schema.properties ?? {}).flatMap(([name, { items }]) =>
+    items?.properties === undefined ? [] : [[name, items] as const],
+  );
+  const bare = Object.fromEntries(
+    lists.map(([name]) => {
+      const { items: _items, ...list } = schema.properties?.[name] ?? {};
+      return [name, list] as const;
+    }),
+  );
+  const made: Split = {
+    shape: lists.length === 0 ? schema : { ...schema, properties: { ...schema.properties, ...bare } },
+    lists,
+  };
+  splits.set(schema, made);
+  return made;
+}

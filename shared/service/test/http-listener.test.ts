@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { eventually } from '@longshore/test-support';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { createLogger, type HttpListener, listen } from '../src/index.js';
+
+describe('An HTTP listener', () => {
+  let listener: HttpListener;
+  let held: Socket;
+  const start = async (limits: { total: number; perAddress: number }): Promise<void> => {
+    const app = new Koa();
+    app.use((context) => (context.body = 'here'));
+    listener = await listen(
+      app,
+      {
+        HOST: '127.0.0.1',
+        PORT: 0,
+        HTTP_MAX_CONNECTIONS: limits.total,
+        HTTP_MAX_CONNECTIONS_PER_ADDRESS: limits.perAddress,
+      },
+      createLogger('test', 'silent'),
+    );
+    held = connect(listener.port, '127.0.0.1');
+    await once(held, 'connect');
+    // Answered: it is the one that counts.
+    held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(held, 'data');
+  };
+  afterEach(async () => {
+    held.destroy();
+    await listener.close();
+  });
+
+  const answerFrom = (localAddress: string): Promise<string> =>
+    text(connect({ port: listener.port, host: '127.0.0.1', localAddress }));
+  const isServed = async (localAddress: string): Promise<boolean> => {
+    const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress });
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    return (await text(socket)).startsWith('HTTP/1.1 200');
+  };
+
+  it('answers connections beyond its limit with 503 and when to try again', async () => {
+    await start({ total: 1, perAddress: 10 });
+    const answer = await answerFrom('127.0.0.2');
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 503 /)
+      .and.to.contain('Retry-After: ')
+      .and.to.contain('"code":50303');
+  });
+
+  it('leaves room for others when one address has too many', async () => {
+    await start({ total: 10, perAddress: 1 });
+    expect(await answerFrom('127.0.0.1')).to.match(/^HTTP\/1\.1 503 /);
+    expect(await isServed('127.0.0.2')).to.equal(true);
+  });
+
+  it('has room again when a connection is closed', async () => {
+    await start({ total: 1, perAddress: 1 });
+    held.destroy();
+    await eventually(() => isServed('127.0.0.1').catch(() => false));
+  });
+});
