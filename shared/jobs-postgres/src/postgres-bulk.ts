@@ -105,7 +105,7 @@ export class PostgresBulkOperations implements BulkOperations {
   /** `false`: another server is at it, or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
-      const order = { action, filter: sql.readFilter(json) };
+      const order = { action, filter: sql.readOrderedFilter(json) };
       checkBulkOrder(order); // one that cannot be read must not become one for every job
       const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
       const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };

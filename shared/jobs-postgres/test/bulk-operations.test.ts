@@ -66,14 +66,16 @@ describe('Bulk operations on Postgres', () => {
     expect(await storage.stateCounts()).to.include({ enqueued: 0, cancelled: 3_500 });
   });
 
-  it('fail, and say why, when their error would come again', async () => {
-    await fill(1);
-    const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
-    await database.query(`update longshore.bulk_operation set filter = '{"createdAfter":"never"}'`);
-    const operation = await carriedOut(storage, id);
-    expect(operation).to.include({ state: 'failed', changed: 0 });
-    expect(operation?.error).to.match(/^RangeError: /);
-  });
+  for (const filter of ['{"createdAfter":"never"}', '{"createdBefore":"never"}', '["all"]', '{}']) {
+    it(`fail, say why and change nothing, when their filter cannot be read: ${filter}`, async () => {
+      await fill(1);
+      const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
+      await database.query(`update longshore.bulk_operation set filter = '${filter}'`);
+      const operation = await carriedOut(storage, id);
+      expect(operation).to.include({ state: 'failed', changed: 0 });
+      expect(operation?.error).to.match(/^RangeError: /);
+    });
+  }
 
   it('end without a step when no queue of their filter exists', async () => {
     const { id } = await storage.bulk.start({ action: 'delete', filter: { queue: ['nowhere'] } });

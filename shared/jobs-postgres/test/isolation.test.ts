@@ -1,4 +1,4 @@
-import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
 import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/database.js';
@@ -92,7 +92,8 @@ describe('Transactions of the Postgres storage', () => {
       }),
     ).catch((caught: unknown) => caught);
     expect(runs).to.equal(6);
-    expect(failure).to.include({ code: '40001' });
+    expect(failure).to.be.instanceOf(StorageUnavailableError);
+    expect((failure as Error).cause).to.include({ code: '40001' });
   });
 
   for (const pooler of ['none', 'transaction'] as const) {

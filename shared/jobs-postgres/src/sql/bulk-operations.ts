@@ -1,6 +1,6 @@
 import type { BulkAction, BulkOperation, BulkState, JobFilter } from '@longshore/jobs';
 import type { Statement } from '../database.js';
-import { isObject, readTime } from '../stored-value.js';
+import { isObject, readTime, UnreadableTime } from '../stored-value.js';
 import type { Cursor } from './bulk-walk.js';
 
 export interface BulkRow {
@@ -32,6 +32,21 @@ export function readFilter(json: unknown): JobFilter {
     times.has(name) ? readTime(value) : value,
   ]);
   return Object.fromEntries(members) as JobFilter;
+}
+
+/**
+ * The filter of an operation that is to be carried out.
+ *
+ * @throws {RangeError} if it cannot be read to the letter: it might mean other jobs then
+ */
+export function readOrderedFilter(json: unknown): JobFilter {
+  if (!isObject(json)) throw new RangeError('The filter of the operation cannot be read');
+  const filter = readFilter(json);
+  for (const [name, value] of Object.entries(filter)) {
+    if (value instanceof UnreadableTime)
+      throw new RangeError(`The filter of the operation cannot be read: ${name} is no time`);
+  }
+  return filter;
 }
 
 export function toBulkOperation(row: BulkRow): BulkOperation {
