@@ -5,7 +5,7 @@ import type { DatabaseOptions, Pooler } from './database.js';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. The database must exist; everything in it is made by `open`. */
   url: string;
-  /** Most connections at once, besides one for wake-ups, one for each server's heartbeat and two for searches; 1 to 500, 10 by default. */
+  /** Most connections at once, besides one for wake-ups, one for each server's heartbeat, two for searches and two for looking up queues; 1 to 500, 10 by default. */
   poolSize?: number;
   /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
   useRecommendedIsolationLevel?: boolean;

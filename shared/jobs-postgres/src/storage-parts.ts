@@ -40,7 +40,9 @@ export function assembleStorage(options: PostgresOptions) {
   const searches = new Database(searchOptions(options), searchPlans, 0);
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
-  const queues = new QueueDirectory(database);
+  // Connections apart: what happens in transactions may need a queue's number, and must not wait for those that wait for it.
+  const lookUps = new Database({ ...databaseOptions(options), poolSize: 2 }, indexPlans, 0);
+  const queues = new QueueDirectory(lookUps);
   const setAside = new PostgresSetAside(database);
   const intake = new PostgresIntake(database, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
@@ -57,6 +59,7 @@ export function assembleStorage(options: PostgresOptions) {
   return {
     database,
     searches,
+    lookUps,
     queues,
     wakeUps,
     intake,
@@ -94,7 +97,7 @@ const closeGraceMs = 3_000;
 
 /** Waits for what is under way, but not for long, then lets go of every connection and timer. */
 export async function closeParts(parts: StorageParts): Promise<void> {
-  const { intake, limits, registry, wakeUps, historyIndexes, searches, database } = parts;
+  const { intake, limits, registry, wakeUps, historyIndexes, searches, lookUps, database } = parts;
   limits.close();
   // Whatever of it waits for a database that does not answer is cut off with its connection.
   await endsWithin(
@@ -102,7 +105,7 @@ export async function closeParts(parts: StorageParts): Promise<void> {
     inOrder(intake.drained(), () => registry.close()),
   );
   await endsWithin(closeGraceMs, Promise.all([wakeUps.close(), historyIndexes.close()]));
-  await Promise.all([searches.close(), database.close()]);
+  await Promise.all([searches.close(), lookUps.close(), database.close()]);
 }
 
 async function inOrder(first: Promise<void>, second: () => Promise<void>): Promise<void> {
