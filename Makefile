@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test test-pgbouncer test-faults screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed test test-pgbouncer test-faults test-fuzz screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -47,6 +47,9 @@ test-pgbouncer: build ## The storage's tests behind pgbouncer in transaction mod
 
 test-faults: build ## Kill, freeze and cut everything under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)
+
+test-fuzz: build ## Send any request to every operation, then see that all answers; two minutes (SEED=1 repeats, REQUESTS=100000 sends more)
+	@SEED='$(SEED)' REQUESTS='$(REQUESTS)' $(bin)/mocha --spec 'acceptance/fuzz/*.fuzz.ts'
 
 test-gateway: build ## Try the api behind nginx, under a path of the gateway's (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
@@ -99,7 +102,7 @@ pin: ## Build and run with the newest base images from now on, by their digests
 	@containers/pin-images .env pull
 
 clean: ## Remove what was built, and the data of make dev
-	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist acceptance/faults/programs/dist
+	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist acceptance/*/programs/dist
 
 $(installed): package-lock.json | node
 	npm ci --no-audit --no-fund

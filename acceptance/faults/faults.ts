@@ -1,14 +1,10 @@
+import * as clocks from './clock-faults.js';
 import * as database from './database-faults.js';
 import * as processes from './process-faults.js';
 import type { Fault } from './stage.js';
 
-/** Every fault, by its name. */
-export const faults: Readonly<Record<string, Fault>> = {
-  'worker-killed': processes.workerKilled,
-  'workers-killed': processes.workersKilled,
-  'worker-stopped': processes.workerStopped,
-  'worker-frozen': processes.workerFrozen,
-  'clock-ahead': processes.clockAhead,
+/** What Postgres and connections suffer: one at a time. */
+export const databaseFaults: Readonly<Record<string, Fault>> = {
   'postgres-killed': database.postgresKilled,
   'backend-killed': database.backendKilled,
   'connections-cut': database.connectionsCut,
@@ -16,3 +12,19 @@ export const faults: Readonly<Record<string, Fault>> = {
   'connections-taken': database.connectionsTaken,
   'pools-exhausted': database.poolsExhausted,
 };
+
+/** What single processes suffer, several of them at once. */
+export const processFaults: Readonly<Record<string, Fault>> = {
+  'worker-killed': processes.workerKilled,
+  'workers-killed': processes.workersKilled,
+  'worker-stopped': processes.workerStopped,
+  'worker-frozen': processes.workerFrozen,
+  'clock-hour': clocks.clockHour,
+  'clock-days': clocks.clockDays,
+  'clock-year': clocks.clockYear,
+  'clocks-apart': clocks.clocksApart,
+  'clock-wrong-at-start': clocks.startedWrong,
+};
+
+/** Every fault, by its name. */
+export const faults: Readonly<Record<string, Fault>> = { ...databaseFaults, ...processFaults };

@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../test/system/eventually.js';
 import { startService, type Service } from '../test/system/service.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -6,40 +10,45 @@ type Environment = Readonly<Record<string, string>>;
 /** As the worker services have them: the smallest pool that is allowed, and larger ones. */
 const poolSizes = [10, 5, 2, 2];
 
-const clockAhead = new URL('programs/dist/clock-ahead.js', import.meta.url).href;
+const apiCount = 2;
 
 /** Starting takes long on a machine under load, and Postgres may be away. */
-const startMs = 60_000;
+const startMs = 90_000;
 
-/** Further environment of a worker that starts. */
-export const ahead: Environment = { NODE_OPTIONS: `--import ${clockAhead}` };
+/** A fault may have to wait for workers that other faults have. */
+const patienceMs = 600_000;
 
-/** The services under test: two api processes and several workers. */
+/** The services under test: two api processes and several workers, each with a clock that can be set. */
 export class Fleet {
   readonly #environment: Environment;
+  readonly #clocks: string;
   readonly #workers: Service[] = [];
   readonly #apis: Service[] = [];
+  /** Workers that a fault has to itself. */
+  readonly #taken = new Set<number>();
   /** Every process that was ever started and that nobody here has ended. */
   readonly #expected = new Set<Service>();
 
-  private constructor(environment: Environment) {
+  private constructor(environment: Environment, clocks: string) {
     this.#environment = environment;
+    this.#clocks = clocks;
   }
 
   static async start(databaseUrl: string): Promise<Fleet> {
-    const fleet = new Fleet({
+    const environment = {
       STORAGE: 'postgres',
       DATABASE_URL: databaseUrl,
       LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
       LOG_LEVEL: 'warn',
+      NODE_OPTIONS: `--import ${new URL('programs/dist/clock.js', import.meta.url).href}`,
       SERVER_TIMEOUT_MS: '5000',
       SLIDING_INVISIBILITY_TIMEOUT_MS: '10000',
       STOP_TIMEOUT_MS: '5000',
       WORKER_CONCURRENCY: '20',
-    });
+    };
+    const fleet = new Fleet(environment, await mkdtemp(path.join(tmpdir(), 'longshore-clocks-')));
     await Promise.all([
-      fleet.#startApi(),
-      fleet.#startApi(),
+      ...Array.from({ length: apiCount }, (_, index) => fleet.#startApi(index)),
       ...poolSizes.map((_, index) => fleet.startWorker(index)),
     ]);
     return fleet;
@@ -53,16 +62,50 @@ export class Fleet {
     return poolSizes.length;
   }
 
+  /** Every process with a clock of its own. */
+  get processes(): string[] {
+    return [
+      ...poolSizes.map((_, index) => `worker-${index}`),
+      ...Array.from({ length: apiCount }, (_, index) => `api-${index}`),
+    ];
+  }
+
   worker(index: number): Service {
     const worker = this.#workers[index];
     if (worker === undefined) throw new Error(`No worker ${index}`);
     return worker;
   }
 
+  /** Lends workers to a fault, for no other one to meet meanwhile. Waits until so many are to be had. */
+  async withWorkers<Result>(
+    count: number,
+    random: () => number,
+    work: (indexes: readonly number[]) => Promise<Result>,
+  ): Promise<Result> {
+    const free = (): number[] =>
+      poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
+    await eventually(async () => free().length >= count, patienceMs);
+    const left = free(); // nothing can have come in between
+    const taken = Array.from({ length: count }, () =>
+      left.splice(Math.floor(random() * left.length), 1),
+    ).flat();
+    for (const index of taken) this.#taken.add(index);
+    try {
+      return await work(taken);
+    } finally {
+      for (const index of taken) this.#taken.delete(index);
+    }
+  }
+
+  /** Sets the clock of a process that runs, or will. */
+  setClock(process: string, aheadMs: number): Promise<void> {
+    return writeFile(path.join(this.#clocks, process), String(aheadMs));
+  }
+
   /** Starts a worker in the place of one that has ended. */
-  async startWorker(index: number, further: Environment = {}): Promise<void> {
+  async startWorker(index: number): Promise<void> {
     const pool = { DATABASE_POOL_SIZE: String(poolSizes[index]) };
-    this.#workers[index] = await this.#start('worker', { ...pool, ...further });
+    this.#workers[index] = await this.#start('worker', index, pool);
   }
 
   async endWorker(index: number, signal: NodeJS.Signals): Promise<void> {
@@ -71,49 +114,47 @@ export class Fleet {
     await worker.end(signal);
   }
 
-  /** Starts workers anew that have ended by themselves, as whatever watches over them would; it counts all the same. */
+  /** Starts workers that have ended by themselves, as a supervisor would; it counts all the same. */
   async revive(): Promise<void> {
-    const ended = this.#workers.flatMap(({ ending }, index) => (ending() === null ? [] : [index]));
-    await Promise.all(ended.map((index) => this.startWorker(index)));
+    const ended = this.#workers.flatMap(({ ending }, index) =>
+      ending() === null || this.#taken.has(index) ? [] : [index],
+    );
+    for (const index of ended) this.#taken.add(index);
+    await Promise.all(ended.map((index) => this.startWorker(index).finally(() => this.#taken.delete(index))));
   }
 
   /** How processes ended that nobody had ended, with their last words. */
   endedByThemselves(): string[] {
     return [...this.#expected]
       .filter((service) => service.ending() !== null)
-      .map(
-        (service) =>
-          `${service.ending()}: ${service.lines
-            .slice(-12)
-            .map((line) => line.slice(0, 300))
-            .join('\n')}`,
-      );
+      .map((service) => `${service.ending()}: ${lastOf(service, 12)}`);
   }
 
   /** What each worker has said last. */
   lastLines(count: number): string {
-    return this.#workers
-      .map(
-        ({ pid, lines }) =>
-          `worker ${pid}:\n${lines
-            .slice(-count)
-            .map((line) => line.slice(0, 300))
-            .join('\n')}`,
-      )
-      .join('\n\n');
+    return this.#workers.map((worker) => `worker ${worker.pid}:\n${lastOf(worker, count)}`).join('\n\n');
   }
 
   async end(): Promise<void> {
     await Promise.all([...this.#apis, ...this.#workers].map((service) => service.end('SIGKILL')));
+    await rm(this.#clocks, { recursive: true, force: true });
   }
 
-  async #startApi(): Promise<void> {
-    this.#apis.push(await this.#start('api', {}));
+  async #startApi(index: number): Promise<void> {
+    this.#apis[index] = await this.#start('api', index, {});
   }
 
-  async #start(name: 'api' | 'worker', further: Environment): Promise<Service> {
-    const service = await startService(name, { ...this.#environment, ...further }, startMs);
+  async #start(name: 'api' | 'worker', index: number, further: Environment): Promise<Service> {
+    const clock = { CLOCK_FILE: path.join(this.#clocks, `${name}-${index}`) };
+    const service = await startService(name, { ...this.#environment, ...clock, ...further }, startMs);
     this.#expected.add(service);
     return service;
   }
+}
+
+function lastOf({ lines }: Service, count: number): string {
+  return lines
+    .slice(-count)
+    .map((line) => line.slice(0, 300))
+    .join('\n');
 }

@@ -21,10 +21,18 @@ export class Load {
   }
 
   /** Every job whose enqueuer got its id as the answer. */
-  get accepted(): string[] {
-    const prefix = 'accepted ';
-    const lines = this.#enqueuers.flatMap(({ lines }) => lines.filter((line) => line.startsWith(prefix)));
-    return [...this.#own, ...lines.map((line) => line.slice(prefix.length))];
+  get jobs(): string[] {
+    return [...this.#own, ...this.#said('job ')];
+  }
+
+  /** The same of batches. */
+  get batches(): string[] {
+    return this.#said('batch ');
+  }
+
+  /** Requests that were refused though nothing was wrong with them. */
+  get refused(): string[] {
+    return this.#said('refused ');
   }
 
   /** Lets every enqueuer get the answers it waits for, and ends it. */
@@ -37,5 +45,11 @@ export class Load {
 
   async kill(): Promise<void> {
     await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGKILL')));
+  }
+
+  #said(prefix: string): string[] {
+    return this.#enqueuers.flatMap(({ lines }) =>
+      lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length)),
+    );
   }
 }

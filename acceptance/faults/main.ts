@@ -15,7 +15,7 @@ import { storm } from './storm.js';
 import { judge, tally } from './verdict.js';
 
 /** How long the last jobs may take after the last fault. */
-const settleMs = 120_000;
+const settleMs = 180_000;
 
 async function run(options: Options): Promise<boolean> {
   const postgres = await startPostgres({ durable: true });
@@ -24,28 +24,41 @@ async function run(options: Options): Promise<boolean> {
   let load: Load | undefined;
   try {
     fleet = await Fleet.start(postgres.url);
+    // As `limitQueue` does it.
     await observer.query(
-      `insert into longshore.queue (name, concurrency_limit) values ('limited', 5)
-       on conflict (name) do update set concurrency_limit = 5`,
+      `with queue as (
+         insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
+         on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit
+         returning id
+       )
+       insert into longshore.queue_bucket (queue_id, tokens) select id, 50 from queue`,
+      [JSON.stringify({ jobs: 100, periodMs: 1_000, burst: 50 })],
     );
     load = new Load(fleet.apiUrls, postgres.url, options.seed);
     const stage = { postgres, fleet, load, observer, random: mulberry32(options.seed) };
     const { occurrences, breaches } = await storm(stage, options);
     const failedEnqueuers = await load.stop();
-    const settled = eventually(async () => (await observer.unfinished()).length === 0, settleMs);
+    await observer.query(`update longshore.recurring_job set paused_at = now(), next_due_at = null`);
+    const settled = eventually(
+      async () => (await observer.unfinished()).length === 0 && (await observer.unsettled()) === 0,
+      settleMs,
+    );
     await settled.catch(() => undefined); // the checks say what is left
+    await observer.allSaid();
+    const { refused } = load;
     const checks = [
-      ...(await judge(observer, load.accepted)),
+      ...(await judge(observer, load)),
       {
         property: 'faults without recovery, and late completions that changed something',
         breaches: breaches.length,
       },
       { property: 'processes that ended by themselves', breaches: fleet.endedByThemselves().length },
       { property: 'enqueuers that failed', breaches: failedEnqueuers.length },
+      { property: 'requests refused or repeated wrongly', breaches: refused.length },
     ];
-    const details = [...breaches, ...fleet.endedByThemselves(), ...failedEnqueuers];
+    const details = [...breaches, ...fleet.endedByThemselves(), ...failedEnqueuers, ...refused.slice(0, 20)];
     return report({
-      accepted: load.accepted.length,
+      accepted: load.jobs.length,
       tally: await tally(observer),
       occurrences,
       checks,

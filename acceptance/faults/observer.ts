@@ -17,6 +17,11 @@ export class Observer {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
+  /** The same for reads while other faults may be at work: again and again until Postgres answers. */
+  read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
+    return eventually(() => this.query<Row>(sql, values), 60_000);
+  }
+
   /** A further connection, which no fault is aimed at either. */
   async connect(name: string): Promise<pg.Client> {
     const client = new pg.Client(this.#connection(name));
@@ -36,7 +41,7 @@ export class Observer {
 
   /** Jobs that are not finished, of those given or of all. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
-    const sql = ['job', 'job_waiting', 'job_awaiting']
+    const sql = ['job', 'job_waiting', 'job_held', 'job_awaiting']
       .map(
         (table) =>
           `select id from longshore.${table} where queue_id > 0 and ($1::uuid[] is null or id = any ($1))`,
@@ -44,6 +49,25 @@ export class Observer {
       .join(' union all ');
     const rows = await this.query<{ id: string }>(sql, [ids]);
     return rows.map(({ id }) => id);
+  }
+
+  /** How much work is left that jobs' ends have caused. */
+  async unsettled(): Promise<number> {
+    const [row] = await this.query<{ left: number }>(`
+      select (select count(*) from longshore.outbox)::integer
+        + (select count(*) from longshore.job_link where settled_at is null)::integer as left`);
+    return row?.left ?? NaN;
+  }
+
+  /** Resolves when servers have had the time to say with a heartbeat that they run nothing; or after 20 seconds. */
+  async allSaid(): Promise<void> {
+    const quiet = async (): Promise<boolean> =>
+      (
+        await this.query(
+          `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
+        )
+      ).length === 0;
+    await eventually(quiet, 20_000).catch(() => undefined); // the checks say who has not
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util';
 export interface Options {
   /** How long faults go on. 0: each fault once. */
   readonly seconds: number;
+  /** How many faults; 0: as many as there is time for. */
+  readonly faults: number;
   /** Determines which faults come when, and whom they meet. */
   readonly seed: number;
   /** Faults to choose from; all unless given. */
@@ -13,6 +15,7 @@ const help = `Faults under load: every job that was accepted must be done, and i
 
   --seconds N    how long faults go on; 0: each once (default 300)
   --short        each fault once, as in CI
+  --faults N     so many faults, however long they take
   --seed N       repeats a choice of faults (default: a new one, printed)
   --only A,B     these faults only
   --help         this text, and the names of the faults
@@ -23,6 +26,7 @@ export function readOptions(faults: readonly string[]): Options | null {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '300' },
+      faults: { type: 'string', default: '0' },
       short: { type: 'boolean', default: false },
       seed: { type: 'string' },
       only: { type: 'string', default: '' },
@@ -39,6 +43,8 @@ export function readOptions(faults: readonly string[]): Options | null {
     throw new Error(`No such faults: ${unknown.join(', ')}. There are: ${faults.join(', ')}`);
   const seconds = values.short ? 0 : Number(values.seconds);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-  if (!(seconds >= 0) || !Number.isInteger(seed)) throw new Error('--seconds and --seed take numbers');
-  return { seconds, seed, only };
+  const most = Number(values.faults);
+  if (!(seconds >= 0) || !Number.isInteger(seed) || !Number.isInteger(most))
+    throw new Error('--seconds, --faults and --seed take numbers');
+  return { seconds, seed, only, faults: most };
 }

@@ -1,45 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../test/system/eventually.js';
-import { ahead } from './fleet.js';
-import { type Fault, type Notes, pick, type Stage } from './stage.js';
+import type { Fault, Notes, Stage } from './stage.js';
 
 /** Dies at any instant, with whatever it holds, and comes back. */
-export const workerKilled: Fault = async ({ fleet, random }) => {
-  const index = pick(random, fleet.size);
-  await fleet.endWorker(index, 'SIGKILL');
-  await sleep(500 + random() * 1_000);
-  await fleet.startWorker(index);
-  return {};
-};
+export const workerKilled: Fault = (stage) => killed(stage, 1);
 
 /** Two die at the same instant. */
-export const workersKilled: Fault = async ({ fleet, random }) => {
-  const first = pick(random, fleet.size);
-  const both = [first, (first + 1 + pick(random, fleet.size - 1)) % fleet.size];
-  await Promise.all(both.map((index) => fleet.endWorker(index, 'SIGKILL')));
-  await sleep(500 + random() * 1_000);
-  await Promise.all(both.map((index) => fleet.startWorker(index)));
-  return {};
-};
+export const workersKilled: Fault = (stage) => killed(stage, 2);
 
-/** A deployment: asked to end, and started anew. */
-export const workerStopped: Fault = async ({ fleet, random }) => {
-  const index = pick(random, fleet.size);
-  await fleet.endWorker(index, 'SIGTERM');
-  await fleet.startWorker(index);
-  return {};
-};
+function killed({ fleet, random }: Stage, count: number): Promise<Notes> {
+  return fleet.withWorkers(count, random, async (indexes) => {
+    await Promise.all(indexes.map((index) => fleet.endWorker(index, 'SIGKILL')));
+    await sleep(300 + random() * 700);
+    await Promise.all(indexes.map((index) => fleet.startWorker(index)));
+    return {};
+  });
+}
 
-/** Works with a clock that is an hour ahead. */
-export const clockAhead: Fault = async ({ fleet, random }) => {
-  const index = pick(random, fleet.size);
-  await fleet.endWorker(index, 'SIGTERM');
-  await fleet.startWorker(index, ahead);
-  await sleep(3_000);
-  await fleet.endWorker(index, 'SIGTERM');
-  await fleet.startWorker(index);
-  return {};
-};
+/** A deployment: asked to end, and started again. */
+export const workerStopped: Fault = ({ fleet, random }) =>
+  fleet.withWorkers(1, random, async ([index = 0]) => {
+    await fleet.endWorker(index, 'SIGTERM');
+    await fleet.startWorker(index);
+    return {};
+  });
 
 interface Held {
   readonly id: string;
@@ -48,11 +32,11 @@ interface Held {
 
 /** What history and ledger say of jobs. A plain job may have effects of a late attempt too: it runs at least once. */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
-  const history = await observer.query(
+  const history = await observer.read(
     'select id, state, attempt, server_id, finished_at from longshore.job_done where id = any ($1) order by id',
     [ids],
   );
-  const effects = await observer.query(
+  const effects = await observer.read(
     `select job_id, attempt from ledger.effect where job_id = any ($1) and name <> 'plain' order by id`,
     [ids],
   );
@@ -60,9 +44,11 @@ async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<st
 }
 
 /** Frozen for longer than its timeout, with jobs under way; what it completes when it thaws must change nothing. */
-export const workerFrozen: Fault = async (stage): Promise<Notes> => {
-  const { fleet, observer, load, random } = stage;
-  const { pid } = fleet.worker(pick(random, fleet.size));
+export const workerFrozen: Fault = (stage) =>
+  stage.fleet.withWorkers(1, stage.random, ([index = 0]) => frozen(stage, stage.fleet.worker(index).pid));
+
+async function frozen(stage: Stage, pid: number): Promise<Notes> {
+  const { observer, load, random } = stage;
   const enqueued = Array.from({ length: 24 }, async (_, index) =>
     load.accept(await observer.enqueue(index % 2 === 0 ? 'plain' : 'transactional', 600)),
   );
@@ -74,7 +60,7 @@ export const workerFrozen: Fault = async (stage): Promise<Notes> => {
   await sleep(random() * 300);
   process.kill(pid, 'SIGSTOP');
   try {
-    const held = await observer.query<Held>(running, [pid]);
+    const held = await observer.read<Held>(running, [pid]);
     const ids = held.map(({ id }) => id);
     const dead = 'select from longshore.server where pid = $1';
     const frozenAt = performance.now();
@@ -94,6 +80,6 @@ export const workerFrozen: Fault = async (stage): Promise<Notes> => {
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-};
+}
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

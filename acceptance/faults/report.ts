@@ -14,12 +14,14 @@ export interface Findings {
 
 /** Prints everything, the last lines as mocha does. Returns whether all is well. */
 export function report({ accepted, tally, occurrences, checks, details }: Findings): boolean {
-  console.log(`\nRecovery, from the fault until all jobs of that moment and a new one were done`);
+  console.log(
+    `\n${occurrences.length} faults. Recovery, from the fault until all jobs of that moment and a new one were done`,
+  );
   for (const [fault, times] of byFault(occurrences)) {
     const middle = times[Math.floor(times.length / 2)] ?? NaN;
     const most = times.at(-1) ?? NaN;
     console.log(
-      `  ${fault.padEnd(18)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(most)}`,
+      `  ${fault.padEnd(20)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(most)}`,
     );
   }
   const { done, repeated, lost, doubled } = tally;
@@ -27,8 +29,9 @@ export function report({ accepted, tally, occurrences, checks, details }: Findin
   console.log(
     `${lost} attempts were taken back from servers; ${doubled} plain jobs had more than one effect\n`,
   );
-  for (const { property, breaches } of checks) {
+  for (const { property, breaches, samples = '' } of checks) {
     console.log(`  ${breaches === 0 ? '✔' : '✘'} ${property}: ${breaches}`);
+    if (breaches !== 0 && samples !== '') console.log(`    ${samples}`);
   }
   const failing = checks.filter(({ breaches }) => breaches !== 0).length;
   if (failing > 0) console.log(`\n${details.join('\n\n')}`);

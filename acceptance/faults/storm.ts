@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../test/system/eventually.js';
 import { timeOfOne } from './database-faults.js';
 import { diagnose } from './diagnosis.js';
-import { faults } from './faults.js';
+import { databaseFaults, faults, processFaults } from './faults.js';
+import { eventually } from '../test/system/eventually.js';
 import type { Options } from './options.js';
+import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
 import { type Notes, pick, type Stage } from './stage.js';
 
@@ -22,31 +23,49 @@ export interface Storm {
   readonly breaches: readonly string[];
 }
 
-/** How long jobs may take after a fault before the suite gives up. */
-const patienceMs = 90_000;
+/** How long jobs may take after a fault before the suite gives up. Other faults meanwhile cost them time, too. */
+const patienceMs = 180_000;
 
-/** Faults one after another, under load, in an order that the seed determines; each at least once. */
-export async function storm(stage: Stage, { seconds: duration, only }: Options): Promise<Storm> {
-  const names = only.length === 0 ? Object.keys(faults) : [...only];
+/** So many faults of processes at once, beside one of the database. */
+const processLanes = 3;
+
+/** Faults under load, several at once, in an order that the seed determines; of those of a lane each comes before one comes again. */
+export async function storm(stage: Stage, options: Options): Promise<Storm> {
+  const { only, seed, faults: most, seconds: duration } = options;
+  const chosen = (family: object): string[] =>
+    Object.keys(family).filter((name) => only.length === 0 || only.includes(name));
+  const lanes = [chosen(databaseFaults), ...split(chosen(processFaults), processLanes)].filter(
+    ({ length }) => length > 0,
+  );
   const occurrences: Occurrence[] = [];
   const breaches: string[] = [];
   const end = performance.now() + duration * 1_000;
-  do {
-    for (const fault of shuffled(names, stage.random)) {
-      await sleep(stage.random() * 1_000);
-      const occurrence = await strike(stage, fault, breaches);
-      occurrences.push(occurrence);
-      if (duration > 0 && performance.now() > end && occurrences.length >= names.length) break;
-    }
-  } while (performance.now() < end);
+  let begun = 0;
+  const goesOn = (own: number, names: number): boolean => {
+    if (most > 0) return begun < most;
+    return own < names || performance.now() < end;
+  };
+  await Promise.all(
+    lanes.map(async (names, lane) => {
+      const random = mulberry32(seed * 31 + lane);
+      // Where faults go on and on, every lane of processes meets every fault of theirs.
+      const all = most > 0 || duration > 0 ? (lane === 0 ? names : lanes.slice(1).flat()) : names;
+      const family = all.length === 0 ? names : all;
+      let order: string[] = [];
+      for (let own = 0; goesOn(own, names.length); own++) {
+        begun += 1;
+        if (order.length === 0) order = shuffled(family, random);
+        await sleep(random() * 500);
+        occurrences.push(await strike({ ...stage, random }, order.shift() ?? '', breaches));
+      }
+    }),
+  );
   return { occurrences, breaches };
 }
 
 async function strike(stage: Stage, fault: string, breaches: string[]): Promise<Occurrence> {
   const { observer } = stage;
-  const affected = await eventually(() =>
-    observer.query<{ id: string }>('select id from longshore.job where queue_id > 0'),
-  );
+  const affected = await observer.read<{ id: string }>('select id from longshore.job where queue_id > 0');
   const startedAt = performance.now();
   const elapsed = (): number => performance.now() - startedAt;
   const ids = affected.map(({ id }) => id);
@@ -66,8 +85,12 @@ async function strike(stage: Stage, fault: string, breaches: string[]): Promise<
   breaches.push(...(notes.breaches ?? []));
   const occurrence = { fault, lastedMs, recoveredMs: elapsed() };
   const times = `lasted ${seconds(lastedMs)}, ${ids.length} jobs affected, recovered after ${seconds(occurrence.recoveredMs)}`;
-  console.log(`  ${fault.padEnd(18)} ${times}${notes.remark === undefined ? '' : ` (${notes.remark})`}`);
+  console.log(`  ${fault.padEnd(20)} ${times}${notes.remark === undefined ? '' : ` (${notes.remark})`}`);
   return occurrence;
+}
+
+function split(names: readonly string[], parts: number): string[][] {
+  return Array.from({ length: parts }, (_, part) => names.filter((__, index) => index % parts === part));
 }
 
 /** Fisher and Yates. */

@@ -12,6 +12,17 @@ interface Rule {
   readonly breach: readonly [file: string, text: string];
 }
 
+/** Files that may read the clock of the process. */
+const ownClocks = new Set([
+  'shared/jobs/src/storage/clock.ts', // memory storage lives in the process
+  'shared/jobs/src/recurring/schedule.ts', // a preview without any storage
+  'shared/jobs-postgres/src/database-clock.ts', // until the database's has been read
+  'shared/jobs-postgres/src/heartbeat-thread.ts', // measures how wrong it is
+  'services/api/src/access/key-ring.ts', // a default; the service gives the storage's
+  'services/api/src/access/memory-api-key-store.ts',
+  'services/api/src/access/api-key.ts', // shown only
+]);
+
 const rules: readonly Rule[] = [
   {
     title: 'EJS puts unescaped text into a page only to include another template',
@@ -30,6 +41,16 @@ const rules: readonly Rule[] = [
     files: /\.[cm]?[jt]s$/,
     breaches: (_, text) => text.match(/(oxlint|eslint)-disable[\w-]*|c8 ignore|prettier-ignore/g) ?? [],
     breach: ['a.ts', ['// oxlint', 'disable-next-line'].join('-')],
+  },
+  {
+    title: 'what is stored goes by the clock of the storage, not by that of the process',
+    files:
+      /^(shared\/(jobs|jobs-postgres|jobs-api|service)|services\/(api|worker|dashboard))\/src\/(?!conformance\/)/,
+    breaches: (file, text) =>
+      ownClocks.has(file)
+        ? []
+        : (text.match(/\bDate\.now\b(?!`)|\bnew Date\(\)|\bnow\(\): Date\.now/g) ?? []),
+    breach: ['shared/jobs-postgres/src/retention.ts', 'const now = new Date();'],
   },
 ];
 

@@ -33,7 +33,7 @@ export async function startApi(
   const health = storageHealth('api', storage);
   const inOneProcess = config.STORAGE === 'memory';
 
-  const access = createAccess(config, database, logger);
+  const access = createAccess(config, database, logger, storage.clock);
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);

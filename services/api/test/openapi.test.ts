@@ -11,7 +11,9 @@ import { serveResources } from './support/served-resources.js';
 const source = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';
-  export async function enqueueAndList(api: Client<paths>): Promise<{ state: string | undefined; names: string[] }> {
+  // A list may be of items with only the fields that were asked for.
+  type Listed = { state: string | undefined; names: (string | undefined)[] };
+  export async function enqueueAndList(api: Client<paths>): Promise<Listed> {
     const made = await api.POST('/jobs', { body: { name: 'test', args: { waitMs: 1 } } });
     const listed = await api.GET('/jobs', { params: { query: { state: ['enqueued'], limit: 5 } } });
     if (false as boolean) {

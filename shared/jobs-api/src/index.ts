@@ -52,7 +52,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     eventsResource(events),
     queuesResource(storage, jobs),
     serversResource(storage, jobs),
-    recurringJobsResource(storage.recurring, orders, jobs),
+    recurringJobsResource(storage, orders, jobs),
     batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
   ];

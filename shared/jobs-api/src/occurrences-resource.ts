@@ -1,4 +1,5 @@
 import {
+  type Clock,
   InvalidScheduleError,
   nextOccurrences,
   type RecurringJob,
@@ -12,7 +13,7 @@ import { Time } from './fields.js';
 const most = 100;
 
 /** `/recurring-jobs/{id}/occurrences`: the next times of a schedule, paused or not. */
-export function occurrencesResource(recurring: RecurringJobs): Resource {
+export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Resource {
   return defineResource({
     name: 'occurrences',
     description: `The next ${most} times of a schedule, the first first.`,
@@ -32,7 +33,7 @@ export function occurrencesResource(recurring: RecurringJobs): Resource {
         const schedule = await recurring.find(parents.at(-1)?.id ?? '');
         const from = filters.at(0)?.values[0];
         // A schedule gives the times after one: the millisecond before makes the bound inclusive.
-        const after = from === undefined ? new Date() : new Date(Date.parse(String(from)) - 1);
+        const after = from === undefined ? new Date(clock.now()) : new Date(Date.parse(String(from)) - 1);
         const times = schedule === null ? [] : upcoming(schedule, after);
         if (sort[0]?.direction === 'desc') times.reverse();
         const items = times.slice(offset, offset + limit).map((time) => ({ dueAt: time.toISOString() }));

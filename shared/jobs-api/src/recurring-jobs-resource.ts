@@ -5,7 +5,7 @@ import {
   type RecurringControlOptions,
   type RecurringJob,
   RecurringJobOwnedError,
-  type RecurringJobs,
+  type JobStorage,
 } from '@longshore/jobs';
 import {
   apiError,
@@ -44,7 +44,11 @@ const serverSet = [
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
 /** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
-export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrders, jobs: Resource): Resource {
+export function recurringJobsResource(
+  { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
+  orders: JobOrders,
+  jobs: Resource,
+): Resource {
   /** What a body cannot say stays as it is; the concurrency key goes with the arguments that it is made of. */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(orders, fields);
@@ -95,7 +99,7 @@ export function recurringJobsResource(recurring: RecurringJobs, orders: JobOrder
     },
     children: [
       { resource: jobs, by: 'recurringJobId', serves: ['list'] },
-      { resource: occurrencesResource(recurring) },
+      { resource: occurrencesResource(recurring, clock) },
     ],
     storage: {
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),

@@ -47,17 +47,18 @@ export function createDashboard(options: DashboardOptions): Middleware {
     control,
     onAction = () => undefined,
     onAccess = () => undefined,
-    now = Date.now,
   } = options;
+  const storageNow = (): number => options.storage.clock.now();
+  const { now = storageNow, now: machineNow = Date.now } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const gate = createGate({ authorize, password, production, secret, now, onAccess });
   const assets = new Assets();
-  const layout = new Layout(basePath, assets, new Renderer(), now, options.instance ?? '');
+  const layout = new Layout(basePath, assets, new Renderer(), storageNow, options.instance ?? '');
   const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
   const reader = shareReads(options.storage, snapshot);
   const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;
   const lastKnown = new LastKnown(now);
-  const context = { reader, lastKnown, now, redact, readTimeoutMs };
+  const context = { reader, lastKnown, now: storageNow, machineNow, redact, readTimeoutMs };
   const health = new HealthWatch(context);
   const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
   const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
@@ -78,7 +79,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
             snapshot.clear();
             lastKnown.clear();
           },
-          now,
+          now: storageNow,
           redact,
           onAction,
         }).routes();

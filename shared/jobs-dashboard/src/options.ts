@@ -38,6 +38,6 @@ export interface DashboardOptions {
   readonly closing?: AbortSignal | undefined;
   /** How long one read serves all viewers of this process, in milliseconds. Default 1000. */
   readonly snapshotMs?: number | undefined;
-  /** Milliseconds since 1970. Default `Date.now`. */
+  /** Milliseconds since 1970, for sessions and caches. Default: the storage’s clock, by which all times are shown. */
   readonly now?: (() => number) | undefined;
 }

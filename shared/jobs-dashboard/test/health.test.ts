@@ -26,6 +26,7 @@ describe('how all does, on every page', () => {
             return listOrphans();
           },
           readClock: async () => new Date(nowMs),
+          clock: { now: () => nowMs },
           statistics: {
             throughput: async () => [],
             throughputByQueue: async () => new Map(),

@@ -29,6 +29,7 @@ describe('what the pages tell of what runs no longer', () => {
           listStalledLeases: async () => stalled,
           listLostServers: async () => lost,
           readClock: async () => new Date(storage.manualClock.now() + storageMs),
+          clock: { now: () => storage.manualClock.now() + storageMs },
           listServers: async () =>
             (await storage.listServers()).map((server) => ({
               ...server,

@@ -25,6 +25,7 @@ export function readerWith(reader: DashboardReader, own: Partial<DashboardReader
     findLease: (job) => reader.findLease(job),
     listStalledLeases: (query) => reader.listStalledLeases(query),
     listLostServers: () => reader.listLostServers(),
+    clock: reader.clock,
     readClock: () => reader.readClock(),
     listOrphans: () => reader.listOrphans(),
     setAside: reader.setAside,

@@ -1,8 +1,9 @@
-import { newId, type RetentionDays, throughputKept } from '@longshore/jobs';
+import { type RetentionDays, throughputKept } from '@longshore/jobs';
 import { BloatControl } from './bloat-control.js';
 import type { Database } from './database.js';
 import { Chores } from './chores.js';
 import { GapCleaner } from './gap-cleaner.js';
+import { HistoryDays } from './history-days.js';
 import { KeySweeper } from './key-sweeper.js';
 import { deleteOldAudit } from './sql/audit.js';
 import { deleteOldBatches } from './sql/batches.js';
@@ -15,19 +16,13 @@ import {
 } from './sql/control-jobs.js';
 import { noteRoom } from './sql/hold-back.js';
 import { Retention } from './retention.js';
-import { countRows, foldCounts, makePartitions } from './sql/counts.js';
+import { countRows, foldCounts } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
 import { deleteOldAside } from './sql/set-aside.js';
 import { deleteOldThroughput } from './sql/statistics.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 
-/** Today's partitions are there long before they are needed: a week without any server leaves enough. */
-const daysAhead = 8;
-
 const hourMs = 3_600_000;
-
-/** As long as the longest history. */
-const linksKeptMs = 30 * 24 * hourMs;
 
 const roomNotedEveryMs = 60_000;
 
@@ -36,19 +31,21 @@ const foldAt = 100;
 
 /** What keeps reads cheap and retention possible. */
 export class Housekeeping {
+  readonly days: HistoryDays;
   readonly #database: Database;
   readonly #retention: Retention;
   readonly #chores: Chores;
   readonly #keys: KeySweeper;
   readonly #bloat: BloatControl;
   readonly #gaps: GapCleaner;
-  #partitionsMadeAt = -Infinity;
+  #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
   constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
     this.#database = database;
     this.#chores = new Chores(setAside);
+    this.days = new HistoryDays(database);
     this.#keys = new KeySweeper(database);
     this.#bloat = new BloatControl(database);
     this.#gaps = new GapCleaner(database);
@@ -62,15 +59,15 @@ export class Housekeeping {
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
     await chores.do('cancel jobs that came back', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
+    await chores.do('make partitions', () => this.days.runOnce());
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
       await chores.do('drop old history', () => this.#retention.dropOldDays());
       this.#oldDaysDroppedAt = performance.now();
     }
     if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
       await chores.do('look for room of keys', () => this.noteRoom());
-    if (performance.now() - this.#partitionsMadeAt < hourMs) return;
-    await chores.do('make partitions', () => this.makePartitions());
-    this.#partitionsMadeAt = performance.now();
+    if (performance.now() - this.#cleanedAt < hourMs) return;
+    this.#cleanedAt = performance.now();
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
     await chores.do('delete old bulk operations', () => this.#database.query(deleteOldBulks));
     await chores.do('delete old audit entries', () => this.#database.query(deleteOldAudit));
@@ -78,9 +75,7 @@ export class Housekeeping {
     await chores.do('delete old throughput', () =>
       this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
     );
-    await chores.do('delete old links', () =>
-      this.#database.query(deleteOldLinks, [newId(Date.now() - linksKeptMs)]),
-    );
+    await chores.do('delete old links', () => this.#database.query(deleteOldLinks));
     await chores.do('forget what was set aside', () => this.#database.query(deleteOldAside));
   }
 
@@ -92,11 +87,6 @@ export class Housekeeping {
   async noteRoom(): Promise<void> {
     this.#roomNotedAt = performance.now();
     await this.#database.query(noteRoom);
-  }
-
-  async makePartitions(): Promise<void> {
-    await this.#database.query(makePartitions, [daysAhead]);
-    this.#partitionsMadeAt = performance.now();
   }
 
   /** Whoever cancelled a running job was told that it will not run again, however its attempt ended. */

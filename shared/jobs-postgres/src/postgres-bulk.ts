@@ -5,9 +5,10 @@ import {
   type BulkOperations,
   type BulkOrder,
   checkBulkOrder,
+  type Clock,
   isId,
   type JobCount,
-  newId,
+  IdSource,
   type StateCounts,
   statesOfOrder,
   StorageUnavailableError,
@@ -42,6 +43,7 @@ export class PostgresBulkOperations implements BulkOperations {
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
   readonly #setAside: PostgresSetAside;
+  readonly #ids: IdSource;
   readonly #announce: (queue: string | null) => void;
 
   constructor(
@@ -49,10 +51,12 @@ export class PostgresBulkOperations implements BulkOperations {
     queues: QueueDirectory,
     reader: PostgresReader,
     setAside: PostgresSetAside,
+    clock: Clock,
     announce: (queue: string | null) => void,
   ) {
     this.#setAside = setAside;
     this.#database = database;
+    this.#ids = new IdSource(clock);
     this.#queues = queues;
     this.#reader = reader;
     this.#announce = announce;
@@ -63,7 +67,7 @@ export class PostgresBulkOperations implements BulkOperations {
     const matched = await this.#count(order);
     const { action, filter, requestedBy = null } = order;
     const [row] = await this.#database.query<sql.BulkRow>(sql.insertBulk, [
-      newId(),
+      this.#ids.newId(),
       action,
       JSON.stringify(filter),
       requestedBy,

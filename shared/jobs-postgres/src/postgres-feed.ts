@@ -14,6 +14,7 @@ import {
   topicOf,
 } from '@longshore/jobs';
 import { codeOf, type Database } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import { toAttempts } from './job-row.js';
 import type { QueueDirectory } from './queue-directory.js';
 import {
@@ -29,7 +30,7 @@ import {
   summarizeTimes,
 } from './sql/read-feed.js';
 
-/** Ids are made by clients, whose clocks may be this much behind the database's. */
+/** Ids are made by clients, which know the database's clock to so many milliseconds at least. */
 const skewMs = 10_000;
 
 /** So many rows read since the index of times was last filled in make it worth doing again. */
@@ -46,14 +47,16 @@ const dayMs = 86_400_000;
 export class PostgresFeed implements JobFeed {
   readonly #database: Database;
   readonly #searches: Database;
+  readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;
   /** After the latest read: where it ended, and what of the database it saw. */
   #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
-  constructor(database: Database, searches: Database, queues: QueueDirectory) {
+  constructor(database: Database, searches: Database, clock: DatabaseClock, queues: QueueDirectory) {
     this.#database = database;
+    this.#clock = clock;
     this.#searches = searches;
     this.#queues = queues;
   }
@@ -168,7 +171,8 @@ export class PostgresFeed implements JobFeed {
     if (this.#rowsSinceSummary < summarizeAfterRows || nowMs - this.#summarizedAt < summarizeEveryMs) return;
     this.#rowsSinceSummary = 0;
     this.#summarizedAt = nowMs;
-    const days = [Date.now() - dayMs, Date.now()].map((time) =>
+    const now = await this.#clock.fresh();
+    const days = [now.getTime() - dayMs, now.getTime()].map((time) =>
       new Date(time).toISOString().slice(0, 10).replaceAll('-', ''),
     );
     const names = finishedStates.flatMap((state) => days.map((day) => `job_done_${state}_${day}`));

@@ -19,6 +19,7 @@ import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import { insertsOf, knownParents, maxChunk } from './inserts.js';
 import { checkParents, parentScopes, waitsForParents, withFollowed } from './linked-inserts.js';
@@ -38,14 +39,16 @@ const sharedWaitMs = '250';
 /** Where clients drop jobs. */
 export class PostgresIntake implements JobIntake {
   readonly #database: Database;
+  readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;
   readonly #keys: PostgresKeys;
   readonly #wakeUps: WakeUps;
   readonly #buffers = new Map<string, EnqueueBuffer>();
   readonly #keyedBuffers = new Map<string, EnqueueBuffer>();
 
-  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
+  constructor(database: Database, clock: DatabaseClock, queues: QueueDirectory, wakeUps: WakeUps) {
     this.#database = database;
+    this.#clock = clock;
     this.#queues = queues;
     this.#keys = new PostgresKeys(queues);
     this.#wakeUps = wakeUps;
@@ -93,6 +96,7 @@ export class PostgresIntake implements JobIntake {
     const createdAt = await repeatedly(async () =>
       this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
     );
+    if (createdAt !== null) this.#clock.noticed(createdAt);
     this.#announce(jobs);
     return createdAt;
   }

@@ -23,6 +23,7 @@ import {
 } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
 import { toQueue } from './queue-row.js';
@@ -31,7 +32,7 @@ import { noCounts, type PostgresCounters } from './postgres-counters.js';
 import { findRowOn } from './job-in-transaction.js';
 import { runWithin } from './run.js';
 import { SameTick } from './same-tick.js';
-import { countJobs, countJobsByState } from './sql/count-jobs.js';
+import { countJobs, countJobsByState, countOf, mostCounted } from './sql/count-jobs.js';
 import { type DocumentsRow, findDocuments, findJob, findJobs } from './sql/find-jobs.js';
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
@@ -41,21 +42,26 @@ import { selectWaitingNames } from './sql/orphans.js';
 import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
-/** Counting stops here when the filter is one that the counters do not know. */
-const mostCounted = 10_000;
-
 /** What people look at. */
 export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   readonly #database: Database;
   readonly #searches: Database;
+  readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;
   readonly #counters: PostgresCounters;
   readonly #locator: JobLocator;
   readonly #sameTick = new SameTick();
 
   /** @param searches for what nobody can foresee the cost of */
-  constructor(database: Database, searches: Database, queues: QueueDirectory, counters: PostgresCounters) {
+  constructor(
+    database: Database,
+    searches: Database,
+    clock: DatabaseClock,
+    queues: QueueDirectory,
+    counters: PostgresCounters,
+  ) {
     this.#database = database;
+    this.#clock = clock;
     this.#searches = searches;
     this.#queues = queues;
     this.#counters = counters;
@@ -184,7 +190,12 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     const queueIds = await this.queueIds(filter);
     const unfinished = statesOf(filter).filter((state) => !isFinished(state));
     const holding = await this.#counters.holding(unfinished, queueIds);
-    return { filter, queueIds, holding: (state) => holding.get(state) ?? holdsNone };
+    return {
+      filter,
+      now: await this.#clock.fresh(),
+      queueIds,
+      holding: (state) => holding.get(state) ?? holdsNone,
+    };
   }
 
   /** @param queueIds of all of them, unless it is all that there are */
@@ -232,8 +243,4 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     if (names === undefined || names.length === 0) return undefined;
     return this.#queues.idsOf([...new Set(names)]);
   }
-}
-
-function countOf(jobs: number): JobCount {
-  return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
 }

@@ -2,6 +2,7 @@ import type {
   Attempt,
   Batch,
   BatchListQuery,
+  Clock,
   ContinuationPage,
   Job,
   JobCount,
@@ -120,6 +121,10 @@ export class PostgresReads implements JobReader {
 
   listLostServers(): Promise<LostServer[]> {
     return this.parts.registry.listLostServers();
+  }
+
+  get clock(): Clock {
+    return this.parts.clock;
   }
 
   readClock(): Promise<Date> {

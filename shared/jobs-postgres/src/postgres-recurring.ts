@@ -231,7 +231,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async #now(): Promise<Date> {
     const [row] = await this.#database.query<{ now: Date }>(sql.selectNow);
-    return row?.now ?? new Date();
+    if (row === undefined) throw new Error('The database does not tell its time');
+    return row.now;
   }
 }
 

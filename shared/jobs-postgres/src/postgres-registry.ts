@@ -3,7 +3,7 @@ import {
   type LeaseReader,
   type LivenessReader,
   type LostServer,
-  newId,
+  IdSource,
   type Server,
   type ServerControl,
   type ServerControlResult,
@@ -13,9 +13,9 @@ import {
   type ServerRequest,
 } from '@longshore/jobs';
 import type { Database } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import { Heartbeat } from './heartbeat.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { selectNow } from './sql/statistics.js';
 import {
   deleteServer,
   insertServer,
@@ -30,16 +30,25 @@ type RequestedRow = ServerRow & { changed: boolean };
 
 /** The list of running servers. */
 export class PostgresRegistry
-  implements ServerRegistry, ServerControl, Omit<LivenessReader, keyof LeaseReader>
+  implements ServerRegistry, ServerControl, Omit<LivenessReader, keyof LeaseReader | 'clock'>
 {
   readonly #database: Database;
+  readonly #clock: DatabaseClock;
+  readonly #ids: IdSource;
   readonly #queues: QueueDirectory;
   readonly #rescue: () => Promise<unknown>;
   readonly #heartbeats = new Set<Heartbeat>();
 
   /** @param rescue takes back the claims of servers that are not on the list */
-  constructor(database: Database, queues: QueueDirectory, rescue: () => Promise<unknown>) {
+  constructor(
+    database: Database,
+    clock: DatabaseClock,
+    queues: QueueDirectory,
+    rescue: () => Promise<unknown>,
+  ) {
     this.#database = database;
+    this.#clock = clock;
+    this.#ids = new IdSource(clock);
     this.#queues = queues;
     this.#rescue = rescue;
   }
@@ -49,7 +58,7 @@ export class PostgresRegistry
     onRequest: (request: ServerRequest) => void = () => undefined,
   ): Promise<ServerRegistration> {
     const { host, pid, queues, concurrency, timeoutMs, jobNames = null } = description;
-    const id = newId();
+    const id = this.#ids.newId();
     for (const queue of queues) await this.#queues.idOf(queue);
     await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs, jobNames]);
     const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs, onRequest);
@@ -77,9 +86,7 @@ export class PostgresRegistry
   }
 
   async readClock(): Promise<Date> {
-    const [row] = await this.#database.query<{ now: Date }>(selectNow);
-    if (row === undefined) throw new Error('The database does not tell its time');
-    return row.now;
+    return new Date(await this.#clock.read());
   }
 
   quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {

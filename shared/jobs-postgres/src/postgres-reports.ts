@@ -1,5 +1,6 @@
 import type {
   Claim,
+  Clock,
   JobLogReader,
   JobReport,
   JobReports,
@@ -32,13 +33,21 @@ interface Entry {
 
 /** What attempts say of themselves, progress and logs, and what else becomes of jobs. */
 export class PostgresReports implements JobReports, JobLogReader {
+  readonly clock: Clock;
   readonly #database: Database;
   readonly #queues: QueueDirectory;
   readonly #reader: PostgresReader;
   readonly #keptDays: number;
 
   /** @param keptDays as long as the longest history */
-  constructor(database: Database, queues: QueueDirectory, reader: PostgresReader, keptDays: number) {
+  constructor(
+    database: Database,
+    clock: Clock,
+    queues: QueueDirectory,
+    reader: PostgresReader,
+    keptDays: number,
+  ) {
+    this.clock = clock;
     this.#database = database;
     this.#queues = queues;
     this.#reader = reader;

@@ -15,9 +15,10 @@ import {
   type ThroughputQuery,
 } from '@longshore/jobs';
 import type { Database } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type ErrorGroupRow, type RetryingRow, selectErrorGroups, selectRetrying } from './sql/failures.js';
-import { selectNow, selectThroughput, selectThroughputByQueue } from './sql/statistics.js';
+import { selectThroughput, selectThroughputByQueue } from './sql/statistics.js';
 
 /** Kinds of errors that are told of, in all and of the jobs of one name: a name with ever new errors leaves room for others. */
 const mostKinds = 200;
@@ -30,16 +31,23 @@ const mostRetrying = 2_000;
 export class PostgresStatistics implements JobStatistics {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
+  readonly #clock: DatabaseClock;
 
-  constructor(database: Database, queues: QueueDirectory) {
+  constructor(database: Database, queues: QueueDirectory, clock: DatabaseClock) {
     this.#database = database;
+    this.#clock = clock;
     this.#queues = queues;
   }
 
   async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
     const { sinceMs } = query;
+    const now = await this.#clock.fresh();
     const [failed, retrying] = await Promise.all([
-      this.#database.query<ErrorGroupRow>(selectErrorGroups(sinceMs), [sinceMs, mostKinds, mostKindsOfName]),
+      this.#database.query<ErrorGroupRow>(selectErrorGroups(sinceMs, now), [
+        sinceMs,
+        mostKinds,
+        mostKindsOfName,
+      ]),
       this.#database.query<RetryingRow>(selectRetrying, [sinceMs, mostRetrying + 1]),
     ]);
     const all = retrying.length <= mostRetrying;
@@ -53,7 +61,7 @@ export class PostgresStatistics implements JobStatistics {
   }
 
   async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
-    const buckets = emptyBuckets(query, await this.#now());
+    const buckets = emptyBuckets(query, await this.#clock.read());
     const [queueId] = query.queue === undefined ? [0] : await this.#queues.idsOf([query.queue]);
     if (queueId === undefined) return [...buckets.values()];
     const [first = 0] = buckets.keys();
@@ -63,7 +71,7 @@ export class PostgresStatistics implements JobStatistics {
   }
 
   async throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>> {
-    const { sinceAt, byQueue } = emptyBucketsByQueue(query, await this.#now());
+    const { sinceAt, byQueue } = emptyBucketsByQueue(query, await this.#clock.read());
     const queueIds = await this.#queues.idsOf([...byQueue.keys()]);
     const rows = await this.#database.query<EndedRow & { queue_id: number }>(selectThroughputByQueue, [
       queueIds,
@@ -72,12 +80,6 @@ export class PostgresStatistics implements JobStatistics {
     ]);
     for (const row of rows) fill(byQueue.get(await this.#queues.nameOf(row.queue_id)), row);
     return new Map(Array.from(byQueue, ([queue, buckets]) => [queue, [...buckets.values()]]));
-  }
-
-  /** By the database's clock, which tells when jobs ended. */
-  async #now(): Promise<number> {
-    const [clock] = await this.#database.query<{ now: Date }>(selectNow);
-    return clock?.now.getTime() ?? Date.now();
   }
 }
 

@@ -49,11 +49,11 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
   }
 
   async open(): Promise<void> {
-    const { database, housekeeping, queues } = this.parts;
+    const { database, clock, housekeeping, queues } = this.parts;
     await migrate(database.options, jobStore);
-    await housekeeping.makePartitions();
+    await housekeeping.days.make();
     // The first caller should not have to wait for what can be done now.
-    await Promise.all([database.connect(), queues.all()]);
+    await Promise.all([database.connect(), queues.all(), clock.read()]);
   }
 
   close(): Promise<void> {

@@ -17,14 +17,15 @@ export async function synchronize(
     [...defined],
   ]);
   const owners = new Map(rows.map((row) => [row.id, row.application]));
-  const [{ now } = { now: new Date() }] = await query<{ now: Date }>(client, sql.selectNow);
+  const [clock] = await query<{ now: Date }>(client, sql.selectNow);
+  if (clock === undefined) throw new Error('The database does not tell its time');
   for (const job of jobs.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
     const owner = owners.get(job.id);
     if (owner !== undefined && owner !== application) {
       report.refused.push(job.id);
       continue;
     }
-    const values = sql.upsertValues(job, application, nextDueAt(job, now));
+    const values = sql.upsertValues(job, application, nextDueAt(job, clock.now));
     const changed = await query(client, sql.upsertRecurringJob, values);
     if (changed.length > 0) (owner === undefined ? report.added : report.updated).push(job.id);
   }

@@ -1,5 +1,6 @@
 import { retentionOf } from '@longshore/jobs';
 import { Database } from './database.js';
+import { DatabaseClock } from './database-clock.js';
 import { HistoryIndexes } from './history-indexes.js';
 import { Housekeeping } from './housekeeping.js';
 import { LimitedQueues } from './limited-queues.js';
@@ -38,17 +39,18 @@ export type StorageParts = ReturnType<typeof assembleStorage>;
 export function assembleStorage(options: PostgresOptions) {
   const database = new Database(databaseOptions(options));
   const searches = new Database(searchOptions(options), searchPlans, 0);
+  const clock = new DatabaseClock(database);
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
   // Connections apart: what happens in transactions may need a queue's number, and must not wait for those that wait for it.
   const lookUps = new Database({ ...databaseOptions(options), poolSize: 2 }, indexPlans, 0);
   const queues = new QueueDirectory(lookUps);
   const setAside = new PostgresSetAside(database);
-  const intake = new PostgresIntake(database, queues, wakeUps);
+  const intake = new PostgresIntake(database, clock, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
   const claims = new PostgresClaims(database, queues, wakeUps, limits, setAside);
   const counters = new PostgresCounters(database);
-  const reader = new PostgresReader(database, searches, queues, counters);
+  const reader = new PostgresReader(database, searches, clock, queues, counters);
   const batches = new PostgresBatches(database, queues, announce);
   const historyIndexes = new HistoryIndexes(
     database,
@@ -60,6 +62,7 @@ export function assembleStorage(options: PostgresOptions) {
     database,
     searches,
     lookUps,
+    clock,
     queues,
     wakeUps,
     intake,
@@ -70,11 +73,11 @@ export function assembleStorage(options: PostgresOptions) {
     audit: new PostgresAuditLog(database),
     leases: new PostgresLeases(database, queues),
     failures: new PostgresFailures(database, queues),
-    feed: new PostgresFeed(database, searches, queues),
-    bulk: new PostgresBulkOperations(database, queues, reader, setAside, announce),
-    statistics: new PostgresStatistics(database, queues),
+    feed: new PostgresFeed(database, searches, clock, queues),
+    bulk: new PostgresBulkOperations(database, queues, reader, setAside, clock, announce),
+    statistics: new PostgresStatistics(database, queues, clock),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps, setAside),
-    registry: new PostgresRegistry(database, queues, () => claims.rescue()),
+    registry: new PostgresRegistry(database, clock, queues, () => claims.rescue()),
     completions: new PostgresCompletions(database, queues, wakeUps, limits, setAside),
     control: new PostgresControl(database, queues, reader, wakeUps, limits),
     editing: new PostgresEditing(database, queues, wakeUps),
@@ -86,7 +89,7 @@ export function assembleStorage(options: PostgresOptions) {
       announce,
     ),
     setAside,
-    reports: new PostgresReports(database, queues, reader, longestOf(retentionDays)),
+    reports: new PostgresReports(database, clock, queues, reader, longestOf(retentionDays)),
     historyIndexes,
     housekeeping: new Housekeeping(database, retentionDays, setAside),
   };

@@ -1,8 +1,9 @@
 import { errorFingerprint, type JobFilter } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/database.js';
 import { HistoryIndexes } from '../src/history-indexes.js';
+import { Lull } from '../src/lull.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/postgres-options.js';
 import { fingerprintOfError } from '../src/sql/error-fingerprint.js';
@@ -140,6 +141,8 @@ describe('A large history in Postgres', () => {
 
   describe('whose days that have ended are indexed', () => {
     let builder: HistoryIndexes;
+    let reading: Database;
+    let building: Database;
     const indexes = async (valid: boolean): Promise<string[]> => {
       const rows = await database.query<{ name: string }>(
         `select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
@@ -152,18 +155,15 @@ describe('A large history in Postgres', () => {
     const names = ['args', 'name', 'queue'].map((kind) => `${table}_${kind}`);
 
     before(async () => {
-      const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
-      const [reading, building] = connections as [Database, Database];
+      reading = new Database(databaseOptions({ url: database.url }));
+      building = new Database(databaseOptions({ url: database.url }));
       builder = new HistoryIndexes(reading, building);
       while ((await builder.buildNext()) !== null);
-      await reading.query({ text: 'select' });
-      closeReading = () => reading.close();
     });
 
-    let closeReading: () => Promise<void>;
     after(async () => {
       await builder.close();
-      await closeReading();
+      await reading.close();
     });
 
     it('has them on the large day that has ended, and not on the one that runs', async () => {
@@ -183,8 +183,31 @@ describe('A large history in Postgres', () => {
 
     it('gets them from a server', async () => {
       await database.query(`drop index longshore.${table}_queue`);
-      await storage.maintain();
-      while ((await indexes(true)).length < names.length) await storage.ping();
+      const patient = new HistoryIndexes(reading, building, new Lull(reading, 0));
+      await eventually(async () => {
+        patient.begin();
+        return (await indexes(true)).length === names.length;
+      });
+    });
+
+    it('gets them when servers keep up with their jobs, not while they are behind', async () => {
+      await database.query(`drop index longshore.${table}_queue`);
+      const lull = new Lull(reading, 200);
+      await database.query(`
+        with busy as (insert into longshore.queue (name) values ('busy') returning id)
+        insert into longshore.job_count (queue_id, state, jobs) select id, 'enqueued', 100000 from busy`);
+      const startedAt = performance.now();
+      const cameWhileBehind = await eventually(async () => {
+        const came = await lull.hasCome();
+        return came || performance.now() - startedAt > 600 ? String(came) : null;
+      });
+      await database.query(
+        `delete from longshore.job_count using longshore.queue where queue.id = queue_id and name = 'busy'`,
+      );
+      await eventually(() => lull.hasCome());
+      expect(cameWhileBehind).to.equal('false');
+      await builder.buildNext();
+      expect(await indexes(true)).to.have.length(names.length);
     });
   });
 

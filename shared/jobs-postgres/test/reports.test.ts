@@ -81,6 +81,10 @@ describe('What jobs on Postgres say of themselves', () => {
       );
     }
     await storage.maintain();
+    await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
+    const later = new PostgresStorage({ url: database.url });
+    await later.maintain();
+    await later.close();
     const there = await database.query<{ name: string }>(
       `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
        where inhparent = 'longshore.job_report'::regclass`,

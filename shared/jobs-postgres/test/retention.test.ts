@@ -1,7 +1,8 @@
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { PostgresStorage } from '../src/index.js';
+import { type PostgresOptions, PostgresStorage } from '../src/index.js';
+import { withClock } from './support/shifted-clock.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const dayMs = 86_400_000;
@@ -49,6 +50,31 @@ describe('The history of a Postgres storage', () => {
     return name;
   }
 
+  /** A round of housekeeping by a server that has just started. */
+  async function maintainOnce(options: Partial<PostgresOptions> = {}): Promise<void> {
+    const starting = new PostgresStorage({ url: database.url, ...options });
+    await starting.maintain();
+    await starting.close();
+  }
+
+  /** A round of housekeeping, which the database then believes to have been a day ago. */
+  async function foresee(options: Partial<PostgresOptions> = {}): Promise<void> {
+    await maintainOnce(options);
+    await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
+  }
+
+  async function maintainTwice(options: Partial<PostgresOptions> = {}): Promise<void> {
+    await foresee(options);
+    await maintainOnce(options);
+  }
+
+  const partitions = async (): Promise<string[]> => {
+    const rows = await database.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'longshore'::regnamespace and relkind = 'r' and relname ~ '[0-9]{8}$' order by 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+
   const exists = async (table: string): Promise<boolean> => {
     const [row] = await database.query<{ there: boolean }>(
       `select to_regclass('longshore.${table}') is not null as there`,
@@ -64,7 +90,7 @@ describe('The history of a Postgres storage', () => {
       await endedOn('failed', 32, 1),
       await endedOn('cancelled', 9, 1),
     ];
-    await storage.maintain();
+    await maintainTwice();
     const there = await Promise.all(tables.map((table) => exists(table)));
     expect(there).to.deep.equal([false, true, true, false, false]);
   });
@@ -72,21 +98,20 @@ describe('The history of a Postgres storage', () => {
   it('is counted right after days of it were dropped', async () => {
     await endedOn('done', 9, 30);
     await endedOn('done', 6, 5);
-    await storage.maintain();
+    await maintainTwice();
     expect((await storage.stateCounts()).done).to.equal(5);
     expect(await storage.countJobs({ state: ['done'], name: ['old'] })).to.include({ count: 5 });
   });
 
   it('is kept for as long as the options say', async () => {
     const table = await endedOn('done', 9, 1);
-    const patient = new PostgresStorage({ url: database.url, retentionDays: { done: 10 } });
-    await patient.maintain();
-    await patient.close();
+    await maintainTwice({ retentionDays: { done: 10 } });
     expect(await exists(table)).to.equal(true);
   });
 
   it('keeps a day that somebody is reading, and the reader does not keep the server from its work', async () => {
     const table = await endedOn('done', 9, 1);
+    await foresee();
     const reader = new pg.Client({ connectionString: database.url });
     await reader.connect();
     await reader.query('begin');
@@ -104,10 +129,39 @@ describe('The history of a Postgres storage', () => {
   it('is dropped once, however many servers do it at the same moment', async () => {
     await endedOn('done', 9, 10);
     await endedOn('failed', 40, 10);
+    await foresee();
     const storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url }));
     await Promise.all(storages.map((each) => each.maintain()));
     await Promise.all(storages.map((each) => each.close()));
     expect(await storage.stateCounts()).to.include({ done: 0, failed: 0 });
+  });
+
+  for (const days of [8, 366, -366]) {
+    it(`loses nothing to a server whose clock is off by ${days} days`, async () => {
+      const tables = [await endedOn('done', 2, 1), await endedOn('failed', 20, 1)];
+      const before = await partitions();
+      await withClock(days * dayMs, () => maintainTwice());
+      expect(await Promise.all(tables.map((table) => exists(table)))).to.deep.equal([true, true]);
+      expect(await partitions()).to.deep.equal(before);
+    });
+  }
+
+  it('keeps a day that was not seen to be about to expire 20 hours ago: the clock of the database may have jumped', async () => {
+    const table = await endedOn('done', 9, 1);
+    await maintainOnce();
+    await maintainOnce();
+    expect(await exists(table)).to.equal(true);
+  });
+
+  it('forgets what was foreseen while the clock of the database was ahead', async () => {
+    const table = await endedOn('done', 9, 1);
+    await maintainOnce();
+    await database.query(`update longshore.expiring_day set seen_at = now() + interval '1 year'`);
+    await maintainOnce();
+    const [note] = await database.query<{ notes: number }>(
+      'select count(*)::integer as notes from longshore.expiring_day',
+    );
+    expect([await exists(table), note?.notes]).to.deep.equal([true, 0]);
   });
 
   it('refuses a number of days that is none', () => {

@@ -37,7 +37,7 @@ export {
 export * from './job/errors.js';
 export { errorFingerprint, fingerprintLength, variableParts } from './job/error-fingerprint.js';
 export { isExactNumber } from './job/exact-number.js';
-export { firstIdOf, isId, newId } from './job/id.js';
+export { firstIdOf, IdSource, isId, newId } from './job/id.js';
 export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';
 export * from './job/job-event.js';
@@ -90,7 +90,7 @@ export { type Logger, silentLogger } from './server/logger.js';
 export type { JobServerEvents, JobServerListener } from './server/server-events.js';
 export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
-export type { Clock } from './storage/memory/clock.js';
+export type { Clock } from './storage/clock.js';
 export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
 export * from './storage/audit-log.js';
 export type * from './storage/batch-store.js';

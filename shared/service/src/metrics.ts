@@ -78,7 +78,10 @@ export function createMetrics(
     registers,
     collect: async () => {
       for (const { name: queue, oldestEnqueuedAt: since } of await listQueues())
-        oldest.set({ queue }, since === null ? 0 : Math.max(0, Date.now() - since.getTime()) / 1_000);
+        oldest.set(
+          { queue },
+          since === null ? 0 : Math.max(0, storage.clock.now() - since.getTime()) / 1_000,
+        );
     },
   });
   const paused: Gauge<'queue'> = new Gauge({

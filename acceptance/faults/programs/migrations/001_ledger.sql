@@ -4,7 +4,10 @@ create table ledger.effect (
   job_id uuid not null,
   name text not null,
   attempt integer not null,
-  at timestamptz not null default clock_timestamp()
+  at timestamptz not null default clock_timestamp(),
+  -- How many jobs of its key there were at once, and how many there may be.
+  together integer,
+  allowed integer
 );
 
 create index on ledger.effect (job_id);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
+import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
 
 const args = Type.Object({
@@ -7,6 +7,9 @@ const args = Type.Object({
   ms: Type.Number({ minimum: 0 }),
   /** How many attempts fail. */
   failures: Type.Integer({ minimum: 0 }),
+  /** What it shares with others, of which only `limit` may run at once. */
+  key: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer()),
 });
 
 /** Faults cost attempts; here a job is given as many as it takes. */
@@ -14,8 +17,24 @@ const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
 const transactional = defineJob({ name: 'transactional', queue: 'transactional', args, ...patience });
-/** So that its worker serves the queue; the jobs in it are transactional ones. */
+/** Its queue has a limit and a rate. */
 const limited = defineJob({ name: 'limited', queue: 'limited', args, ...patience });
+/** With a concurrency key. */
+const keyed = defineJob({ name: 'keyed', queue: 'keyed', args, ...patience });
+/** With a unique key. */
+const unique = defineJob({ name: 'unique', queue: 'unique', args, ...patience });
+/** Of a recurring job. */
+const tick = defineJob({ name: 'tick', queue: 'tick', args, ...patience });
+
+const everyTwoSeconds = defineRecurringJob({
+  id: 'tick',
+  definition: tick,
+  args: { ms: 5, failures: 0 },
+  cron: '*/2 * * * * *',
+  misfire: 'all',
+  misfireLimit: 100,
+  overlap: 'allow',
+});
 
 interface Database {
   query(sql: string, values: unknown[]): Promise<unknown>;
@@ -26,9 +45,53 @@ interface Attempt {
   readonly job: { readonly id: string; readonly name: string; readonly attempt: number };
 }
 
-function enter(database: Database, { job }: Attempt): Promise<unknown> {
-  const sql = 'insert into ledger.effect (job_id, name, attempt) values ($1, $2, $3)';
-  return database.query(sql, [job.id, job.name, job.attempt]);
+function enter(database: Database, { args, job }: Attempt, together: number | null): Promise<unknown> {
+  const sql =
+    'insert into ledger.effect (job_id, name, attempt, together, allowed) values ($1, $2, $3, $4, $5)';
+  return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
+}
+
+/** So often it is looked whether there are too many transactions of a key, and with so long a pause, in milliseconds. */
+const looks = 5;
+const lookEveryMs = 20;
+
+/**
+ * How many transactions of jobs with this key are open, this one included, as told by a lock that all of them share. Postgres lets
+ * go of a transaction's locks a moment after others see that it has committed, so the least of several looks counts if
+ * they are too many.
+ */
+async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
+  await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
+  let least = Infinity;
+  for (let look = 0; look < looks && least > limit; look++) {
+    if (look > 0) await sleep(lookEveryMs);
+    least = Math.min(least, await holdersOf(client, key));
+  }
+  return least;
+}
+
+async function holdersOf(client: Database, key: string): Promise<number> {
+  const sql = `select count(*)::integer as number from pg_locks
+    where locktype = 'advisory' and classid = 77 and objid = (hashtext($1)::bigint & 4294967295) and granted
+      and database = (select oid from pg_database where datname = current_database())`;
+  return numberOf(await client.query(sql, [key]));
+}
+
+/** How many jobs of the store that have not finished have this unique key, this one included. */
+async function unfinishedTogether(client: Database, { args: { key = '' } }: Attempt): Promise<number> {
+  const live = ['job', 'job_waiting', 'job_held', 'job_awaiting'];
+  const all = live.map(
+    (table) => `select id from longshore.${table} where name = 'unique' and args ->> 'key' = $1`,
+  );
+  const found = await client.query(
+    `select count(*)::integer as number from (${all.join(' union all ')}) as unfinished`,
+    [key],
+  );
+  return numberOf(found);
+}
+
+function numberOf(result: unknown): number {
+  return (result as { rows: { number: number }[] }).rows[0]?.number ?? 0;
 }
 
 async function work({ args, job }: Attempt): Promise<void> {
@@ -40,22 +103,39 @@ async function work({ args, job }: Attempt): Promise<void> {
 export const application = {
   name: 'fault-ledger',
   handlers: [],
+  recurring: [everyTwoSeconds],
   tables: {
     migrations: { directory: new URL('../migrations', import.meta.url), schema: 'ledger' },
     resources: [],
-    jobs: [plain, transactional, limited],
+    jobs: [plain, transactional, limited, keyed, unique, tick],
     createHandlers: ({ database }: { database: Database }): JobHandler[] => [
       handleJob(plain, async (attempt) => {
+        attempt.log.info('At work');
+        attempt.progress(50);
         await work(attempt);
-        await enter(database, attempt);
+        await enter(database, attempt, null);
       }),
-      ...[transactional, limited].map((definition) =>
+      ...[transactional, tick].map((definition) =>
         handleJob(definition, async (attempt) =>
           attempt.transaction(async (client) => {
-            await enter(client, attempt);
+            await enter(client, attempt, null);
             await work(attempt);
           }),
         ),
+      ),
+      ...[limited, keyed].map((definition) =>
+        handleJob(definition, async (attempt) =>
+          attempt.transaction(async (client) => {
+            await enter(client, attempt, await openTogether(client, attempt));
+            await work(attempt);
+          }),
+        ),
+      ),
+      handleJob(unique, async (attempt) =>
+        attempt.transaction(async (client) => {
+          await enter(client, attempt, await unfinishedTogether(client, attempt));
+          await work(attempt);
+        }),
       ),
     ],
   },

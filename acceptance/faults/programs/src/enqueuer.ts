@@ -1,10 +1,10 @@
 /**
- * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, whatever happens. Prints `accepted ID` for each, after
- * the answer.
+ * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, whatever happens. After each answer it prints `job ID` or
+ * `batch ID`, or `refused …` if the request was called wrong.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobOrder } from './job-order.js';
-import { HttpEntrance } from './http-entrance.js';
+import { HttpEntrance, RefusedError } from './http-entrance.js';
+import { nextOrder } from './job-order.js';
 import { mulberry32 } from './random.js';
 import { SqlEntrance } from './sql-entrance.js';
 
@@ -12,7 +12,7 @@ import { SqlEntrance } from './sql-entrance.js';
 const lanes = 4;
 
 /** Between a lane's requests, on average. */
-const pauseMs = 150;
+const pauseMs = 300;
 
 const [kind, url = '', seed] = process.argv.slice(2);
 const random = mulberry32(Number(seed));
@@ -23,8 +23,10 @@ async function lane(): Promise<void> {
   const entrance = kind === 'sql' ? new SqlEntrance(url) : new HttpEntrance(url);
   while (!over.signal.aborted) {
     try {
-      process.stdout.write(`accepted ${await entrance.enqueue(jobOrder(random))}\n`);
-    } catch {
+      const { what, id } = await entrance.enqueue(nextOrder(random));
+      process.stdout.write(`${what} ${id}\n`);
+    } catch (error) {
+      if (error instanceof RefusedError) process.stdout.write(`refused ${error.message}\n`);
       await sleep(100);
     }
     await sleep(random() * 2 * pauseMs);

@@ -1,33 +1,100 @@
-import type { JobOrder } from './job-order.js';
+import type { JobOrder, Order } from './job-order.js';
 
 /** No answer within this time is none. */
 const patienceMs = 15_000;
 
+const isId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+/** A request that cannot be right was answered as if it were wrong. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
+/** What was accepted: jobs or a batch. */
+export interface Accepted {
+  readonly what: 'job' | 'batch';
+  readonly id: string;
+}
+
 /** Enqueues through the HTTP API. */
 export class HttpEntrance {
   readonly #api: string;
+  #latest: string | undefined;
 
   constructor(api: string) {
     this.#api = api;
   }
 
-  /** Resolves to the job's id when the API has accepted it. */
-  async enqueue({ name, args, delayMs }: JobOrder): Promise<string> {
-    const later = delayMs === 0 ? {} : { runAt: new Date(Date.now() + delayMs).toISOString() };
-    const response = await fetch(`${this.#api}/api/v1/jobs`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name, args, ...later }),
-      signal: AbortSignal.timeout(patienceMs),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${response.status} ${text}`);
-    const id = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(response.headers.get('location') ?? text);
-    if (id === null) throw new Error(`No id in ${text}`);
-    return id[0];
+  /** Resolves when the API has accepted it. */
+  async enqueue(order: Order): Promise<Accepted> {
+    const accepted = await this.#enqueue(order);
+    this.#latest = accepted.id;
+    return accepted;
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
+
+  async #enqueue(order: Order): Promise<Accepted> {
+    switch (order.kind) {
+      case 'job':
+        return { what: 'job', id: await this.#post('jobs', bodyOf(order.job)) };
+      case 'continuation': {
+        const after = this.#latest === undefined ? {} : { after: { parents: [this.#latest] } };
+        return { what: 'job', id: await this.#post('jobs', { ...bodyOf(order.job), ...after }) };
+      }
+      case 'repeated': {
+        // A runAt would be another one at each time.
+        const body = { name: order.job.name, args: order.job.args, idempotencyKey: order.key };
+        const post = (): Promise<string> => this.#post('jobs', body);
+        const [first, second] = await Promise.allSettled([post(), post()]);
+        const ids = new Set(
+          [first, second].flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
+        );
+        ids.add(await post());
+        const [id = ''] = ids;
+        if (ids.size > 1) throw new RefusedError(`one idempotency key gave ${[...ids].join(' and ')}`);
+        return { what: 'job', id };
+      }
+      case 'batch': {
+        const body = { jobs: order.jobs.map(bodyOf), followUp: bodyOf(order.followUp) };
+        return { what: 'batch', id: await this.#post('batches', body) };
+      }
+    }
+  }
+
+  /** Resolves to the id of what was made. */
+  async #post(collection: string, body: object): Promise<string> {
+    const response = await fetch(`${this.#api}/api/v1/${collection}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const text = await response.text();
+    if (response.status >= 400 && response.status < 500 && response.status !== 429)
+      throw new RefusedError(`${response.status} ${text} to ${JSON.stringify(body)}`);
+    if (!response.ok) throw new Error(`${response.status} ${text}`);
+    const id = isId.exec(response.headers.get('location') ?? text);
+    if (id === null) throw new Error(`No id in ${text}`);
+    return id[0];
+  }
+}
+
+function bodyOf({ name, args, delayMs }: JobOrder): object {
+  const later =
+    delayMs === 0
+      ? {}
+      : delayMs % 2 === 0
+        ? { delayMs }
+        : { runAt: new Date(Date.now() + delayMs).toISOString() };
+  const { key, limit } = args;
+  return {
+    name,
+    args,
+    ...later,
+    ...(name === 'keyed' && { concurrency: { key, limit } }),
+    ...(name === 'unique' && { unique: { key } }),
+  };
 }

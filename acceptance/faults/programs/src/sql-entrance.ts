@@ -1,9 +1,12 @@
 import pg from 'pg';
-import type { JobOrder } from './job-order.js';
+import type { Accepted } from './http-entrance.js';
+import type { Order } from './job-order.js';
 
 const enqueue = `
   select longshore.enqueue($1, $2, queue => $1, max_attempts => 1000,
-    run_at => case when $3::float8 > 0 then now() + $3 * interval '1 millisecond' end) as id`;
+    run_at => case when $3::float8 > 0 then now() + $3 * interval '1 millisecond' end,
+    unique_key => case $1 when 'unique' then $4 end,
+    concurrency_key => case $1 when 'keyed' then $4 end, concurrency_limit => case $1 when 'keyed' then $5::integer end) as id`;
 
 /** Enqueues from SQL, on a connection of its own that is opened anew after a failure. */
 export class SqlEntrance {
@@ -14,19 +17,26 @@ export class SqlEntrance {
     this.#url = url;
   }
 
-  /** Resolves to the job's id after the commit. */
-  async enqueue({ name, args, delayMs, withRow }: JobOrder): Promise<string> {
+  /** Resolves after the commit. Of an order of several jobs, one is enqueued. */
+  async enqueue(order: Order): Promise<Accepted> {
+    const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.followUp : order.job;
     try {
       this.#client ??= await this.#connect();
       const client = this.#client;
       if (withRow) await client.query('begin');
-      const { rows } = await client.query<{ id: string }>(enqueue, [name, args, delayMs]);
+      const { rows } = await client.query<{ id: string }>(enqueue, [
+        name,
+        args,
+        delayMs,
+        args.key ?? null,
+        args.limit ?? null,
+      ]);
       const id = rows[0]?.id ?? '';
       if (withRow) {
-        await client.query('insert into ledger.request values ($1)', [id]);
+        await client.query('insert into ledger.request values ($1) on conflict do nothing', [id]);
         await client.query('commit');
       }
-      return id;
+      return { what: 'job', id };
     } catch (error) {
       await this.close();
       throw error;

@@ -1,3 +1,4 @@
+import type { Clock } from '@longshore/jobs';
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import {
   type Admission,
@@ -31,11 +32,16 @@ const usualPerSecond = 1_000;
 /** The table of API keys. */
 export const apiKeyTable = 'longshore_api.api_key';
 
-/** Access as the environment describes it; the log says if the API is open. */
+/**
+ * Access as the environment describes it; the log says if the API is open.
+ *
+ * @param clock by which API keys expire: that of the storage, in which their times are kept
+ */
 export function createAccess(
   config: AccessConfig,
   database: ApplicationDatabase | null,
   logger: Logger,
+  clock: Clock,
 ): Access {
   const kinds = acceptedKinds(config);
   const rateLimit = rateLimitOf(config, kinds);
@@ -51,6 +57,7 @@ export function createAccess(
   logger.info({ credentials: [...kinds] }, 'the API asks for credentials');
   const store = database === null ? memoryApiKeyStore() : tableApiKeyStore(database.pool, apiKeyTable);
   const ring = new KeyRing(store, {
+    now: () => clock.now(),
     onError: (error) => logger.warn({ err: error }, 'the last use of an API key could not be noted'),
   });
   return {

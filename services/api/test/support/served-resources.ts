@@ -25,7 +25,7 @@ export async function serveResources(
     ...environment,
   });
   const logger = createLogger('api', 'silent');
-  const access = createAccess(config, null, logger);
+  const access = createAccess(config, null, logger, storage.clock);
   const client = new JobClient(storage);
   const events = new JobEvents(storage);
   const application = await loadApplication('@longshore/example-shop');

@@ -14,8 +14,10 @@ export interface PageRequest {
 export interface PageContext {
   readonly reader: DashboardReader;
   readonly lastKnown: LastKnown;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970 by the storage's clock, which all times shown are told by. */
   readonly now: () => number;
+  /** The same by the clock of this machine. */
+  readonly machineNow: () => number;
   /** How long anything on a page may take, in milliseconds. */
   readonly readTimeoutMs: number;
   /** Values under keys that match are never shown. */

@@ -2,7 +2,6 @@ import type { Job, Server } from '@longshore/jobs';
 import { skewOf } from '../diagnosis/clocks.js';
 import { isSilent } from '../diagnosis/takers.js';
 import { notFound } from '../http/problem.js';
-import { readClockAhead } from '../reading/clock-ahead.js';
 import { jobLine } from './job-row.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
@@ -29,15 +28,14 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
 
 /** What it runs is counted by the jobs shown below, so that the numbers agree: with its heartbeat it said what was so then. */
 async function loadState(id: string, context: PageContext): Promise<object> {
-  const [{ clockAheadMs, ...server }, jobs, aheadMs] = await Promise.all([
+  const [{ clockAheadMs, ...server }, jobs] = await Promise.all([
     find(id, context),
     listRunning(id, context),
-    readClockAhead(context),
   ]);
   const processing = jobs.length < ROWS ? jobs.length : Math.max(server.processing, jobs.length);
   return {
     server: { ...server, processing },
-    silent: isSilent(server, context.now() - aheadMs),
+    silent: isSilent(server, context.now()),
     skew: skewOf(clockAheadMs),
     clock: clockAheadMs === null ? 'not measured yet' : 'right',
   };

@@ -1,6 +1,5 @@
 import { skewOf } from '../diagnosis/clocks.js';
 import { isSilent } from '../diagnosis/takers.js';
-import { readClockAhead } from '../reading/clock-ahead.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 
 const MOST_LOST = 20;
@@ -17,12 +16,8 @@ export async function serversPage(_request: PageRequest, context: PageContext): 
         everyMs: 5_000,
         load: async () => {
           const { reader, now } = context;
-          const [servers, lost, aheadMs] = await Promise.all([
-            reader.listServers(),
-            reader.listLostServers(),
-            readClockAhead(context),
-          ]);
-          const nowMs = now() - aheadMs;
+          const [servers, lost] = await Promise.all([reader.listServers(), reader.listLostServers()]);
+          const nowMs = now();
           return {
             servers: servers.map(({ clockAheadMs, ...server }) => ({
               ...server,

@@ -47,6 +47,7 @@ export function shareReads(reader: DashboardReader, snapshot: Snapshot): Dashboa
     listStalledLeases: (query) =>
       snapshot.shareStale(key('stalled', query), () => reader.listStalledLeases(query), steadily),
     listLostServers: () => snapshot.shareStale('lost', () => reader.listLostServers(), steadily),
+    clock: reader.clock,
     /** What was read a moment ago is not what time it is. */
     readClock: () => reader.readClock(),
     listOrphans: () => snapshot.shareStale('orphans', () => reader.listOrphans(), steadily),

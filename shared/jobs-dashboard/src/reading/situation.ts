@@ -13,7 +13,9 @@ const FEW_JOBS = 5;
 type Reader = PageContext['reader'];
 
 /** All that warnings are made from. */
-export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>): Promise<Situation> {
+export async function readSituation(
+  context: Pick<PageContext, 'reader' | 'now' | 'machineNow'>,
+): Promise<Situation> {
   const { reader, now } = context;
   const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, setAside, clockAheadMs] =
     await Promise.all([
@@ -30,7 +32,7 @@ export async function readSituation(context: Pick<PageContext, 'reader' | 'now'>
     ]);
   const total = totalOf(ended);
   const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
-  const nowMs = now() - clockAheadMs;
+  const nowMs = now();
   const late = await lateOf(recurring, nowMs, reader);
   return {
     queues,

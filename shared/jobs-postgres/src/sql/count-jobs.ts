@@ -1,7 +1,15 @@
-import { isFinished, type JobState } from '@longshore/jobs';
+import { isFinished, type JobCount, type JobState } from '@longshore/jobs';
 import { occupiedStates, type Query, searchOf, type SearchScope, united } from './job-search.js';
 import { countHistory } from './search-history.js';
 import { searchStage } from './search-stages.js';
+
+/** Counting stops here when the filter is one that the counters do not know. */
+export const mostCounted = 10_000;
+
+/** @param jobs up to one more than are counted */
+export function countOf(jobs: number): JobCount {
+  return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
+}
 
 /** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
 export function countJobs(scope: SearchScope, most: number): Query {

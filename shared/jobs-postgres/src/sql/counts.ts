@@ -82,8 +82,11 @@ export const countRows: Statement = {
   text: `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
 };
 
-/** $1 days ahead. */
-export const makePartitions: Statement = {
-  name: 'longshore-make-partitions',
-  text: `select longshore.make_partitions($1)`,
+/** Whether more jobs are ready than servers take at once: those of paused queues wait for people. */
+export const areBehind: Statement = {
+  name: 'longshore-are-behind',
+  text: `
+    select coalesce(sum(jobs), 0) > 1000 as behind
+    from longshore.job_count join longshore.queue on queue.id = queue_id
+    where state = 'enqueued' and paused_at is null`,
 };

@@ -44,7 +44,7 @@ export interface ErrorGroupRow {
   complete: boolean;
 }
 
-/** By how much the clocks here and in the database may differ. */
+/** By how much the clock of the database may differ from what is known of it here. */
 const clocksDifferMs = 3_600_000;
 
 /** Jobs of each kind that are counted in any case, of each that is larger if there are few such, and of these together. */
@@ -53,14 +53,14 @@ const mostJobs = 2_000;
 const allJobs = 10_000;
 
 /**
- * $1 milliseconds, $2 most kinds in all, $3 most kinds of a name. Goes from one kind to the next in the index and counts each by
+ * `now` by the database's clock. $1 milliseconds, $2 most kinds in all, $3 most kinds of a name. Goes from one kind to the next in the index and counts each by
  * itself, so that a flood of one does not hide the others: all a little, and then the large ones, the further the fewer there
  * are. The days are named, so that others are not planned for, and the statement is prepared: to plan it takes longer than to
  * run it.
  */
-export function selectErrorGroups(sinceMs: number): Statement {
-  const first = startOfDay(new Date(Date.now() - sinceMs - clocksDifferMs)).toISOString();
-  const end = startOfDay(new Date(), 2).toISOString();
+export function selectErrorGroups(sinceMs: number, now: Date): Statement {
+  const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
+  const end = startOfDay(now, 2).toISOString();
   const days = `finished_at >= '${first}'::timestamptz and finished_at < '${end}'::timestamptz`;
   const kindOf = 'longshore.error_kind(error)';
   const alike = `

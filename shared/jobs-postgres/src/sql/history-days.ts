@@ -3,9 +3,9 @@ import type { Bind } from './job-conditions.js';
 
 // History is partitioned by the days (UTC) on which jobs ended.
 
-/** There are partitions for days to come, and to plan for a partition takes as long as to look into it. A constant, for plans that know no values. */
-export function madeDays(): string {
-  return `finished_at < '${startOfDay(new Date(), 2).toISOString()}'::timestamptz`;
+/** There are partitions for days to come, and to plan for a partition takes as long as to look into it. A constant, for plans that know no values. `now` by the database's clock. */
+export function madeDays(now: Date): string {
+  return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
 }
 
 /** Spares the look at other days; exact bounds would have it go on for ever in the day itself. */

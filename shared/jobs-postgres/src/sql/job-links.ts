@@ -138,14 +138,18 @@ export const selectChildren: Statement = {
     order by child_id limit $2`,
 };
 
-/** $1 the first id that is young enough to stay. */
+/** The first id of a time (RFC 9562, 5.7). */
+const firstIdOf = (time: string): string =>
+  `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
+
+/** Kept as long as the longest history is by default. Ids sort by their making, so younger links are not looked at. */
 export const deleteOldLinks: Statement = {
   name: 'longshore-delete-old-links',
   text: `
     delete from longshore.job_link
     where (parent_id, child_id) in (
       select parent_id, child_id from longshore.job_link
-      where child_id < $1 and settled_at < now() - interval '30 days'
+      where child_id < ${firstIdOf(`(now() - interval '30 days')`)} and settled_at < now() - interval '30 days'
       order by child_id limit 10000
     )`,
 };

@@ -15,6 +15,8 @@ export const holdsNone: Holding = { queues: 0, jobs: 0, ids: '{}' };
 
 export interface SearchScope {
   readonly filter: JobFilter;
+  /** By the database's clock. */
+  readonly now: Date;
   /** Of the queues that the filter names; `undefined`: all. */
   readonly queueIds: readonly number[] | undefined;
   /** The queues that hold jobs in a state which is not that of finished ones: it is looked for in no others. */

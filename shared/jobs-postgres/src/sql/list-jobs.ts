@@ -56,7 +56,7 @@ export function listNearJobs(request: ListRequest): Query {
     from (select) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;
-  return { ...nameOf(text), text, values };
+  return { ...nameOf(text, request.now), text, values };
 }
 
 /** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */
@@ -76,8 +76,8 @@ const mostNamed = 100;
 const named = { day: '', names: new Set<string>() };
 
 /** Few enough that each connection can keep the plans. */
-function nameOf(text: string): { name?: string } {
-  const day = new Date().toISOString().slice(0, 10);
+function nameOf(text: string, now: Date): { name?: string } {
+  const day = now.toISOString().slice(0, 10);
   if (named.day !== day) Object.assign(named, { day, names: new Set() });
   const name = `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
   if (!named.names.has(name) && named.names.size >= mostNamed) return {};

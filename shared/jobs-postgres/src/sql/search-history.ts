@@ -32,7 +32,7 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
   const page = `${order} limit ${limit}`;
   if (matches.length === 0) return `select ${finished} from longshore.job_done where ${all(bounds)} ${page}`;
   if (isText(filter)) return amongFirst(state, search, textRows);
-  const today = bind(startOfDay(new Date()));
+  const today = bind(startOfDay(search.now));
   const wanted = (part: string): string[] => [...bounds, ...matches, part, '(select short from missing)'];
   const older = wanted(`finished_at < ${today}::timestamptz`);
   return `
@@ -69,7 +69,12 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
 /** Some finished jobs of a state, at most `limit`, in no order. */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
-  const bounds = [`state = '${state}'`, madeDays(), ...search.conditions.chosen, ...search.conditions.ids];
+  const bounds = [
+    `state = '${state}'`,
+    madeDays(search.now),
+    ...search.conditions.chosen,
+    ...search.conditions.ids,
+  ];
   const matches = search.ofHistory();
   if (!isText(filter))
     return `select 1 from longshore.job_done where ${all([...bounds, ...matches])} limit ${limit}`;
@@ -90,10 +95,10 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
     where ${all(matches)} ${page}`;
 }
 
-function boundsOf(state: FinishedState, { filter, conditions, after, bind }: JobSearch): string[] {
+function boundsOf(state: FinishedState, { filter, conditions, after, now, bind }: JobSearch): string[] {
   return [
     `state = '${state}'`,
-    madeDays(),
+    madeDays(now),
     ...conditions.chosen,
     ...conditions.ids,
     ...after,

@@ -38,7 +38,11 @@ export const selectThroughputByQueue: Statement = {
     group by queue_id, bucket`,
 };
 
-export const selectNow: Statement = { name: 'longshore-select-now', text: `select now() as now` };
+/** In milliseconds since 1970. */
+export const selectClock: Statement = {
+  name: 'longshore-select-clock',
+  text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+};
 
 /** $1 how long the figures of all queues are kept, $2 those of each, in milliseconds. */
 export const deleteOldThroughput: Statement = {

@@ -2,7 +2,7 @@ import { excessBytes } from '../job/arguments.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
-import { newId } from '../job/id.js';
+import { IdSource } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
@@ -38,16 +38,18 @@ export interface JobClientOptions {
 export class JobClient {
   readonly recurring: RecurringClient;
   readonly #intake: JobIntake;
+  readonly #ids: IdSource;
   readonly #maxArgsBytes: number;
   readonly #idempotencyPeriodMs: number;
   readonly #middleware: readonly EnqueueMiddleware[];
 
   constructor(
-    storage: JobIntake & Pick<JobStorage, 'recurring'>,
+    storage: JobIntake & Pick<JobStorage, 'recurring' | 'clock'>,
     { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 }: JobClientOptions = {},
   ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#intake = storage;
+    this.#ids = new IdSource(storage.clock);
     this.#maxArgsBytes = checkInteger('maxArgsBytes', maxArgsBytes, bounds.documentBytes);
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
     this.#middleware = middleware;
@@ -137,7 +139,7 @@ export class JobClient {
     const { name = null, followUp: last, followUpWhen: when = 'onDone' } = order;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
-    const id = newId();
+    const id = this.#ids.newId();
     const jobs: NewJob[] = [];
     for (const { definition, args, options = {} } of order.jobs) {
       const job = this.#toNewJob(definition, args, options, jobs);
@@ -163,7 +165,7 @@ export class JobClient {
     options: EnqueueOptions,
     earlier: readonly NewJob[],
   ): NewJob {
-    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, earlier);
+    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, this.#ids, earlier);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);
     if (bytes === null) return job;
     const message = `take ${bytes} bytes as JSON; this client allows ${this.#maxArgsBytes} (maxArgsBytes)`;

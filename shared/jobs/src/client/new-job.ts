@@ -8,7 +8,7 @@ import {
   checkTimeout,
   type JobDefinition,
 } from '../job/definition.js';
-import { newId } from '../job/id.js';
+import type { IdSource } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
@@ -22,6 +22,7 @@ import type { EnqueueOptions } from './enqueue-options.js';
  * The job as it goes into the storage.
  *
  * @param idempotencyMs how long its idempotency key is held, if it has one
+ * @param ids where the id comes from
  * @param earlier the jobs that come before it in the same call
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
  * @throws {RangeError} if an option is out of its bounds
@@ -31,6 +32,7 @@ export function toNewJob<Args>(
   args: Args,
   options: EnqueueOptions,
   idempotencyMs: number,
+  ids: IdSource,
   earlier: readonly NewJob[],
 ): NewJob {
   const {
@@ -47,7 +49,7 @@ export function toNewJob<Args>(
   if (after !== null && unique?.onConflict === 'replace')
     throw new RangeError('A job that waits for others cannot take the place of another (onConflict)');
   return {
-    id: newId(),
+    id: ids.newId(),
     name: definition.name,
     queue,
     priority,

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { type Clock, systemClock } from '../storage/clock.js';
 
 /** Ids of one millisecond are numbered with 12 bits. */
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
@@ -16,31 +17,49 @@ const randomBytes = Buffer.alloc(4_096);
 let randomDigits = '';
 let digitsUsed = 0;
 
-let latestMs = -1;
-let prefix = '';
-let number = 0;
+/** Makes ids in the order of a clock. */
+export class IdSource {
+  readonly #clock: Clock;
+  #latestMs = -1;
+  #prefix = '';
+  #number = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * A UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, 12 that count (§ 6.2, method 1), 62 random ones. The ids of one
+   * source sort in the order in which it made them, so Postgres adds each at the end of its indexes.
+   *
+   * An id is made for every job that is enqueued, and the packages that offer version 7 take 5 to 20 times as long
+   * (docs/adr/002).
+   */
+  newId(): string {
+    const nowMs = this.#clock.now();
+    if (nowMs > this.#latestMs || nowMs < this.#latestMs - maxStepBackMs) this.#begin(nowMs);
+    else if (this.#number === numbers.length) this.#begin(this.#latestMs + 1); // ahead of the clock, as the RFC allows
+    return idOf(this.#prefix, this.#number++);
+  }
+
+  #begin(ms: number): void {
+    this.#latestMs = ms;
+    this.#prefix = prefixOf(ms);
+    this.#number = Math.floor(Math.random() * firstNumbers);
+  }
+}
+
+const ownIds = new IdSource(systemClock);
 
 /**
- * A UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, 12 that count (§ 6.2, method 1), 62 random ones. The ids that a
- * process makes sort in the order in which it made them, so Postgres adds each at the end of its indexes.
- *
- * An id is made for every job that is enqueued, and the packages that offer version 7 take 5 to 20 times as long
- * (docs/adr/002).
+ * An id by this machine's clock, as {@link IdSource} makes them. Ids of what is stored are made by the storage's clock, for
+ * lists are sorted and filtered by the time in them.
  *
  * @param atMs the time to make it for, if not now; such ids are in no order among themselves
  */
 export function newId(atMs?: number): string {
-  if (atMs !== undefined) return idOf(prefixOf(atMs), Math.floor(Math.random() * numbers.length));
-  const nowMs = Date.now();
-  if (nowMs > latestMs || nowMs < latestMs - maxStepBackMs) begin(nowMs);
-  else if (number === numbers.length) begin(latestMs + 1); // ahead of the clock, as the RFC allows
-  return idOf(prefix, number++);
-}
-
-function begin(ms: number): void {
-  latestMs = ms;
-  prefix = prefixOf(ms);
-  number = Math.floor(Math.random() * firstNumbers);
+  if (atMs === undefined) return ownIds.newId();
+  return idOf(prefixOf(atMs), Math.floor(Math.random() * numbers.length));
 }
 
 function prefixOf(ms: number): string {

@@ -1,5 +1,6 @@
 import type { Claim } from '../job/job.js';
 import { type JobLog, type LogLevel, type NewLogLine, toLogText, toProgress } from '../job/job-log.js';
+import type { Clock } from '../storage/clock.js';
 import type { JobReport } from '../storage/job-reports.js';
 
 /** How much of its log an attempt may keep. */
@@ -15,6 +16,7 @@ const progressEveryMs = 1_000;
 export class AttemptReport {
   readonly claim: Claim;
   readonly #bounds: LogBounds;
+  readonly #clock: Clock;
   readonly #onNews: (report: AttemptReport) => void;
   #lines: NewLogLine[] = [];
   #lastLine = 0;
@@ -22,16 +24,20 @@ export class AttemptReport {
   #progressWrittenMs = -Infinity;
   #ended = false;
 
-  /** @param onNews called when there is something to write */
-  constructor(claim: Claim, bounds: LogBounds, onNews: (report: AttemptReport) => void) {
+  /**
+   * @param clock of the storage
+   * @param onNews called when there is something to write
+   */
+  constructor(claim: Claim, bounds: LogBounds, clock: Clock, onNews: (report: AttemptReport) => void) {
     this.claim = claim;
     this.#bounds = bounds;
+    this.#clock = clock;
     this.#onNews = onNews;
   }
 
   readonly progress = (percent: number, message?: string): void => {
     if (this.#ended) return;
-    this.#progress = { ...toProgress(percent, message ?? null), at: new Date() };
+    this.#progress = { ...toProgress(percent, message ?? null), at: this.#now() };
     this.#onNews(this);
   };
 
@@ -86,6 +92,10 @@ export class AttemptReport {
     if (this.#progress === progress) this.#progress = null;
   }
 
+  #now(): Date {
+    return new Date(this.#clock.now());
+  }
+
   #log(level: LogLevel, message: string, fields: object | undefined): void {
     const { maxLines, maxLineBytes } = this.#bounds;
     if (this.#ended || this.#lastLine > maxLines) return;
@@ -99,6 +109,6 @@ export class AttemptReport {
   }
 
   #add(level: LogLevel, text: Pick<NewLogLine, 'message' | 'fields'>): void {
-    this.#lines.push({ line: ++this.#lastLine, at: new Date(), level, ...text });
+    this.#lines.push({ line: ++this.#lastLine, at: this.#now(), level, ...text });
   }
 }

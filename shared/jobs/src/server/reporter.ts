@@ -32,7 +32,7 @@ export class Reporter {
   }
 
   open(claim: Claim): AttemptReport {
-    return new AttemptReport(claim, this.#bounds, (report) => this.#note(report));
+    return new AttemptReport(claim, this.#bounds, this.#store.clock, (report) => this.#note(report));
   }
 
   /** Resolves when the storage has all that an attempt has said, or never will. */

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.js';
 import type { Claim } from '../job/job.js';
 import type { LogLine, NewLogLine, Progress } from '../job/job-log.js';
 import type { Transition } from '../job/transition.js';
@@ -13,6 +14,8 @@ export interface JobReport {
 
 /** Where servers write what running attempts say of themselves. */
 export interface JobReports {
+  /** By which the times in reports are told. */
+  readonly clock: Clock;
   /**
    * Keeps progress and lines of the attempts whose claims hold; returns the claims that do not, of which nothing is kept. A
    * report may be repeated: each line is kept once, and an older progress does not replace a newer one.

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.js';
 import type { Claim, Job, LostServer } from '../job/job.js';
 
 /** How long a claim holds unless it is renewed. */
@@ -30,4 +31,9 @@ export interface LivenessReader extends LeaseReader {
   listLostServers(): Promise<LostServer[]>;
   /** What time it is for the storage, which all times of jobs and heartbeats are told by. */
   readClock(): Promise<Date>;
+  /**
+   * The same clock, as far as this process knows it without asking: right to a few milliseconds once the storage is open,
+   * however wrong this machine's clock is.
+   */
+  readonly clock: Clock;
 }

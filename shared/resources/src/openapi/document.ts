@@ -1,12 +1,14 @@
 import type { Catalog } from '../request/route.js';
 import type { JsonSchema } from '../resource/json-schema.js';
 import type { Resource } from '../resource/resource.js';
+import { explanationExample, explanationSchema } from './explanation-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
 import { limitedPaths, limitedResponses, rateLimitHeaders } from './limited-responses.js';
 import { pathParameter } from './parameters.js';
 import { catalogPaths } from './paths.js';
+import { problemSchema } from './problem-schema.js';
 import { resourceSchemas } from './schemas.js';
 import { type Security, requirements, securedPaths } from './security.js';
 import type { RateLimitPolicy } from '../request/rate-limit.js';
@@ -71,6 +73,7 @@ export function openApiDocument({
     components: {
       schemas: {
         ErrorPayload: errorPayloadSchema,
+        Problem: problemSchema,
         ...referenced(
           Object.assign({}, ...resources.map(resourceSchemas)) as Record<string, JsonSchema>,
           'schemas',
@@ -143,8 +146,10 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
                 schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
                 example: '<!doctype html>',
               },
+              'application/json': { schema: explanationSchema, example: explanationExample },
             },
           },
+          '400': errorReference(400),
           '404': errorReference(404),
           '421': errorReference(421),
           '429': errorReference(429),

@@ -73,18 +73,28 @@ export function errorReference(status: number): Reference {
 }
 
 function errorResponse(rootUrl: string, status: number, codes: readonly ErrorCode[]): ResponseObject {
-  const schema = { $ref: '#/components/schemas/ErrorPayload' };
-  const example = {
-    errors: codes.slice(0, 1).map((code) => ({
-      userMessage: errorCatalogue[code].userMessage,
-      internalMessage: errorCatalogue[code].cause,
-      code,
-      'more info': `${rootUrl}/errors/${code}`,
-    })),
-  };
+  const errors = codes.slice(0, 1).map((code) => ({
+    userMessage: errorCatalogue[code].userMessage,
+    internalMessage: errorCatalogue[code].cause,
+    code,
+    'more info': `${rootUrl}/errors/${code}`,
+  }));
+  const problems = codes.slice(0, 1).map((code) => ({
+    type: `${rootUrl}/errors/${code}`,
+    title: errorCatalogue[code].title,
+    status,
+    detail: errorCatalogue[code].cause,
+    errors,
+  }));
   return {
     description: codes.map((code) => `${code} ${errorCatalogue[code].title}.`).join(' '),
     headers: headerReferences(...(extraHeaders[status] ?? [])),
-    content: { 'application/json': { schema, example } },
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/ErrorPayload' }, example: { errors } },
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        example: problems[0],
+      },
+    },
   };
 }

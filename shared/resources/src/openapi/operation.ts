@@ -8,6 +8,8 @@ export interface OperationPlace {
   /** Part of the operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
+  /** The field that the path gives a value to, if the resource stands below another. */
+  readonly placedBy: string | undefined;
   /** Collections are served by cursors too. */
   readonly seeks: boolean;
   /** A POST may find the item there already. */

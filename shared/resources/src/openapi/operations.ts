@@ -13,7 +13,7 @@ import {
   respondAsync,
   selectionParameters,
 } from './parameters.js';
-import { schemaName, schemaReference } from './schemas.js';
+import { itemOrFields, schemaName, schemaReference } from './schemas.js';
 import { streamOperation } from './stream-operation.js';
 
 type Headers = readonly (keyof typeof responseHeaders)[];
@@ -23,7 +23,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
   const plural = owner + schemaName(name);
-  const items = itemsSchema(resource);
+  const manyItems = { type: 'array', maxItems: 10_000, items: schemaReference(singular) };
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
@@ -33,7 +33,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
         responses: {
           ...(place.findsExisting && { '200': itemAt(resource, `A ${singular} that was there already.`) }),
-          '201': itemAt(resource, 'Created.'),
+          '201': created(place),
         },
         errors: [400, 409, 413, 415, 422],
       }),
@@ -43,7 +43,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         requestBody: body({ type: 'array', maxItems: 10_000, items: schemaReference(`${singular} bulk`) }, [
           exampleOf(resource.bodies.bulk),
         ]),
-        responses: { '200': success(resource, items, 'Changed, in the order of the request.', []) },
+        responses: { '200': success(resource, manyItems, 'Changed, in the order of the request.', []) },
         errors: [400, 409, 412, 413, 415, 422],
       }),
     }),
@@ -68,7 +68,7 @@ export function listOperation(
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied'];
   return operation(place, id, summary, {
     parameters: collectionParameters(resource, bySearch, place.seeks),
-    responses: { '200': success(resource, itemsSchema(resource), `One page of ${resource.name}.`, headers) },
+    responses: { '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers) },
     errors: [400],
   });
 }
@@ -86,7 +86,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       get: operation(place, `get${id}`, `Read a ${singular}`, {
         parameters: itemParameters(resource, serves('wait')),
         responses: {
-          '200': success(resource, item, `The ${singular}.`, ['ETag', 'AcceptPatch']),
+          '200': success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
           '304': { description: 'The caller has it already.', headers: headerReferences('ETag') },
         },
         errors: [400],
@@ -176,12 +176,24 @@ function itemAt(resource: Resource, description: string): ResponseObject {
   return success(resource, schemaReference(resource.singular), description, ['Location', 'ETag']);
 }
 
-function itemsSchema(resource: Resource): JsonSchema {
-  return { type: 'array', maxItems: resource.limits.max, items: schemaReference(resource.singular) };
+/** A POST of several items answers with all of them. */
+function created({ resource, serves }: OperationPlace): ResponseObject {
+  const one = schemaReference(resource.singular);
+  if (!serves('createMany')) return itemAt(resource, 'Created.');
+  const schema = { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] };
+  return success(resource, schema, 'Created; several in the order of the request.', ['Location', 'ETag']);
 }
 
-function createSchema({ resource, serves }: OperationPlace): JsonSchema {
-  const one = schemaReference(`${resource.singular} create`);
+function pageSchema({ limits, singular }: Resource): JsonSchema {
+  return { type: 'array', maxItems: limits.max, items: itemOrFields(singular) };
+}
+
+function createSchema({ resource, serves, placedBy }: OperationPlace): JsonSchema {
+  const { required = [] } = resource.bodies.create;
+  const one =
+    placedBy !== undefined && required.includes(placedBy)
+      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== placedBy) }
+      : schemaReference(`${resource.singular} create`);
   return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: 10_000, items: one }] } : one;
 }
 

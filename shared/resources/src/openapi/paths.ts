@@ -34,6 +34,7 @@ function resourcePaths(
     resource,
     owner: above.owner,
     serves,
+    placedBy: above.child?.by,
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,

@@ -7,6 +7,11 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
   const { singular, bodies } = resource;
   return {
     [schemaName(singular)]: { description: `A ${singular}.`, ...bounded(resource.item) },
+    [schemaName(`${singular} fields`)]: {
+      ...bounded(resource.item),
+      description: `The fields of a ${singular} that the parameter \`fields\` names.`,
+      required: [],
+    },
     [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...bounded(bodies.create) },
     [schemaName(`${singular} replace`)]: { description: `All of a ${singular}.`, ...bounded(bodies.replace) },
     [schemaName(`${singular} patch`)]: { description: `Changes to a ${singular}.`, ...bounded(bodies.patch) },
@@ -20,6 +25,11 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
 /** `line-item create` → `LineItemCreate`. */
 export function schemaName(words: string): string {
   return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** An item, or the part of it that the caller has asked for. */
+export function itemOrFields(singular: string): JsonSchema {
+  return { anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)] };
 }
 
 export function schemaReference(words: string): JsonSchema & { readonly $ref: string } {

@@ -8,7 +8,7 @@ import {
   storableEntry,
   storableTarget,
 } from '../audit-log.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 /** The oldest entries beyond this many are forgotten. */
 const maxEntries = 10_000;

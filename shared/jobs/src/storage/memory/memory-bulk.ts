@@ -9,7 +9,7 @@ import {
   statesOfOrder,
 } from '../bulk-operations.js';
 import type { ControlResult, JobControl } from '../job-control.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import { matcherOf } from './job-matcher.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 import type { MemoryJobs } from './memory-jobs.js';

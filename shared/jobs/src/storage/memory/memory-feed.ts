@@ -1,7 +1,7 @@
 import { type EventSubject, type JobEvent, stateEventsOf, topicOf } from '../../job/job-event.js';
 import { readMeta } from '../../job/meta.js';
 import type { FeedPage, FeedRequest, JobFeed } from '../job-feed.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 

@@ -7,7 +7,7 @@ import { bringsKeys, createdOf, resolveKeys } from '../key-resolution.js';
 import { checkShown, holdersToShow, type Receipt, receiptOf } from '../receipt.js';
 import type { TransitionReason } from '../../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import { type JobRecord, newRecord, takeOver, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { MemoryBatches } from './memory-batches.js';

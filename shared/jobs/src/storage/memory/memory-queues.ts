@@ -1,5 +1,5 @@
 import type { RateLimit } from '../../job/queue-limits.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import { ConcurrencyKeys } from './concurrency-keys.js';
 import { ReadyLine } from './ready-line.js';
 import { TokenBucket } from './token-bucket.js';

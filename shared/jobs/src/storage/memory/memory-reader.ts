@@ -10,7 +10,7 @@ import type { LogQuery } from '../job-reports.js';
 import type { Lease, StalledLeaseQuery } from '../lease.js';
 import { type Orphan, orphansAmong } from '../orphan.js';
 import type { ContinuationPage, JobCount, JobListQuery, JobReader, NearJobs } from '../storage.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import { linesOf } from './job-log.js';
 import { matcherOf } from './job-matcher.js';
@@ -22,7 +22,7 @@ import type { MemoryServers } from './memory-servers.js';
 export class MemoryReader implements JobReader {
   protected readonly jobs: MemoryJobs;
   protected readonly servers: MemoryServers;
-  protected readonly clock: Clock;
+  readonly clock: Clock;
 
   constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
     this.jobs = jobs;

@@ -17,7 +17,7 @@ import type {
   SynchronizationReport,
   TriggeredJob,
 } from '../recurring-jobs.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 

@@ -3,7 +3,7 @@ import type { LostServer, Server } from '../../job/job.js';
 import type { ServerRequest } from '../../job/server-state.js';
 import type { ServerControlResult } from '../server-control.js';
 import type { ServerDescription, ServerRegistration } from '../storage.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 interface Entry {
   readonly server: Server;

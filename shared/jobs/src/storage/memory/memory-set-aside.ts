@@ -9,7 +9,7 @@ import {
   type SetAsideRole,
   setAsideRoles,
 } from '../set-aside.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 
 /** What background work concerns itself with. */
 interface Subject {

@@ -12,7 +12,7 @@ import type {
   ThroughputBucket,
   ThroughputQuery,
 } from '../job-statistics.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 

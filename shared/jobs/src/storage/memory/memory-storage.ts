@@ -16,7 +16,7 @@ import type { Receipt } from '../receipt.js';
 import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
-import { type Clock, systemClock } from './clock.js';
+import { type Clock, systemClock } from '../clock.js';
 import { dueAt, endAttempt, holds, type JobRecord, letGo, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { keepReport } from './job-log.js';

@@ -1,0 +1,90 @@
+/** A property, and a query for the rows that breach it. `accepted` has the ids of all accepted jobs, `promised` those of batches. */
+export type Property = readonly [property: string, sql: string];
+
+const live = ['job', 'job_waiting', 'job_held', 'job_awaiting'];
+
+/** Jobs that have not finished. */
+export const liveJobs = live
+  .map((table) => `select id, queue_id, created_at, meta from longshore.${table} where queue_id > 0`)
+  .join(' union all ');
+
+const everywhere = `select id, queue_id, created_at, meta from longshore.job_done union all ${liveJobs}`;
+
+/** Of each job, by the ledger. Those of plain jobs are not transactional. */
+export const effects = `
+  select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed
+  from ledger.effect group by job_id, name`;
+
+/** What has become of the jobs. */
+export const jobProperties: readonly Property[] = [
+  [
+    'jobs lost: accepted, and nowhere in the store',
+    `select id from accepted where id not in (select id from (${everywhere}) as job)`,
+  ],
+  ['jobs not finished', `select id from (${liveJobs}) as live`],
+  ['jobs finished, but not done', `select id from longshore.job_done where state <> 'done'`],
+  [
+    'jobs in two places: finished twice, or finished and yet to do',
+    `select id from (${everywhere}) as everywhere group by id having count(*) > 1`,
+  ],
+  [
+    'jobs done without an effect',
+    `select id from longshore.job_done where state = 'done' and id not in (select job_id from ledger.effect)`,
+  ],
+  [
+    'transactional jobs with two effects',
+    `select job_id from (${effects}) as effect where name <> 'plain' and times > 1`,
+  ],
+  [
+    'transactional effects of another attempt than the one on record, or of none',
+    `select effect.job_id from (${effects}) as effect left join longshore.job_done on job_done.id = effect.job_id
+     where effect.name <> 'plain' and job_done.attempt is distinct from effect.attempt`,
+  ],
+  [
+    'transactional jobs that ran before their time',
+    `select effect.job_id from (${effects}) as effect join longshore.job_done on job_done.id = effect.job_id
+     where effect.name <> 'plain' and effect.at < job_done.run_at`,
+  ],
+  [
+    "enqueuers' own rows without the job of their transaction",
+    `select job_id from ledger.request where job_id not in (select id from (${everywhere}) as job)`,
+  ],
+  [
+    'jobs that ran together with more of their key or queue than it allows',
+    `select * from (${effects}) as effect where together > allowed`,
+  ],
+  [
+    'jobs of which there are several with one idempotency key',
+    `select from (${everywhere}) as job where meta ? 'idempotencyKey' group by meta ->> 'idempotencyKey' having count(*) > 1`,
+  ],
+  [
+    'continuations that ran before their parent had ended',
+    `select effect.job_id
+     from (${effects}) as effect
+     join longshore.job_link on child_id = effect.job_id
+     join longshore.job_done as parent on parent.id = parent_id
+     where effect.at < parent.finished_at`,
+  ],
+  [
+    'follow-ups of batches that ran before a job of the batch had ended',
+    `select effect.job_id
+     from longshore.batch join (${effects}) as effect on effect.job_id = follow_up_id
+     join longshore.job_done as member on member.meta ->> 'batchId' = batch.id::text
+     where effect.at < member.finished_at`,
+  ],
+  [
+    'due times of the recurring job without a job, or with several',
+    `with tick as (
+       select ((floor(extract(epoch from last_due_at)) - 2 * floor(extract(epoch from created_at) / 2)) / 2)::bigint as due
+       from longshore.recurring_job where id = 'tick'
+     )
+     select generate_series(1, abs(due - (
+       select count(*) from longshore.job_done where meta ->> 'recurringJobId' = 'tick'
+     ))) from tick`,
+  ],
+  [
+    'jobs whose id tells another time than their creation',
+    `select id from (${everywhere}) as job
+     where abs(extract(epoch from created_at) - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) > 60`,
+  ],
+];

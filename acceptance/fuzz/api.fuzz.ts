@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { Client } from './client.js';
+import { Contract } from './contract.js';
+import { Control } from './control.js';
+import { crawl, crawled } from './crawl.js';
+import { deckOf } from './deck.js';
+import { type OpenApiDocument, operationsOf } from './document.js';
+import { Findings } from './findings.js';
+import { Known } from './known.js';
+import { readOptions } from './options.js';
+import { adminKey, Stage } from './stage.js';
+import { type Ground, placeOf, storm } from './storm.js';
+import { afterwards, survey } from './survey.js';
+import { type JobDefinition, vocabularyOf } from './vocabulary.js';
+
+/** How long an answer may take. */
+const limitMs = 5_000;
+const connections = 8;
+const megabyte = 1_048_576;
+/** How much memory a process may take. */
+const mostMemory = 700 * megabyte;
+/** How long a control job may take, from its creation to its end. */
+const controlMs = 2_000;
+
+const headers = { 'x-api-key': adminKey };
+const options = readOptions();
+
+// The tests are named after the operations, so the service is there before them.
+const stage = await Stage.start();
+const read = async <Value>(path: string): Promise<Value> =>
+  (await (await fetch(stage.services.api.url + path, { headers })).json()) as Value;
+const document = await read<OpenApiDocument>('/api/v1/openapi.json');
+const definitions = await read<readonly JobDefinition[]>('/api/v1/job-definitions');
+const servers = await read<readonly { id: string; pid: number }[]>('/api/v1/servers');
+const operations = operationsOf(document);
+const { api, worker, dashboard } = stage.services;
+// Requests may stop servers; the one of the worker that is watched they do not get to know.
+const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id }) => id);
+
+describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, function () {
+  this.timeout(300_000);
+  const findings = new Findings();
+  const client = new Client(api.url, { connections, limitMs });
+  const ground: Ground = {
+    client,
+    contract: new Contract(document, limitMs),
+    known: new Known(operations, untouchable),
+    findings,
+    headers,
+  };
+  let jobs: readonly string[] = [];
+
+  before(async () => {
+    const startedAt = performance.now();
+    const deck = deckOf(vocabularyOf(document, definitions), operations, options);
+    const plannedAt = performance.now();
+    await storm(ground, deck, connections);
+    console.log(
+      `    ${client.sent} requests in ${seconds(plannedAt)} s, planned in ${seconds(startedAt, plannedAt)} s`,
+    );
+  });
+  after(async () => {
+    client.close();
+    await stage.end();
+  });
+
+  it('sends as many requests as it was asked for', () => {
+    expect(client.sent).to.be.at.least(options.requests);
+  });
+
+  describe('answers as its document says to', () => {
+    for (const operation of operations)
+      it(placeOf({ operation }), () => findings.throwFor(placeOf({ operation })));
+  });
+
+  describe('still answers afterwards', () => {
+    before(async () => {
+      const startedAt = performance.now();
+      jobs = await survey(ground, operations);
+      console.log(`    every list and item in ${seconds(startedAt)} s`);
+    });
+    for (const operation of operations.filter(({ method }) => method === 'GET')) {
+      it(placeOf({ operation }), () => findings.throwFor(afterwards({ operation })));
+    }
+    it('on every page of the dashboard', async () => {
+      const startedAt = performance.now();
+      const visitor = new Client(dashboard.url, { connections: 4, limitMs });
+      const pages = await crawl(visitor, findings, jobs);
+      visitor.close();
+      console.log(`    ${pages} pages in ${seconds(startedAt)} s`);
+      findings.throwFor(crawled);
+      expect(pages).to.be.above(jobs.length);
+    });
+    for (const path of ['/healthz', '/readyz', '/metrics', '/api/v1/openapi.json', '/api/v1/docs']) {
+      it(`GET ${path}`, async () => {
+        expect((await fetch(api.url + path, { headers })).status).to.equal(200);
+      });
+    }
+  });
+
+  describe('still runs', () => {
+    const control = new Control(api.url, headers);
+    before(() => control.clear(60_000));
+    it('a job', async () => expect(await control.runJob()).to.be.below(controlMs));
+    it('a batch and its follow-up', async () => expect(await control.runBatch()).to.be.below(controlMs));
+    it('a continuation', async () => expect(await control.runContinuation()).to.be.below(controlMs));
+    it('jobs with a concurrency key', async () => expect(await control.runKeyed()).to.be.below(controlMs));
+  });
+
+  for (const [name, service] of Object.entries(stage.services)) {
+    it(`does not end the ${name} process`, () => {
+      expect(service.ending(), service.lines.slice(-20).join('\n')).to.equal(null);
+    });
+    it(`keeps the ${name} process below ${mostMemory / megabyte} MB`, () => {
+      expect(stage.memory.get(service)).to.be.within(1, mostMemory);
+    });
+  }
+});
+
+function seconds(from: number, to = performance.now()): string {
+  return ((to - from) / 1_000).toFixed(1);
+}

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { fittingRequest } from './any-request.js';
+import type { Operation } from './document.js';
+import type { Vocabulary } from './legal.js';
+import type { Chain } from './plan.js';
+
+/** What one thing lives through: it is created, and then up to eight operations act on it or on what belongs to it, in any order. */
+export function chains(
+  vocabulary: Vocabulary,
+  operations: readonly Operation[],
+): readonly fc.Arbitrary<Chain>[] {
+  return operations
+    .filter(({ method }) => method === 'POST')
+    .flatMap((create) => {
+      const below = operations.filter(({ template }) => template.startsWith(`${create.template}/{`));
+      if (below.length === 0) return [];
+      const step = fc.constantFrom(...below).chain((operation) => fittingRequest(vocabulary, operation));
+      return [
+        fc
+          .tuple(fittingRequest(vocabulary, create), fc.array(step, { minLength: 3, maxLength: 8 }))
+          .map(([first, rest]) => [first, ...rest]),
+      ];
+    });
+}

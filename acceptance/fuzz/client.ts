@@ -1,0 +1,140 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { curlOf, type Request } from './request.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** From the request to the end of the answer. */
+  readonly tookMs: number;
+}
+
+/** How long a stream is listened to. */
+const listenMs = 50;
+/** After this long without an answer the client goes away from a request that may wait. */
+const patienceMs = 300;
+
+/** No answer came, or not in time. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+}
+
+/** Sends requests byte for byte over a few connections that are kept alive. */
+export class Client {
+  readonly baseUrl: string;
+  readonly #agent: Agent;
+  readonly #limitMs: number;
+  /** What each connection was used for before. */
+  readonly #before = new WeakMap<Socket, Request>();
+  sent = 0;
+
+  /** @param limitMs how long an answer may take */
+  constructor(baseUrl: string, { connections, limitMs }: { connections: number; limitMs: number }) {
+    this.baseUrl = baseUrl;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.#limitMs = limitMs;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /**
+   * Sends a request and reads the answer; of a stream only its beginning. `null`: the client went away, as those do that
+   * wait for a job.
+   *
+   * @throws {NoAnswerError}
+   */
+  async send(given: Request): Promise<Answer | null> {
+    this.sent += 1;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#sendOnce(given);
+      } catch (error) {
+        // The service may close an idle connection in the moment in which it is used again.
+        if (error !== staleConnection || tries === 3) throw error;
+      }
+    }
+  }
+
+  async #sendOnce({ method, path, headers, body }: Request): Promise<Answer | null> {
+    const { hostname, port } = new URL(this.baseUrl);
+    const bytes = body === undefined ? undefined : Buffer.from(body);
+    const startedAt = performance.now();
+    const sent = openRequest({
+      hostname,
+      port,
+      method,
+      path,
+      agent: this.#agent,
+      headers: { ...headers, ...(bytes && { 'content-length': String(bytes.length) }) },
+    });
+    const waits = /[?&]wait=/.test(path);
+    let previous: Request | undefined;
+    let isLate = false;
+    let hasLeft = false;
+    const leave = (): void => {
+      hasLeft = true;
+      sent.destroy();
+    };
+    const late = setTimeout(() => {
+      isLate = true;
+      sent.destroy();
+    }, this.#limitMs);
+    const patience = waits ? setTimeout(leave, patienceMs) : undefined;
+    sent.once('socket', (socket: Socket) => {
+      previous = this.#before.get(socket);
+      this.#before.set(socket, { method, path, headers, body });
+    });
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        sent.once('response', resolve);
+        sent.on('error', reject);
+        sent.end(bytes);
+      });
+      const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+      if (isStream) setTimeout(() => sent.destroy(), listenMs);
+      const text = await read(response, isStream);
+      return {
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text,
+        tookMs: performance.now() - startedAt,
+      };
+    } catch (error) {
+      if (hasLeft) return null;
+      const isStale = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET' && !isLate;
+      if (isStale) throw staleConnection;
+      const what = isLate ? `no answer within ${this.#limitMs} ms` : String(error);
+      throw new NoAnswerError(
+        previous === undefined
+          ? what
+          : `${what}; the connection was used before: ${curlOf(this.baseUrl, previous)}`,
+        { cause: error },
+      );
+    } finally {
+      clearTimeout(late);
+      clearTimeout(patience);
+    }
+  }
+}
+
+const staleConnection = new NoAnswerError('the connection was closed before it could be used again');
+
+async function read(response: IncomingMessage, isStream: boolean): Promise<string> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+  } catch (error) {
+    if (!isStream) throw error;
+  }
+  const bytes = Buffer.concat(chunks);
+  const encoding = response.headers['content-encoding'];
+  if (isStream || bytes.length === 0) return '';
+  if (encoding === 'gzip') return gunzipSync(bytes).toString();
+  if (encoding === 'br') return brotliDecompressSync(bytes).toString();
+  if (encoding === 'deflate') return inflateSync(bytes).toString();
+  return bytes.toString();
+}

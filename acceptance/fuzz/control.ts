@@ -1,0 +1,79 @@
+import { eventually } from '../test/system/eventually.js';
+
+/** What the suite reads of a job. */
+interface Job {
+  readonly id: string;
+  readonly state: string;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+const job = { name: 'greet', args: { name: 'control' } };
+
+/** Honest work after the storm: whether the platform still moves. */
+export class Control {
+  readonly #api: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(apiUrl: string, headers: Readonly<Record<string, string>>) {
+    this.#api = `${apiUrl}/api/v1`;
+    this.#headers = { ...headers, 'content-type': 'application/json' };
+  }
+
+  /** Undoes what legal requests have ordered: a pause of the queue, and its limits. Then waits until a first job is through. */
+  async clear(deadlineMs: number): Promise<void> {
+    await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
+    await this.#send('PUT', '/queues/default/resume', undefined);
+    await this.#lasted(await this.#send<Job>('POST', '/jobs', job), deadlineMs);
+  }
+
+  async runJob(): Promise<number> {
+    return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
+  }
+
+  /** Resolves when the follow-up has ended, which waits for the jobs. */
+  async runBatch(): Promise<number> {
+    const ordered = { jobs: [job, job, job], followUp: job };
+    const { followUpId } = await this.#send<{ followUpId: string }>('POST', '/batches', ordered);
+    return this.#lasted({ id: followUpId });
+  }
+
+  async runContinuation(): Promise<number> {
+    const parent = await this.#send<Job>('POST', '/jobs', { ...job, delayMs: 300 });
+    return this.#lasted(await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }));
+  }
+
+  /** Three jobs of which one runs at a time. */
+  async runKeyed(): Promise<number> {
+    const keyed = { ...job, concurrency: { key: 'control', limit: 1 } };
+    const jobs = await this.#send<readonly Job[]>('POST', '/jobs', [keyed, keyed, keyed]);
+    return Math.max(...(await Promise.all(jobs.map((one) => this.#lasted(one)))));
+  }
+
+  async #lasted({ id }: Pick<Job, 'id'>, deadlineMs = 10_000): Promise<number> {
+    const done = await eventually(async () => {
+      const now = await this.#get<Job>(`/jobs/${id}`);
+      return now.state === 'done' ? now : null;
+    }, deadlineMs);
+    return done === null ? Infinity : tookMs(done);
+  }
+
+  async #get<Value>(path: string): Promise<Value> {
+    return this.#send<Value>('GET', path, undefined);
+  }
+
+  async #send<Value>(method: string, path: string, body: unknown): Promise<Value> {
+    const response = await fetch(this.#api + path, {
+      method,
+      headers: this.#headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+    return JSON.parse(text) as Value;
+  }
+}
+
+function tookMs({ createdAt, finishedAt }: Job): number {
+  return Date.parse(finishedAt ?? '') - Date.parse(createdAt);
+}

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { anyRequest } from './any-request.js';
+import { chains } from './chains.js';
+import type { Operation } from './document.js';
+import type { Vocabulary } from './legal.js';
+import type { Options } from './options.js';
+import { allPairs } from './pairs.js';
+import type { Chain } from './plan.js';
+
+/** How often a thing is created and lived through, for each collection. */
+const livesEach = 30;
+
+/** Operations with a body have more to try; those that empty a collection leave less to try. */
+const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
+
+/** Everything that is sent in a run, well shuffled: all pairs of list parameters, lives of things, and any requests for the rest. */
+export function deckOf(
+  vocabulary: Vocabulary,
+  operations: readonly Operation[],
+  { seed, requests }: Options,
+): readonly Chain[] {
+  const lives = chains(vocabulary, operations).flatMap((chain, index) =>
+    fc.sample(chain, { seed: seed + index, numRuns: livesEach }),
+  );
+  const planned = [...allPairs(vocabulary, operations, seed), ...lives];
+  const left = requests - planned.reduce((sum, chain) => sum + chain.length, 0);
+  const whole = operations.reduce((sum, operation) => sum + weightOf(operation), 0);
+  const singles = operations.flatMap((operation, index) => {
+    const numRuns = Math.max(5, Math.ceil((left * weightOf(operation)) / whole));
+    const plans = fc.sample(anyRequest(vocabulary, operation), { seed: seed + index, numRuns });
+    return plans.map((plan): Chain => [plan]);
+  });
+  return shuffled([...planned, ...singles], seed);
+}
+
+function weightOf({ method, template }: Operation): number {
+  return method === 'DELETE' && template.endsWith('}') ? 2 : (weights[method] ?? 1);
+}
+
+function shuffled<Value>(values: readonly Value[], seed: number): readonly Value[] {
+  const [order = []] = fc.sample(fc.shuffledSubarray([...values.keys()], { minLength: values.length }), {
+    seed,
+    numRuns: 1,
+  });
+  return order.map((index) => values[index]).filter((value) => value !== undefined);
+}

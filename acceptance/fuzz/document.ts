@@ -1,0 +1,104 @@
+import type { Schema } from './schema.js';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required?: boolean;
+  readonly explode?: boolean;
+  readonly schema: Schema;
+}
+
+export interface MediaType {
+  readonly schema: Schema;
+}
+
+export interface ResponseObject {
+  readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, MediaType>>;
+  };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+interface PathItem {
+  readonly parameters?: readonly Parameter[];
+  readonly servers?: readonly { readonly url: string }[];
+}
+
+/** An OpenAPI 3.1 document, as far as the suite reads it. */
+export interface OpenApiDocument {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, PathItem & Readonly<Record<string, unknown>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** One method of one path. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  /** The path as the document has it, `/jobs/{jobId}`. */
+  readonly template: string;
+  /** What comes before the path, without the host: `/api/v1`. */
+  readonly base: string;
+  readonly parameters: readonly Parameter[];
+  /** Schemas of the body by media type; none if it takes none. */
+  readonly bodies: Readonly<Record<string, MediaType>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** Every operation of a document, the references in it resolved but for those to schemas. */
+export function operationsOf(document: OpenApiDocument): readonly Operation[] {
+  return Object.entries(document.paths).flatMap(([template, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method] as OperationObject | undefined;
+      if (operation === undefined) return [];
+      const server = (item.servers ?? document.servers)[0]?.url ?? '';
+      return [
+        {
+          id: operation.operationId,
+          method: method.toUpperCase(),
+          template,
+          base: new URL(server).pathname.replace(/\/$/, ''),
+          parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])],
+          bodies: operation.requestBody?.content ?? {},
+          responses: resolveResponses(document, operation.responses),
+        },
+      ];
+    }),
+  );
+}
+
+function resolveResponses(
+  document: OpenApiDocument,
+  responses: Readonly<Record<string, ResponseObject>>,
+): Readonly<Record<string, ResponseObject>> {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, given]) => {
+      const response = resolve<ResponseObject>(document, given);
+      const headers = Object.entries(response.headers ?? {}).map(
+        ([name, header]) => [name, resolve<{ schema: Schema }>(document, header)] as const,
+      );
+      return [status, { ...response, headers: Object.fromEntries(headers) }] as const;
+    }),
+  );
+}
+
+/** What a reference refers to; anything else is returned as it is. */
+export function resolve<Value extends object>(document: OpenApiDocument, value: Value): Value {
+  const reference = (value as { $ref?: string }).$ref;
+  if (reference === undefined) return value;
+  const steps = reference.slice('#/'.length).split('/');
+  let target: unknown = document;
+  for (const step of steps) target = (target as Readonly<Record<string, unknown>>)[step];
+  if (target === undefined) throw new Error(`The document has no ${reference}`);
+  return target as Value;
+}

@@ -1,0 +1,44 @@
+import type { Breach } from './contract.js';
+import { curlOf, type Request } from './request.js';
+
+interface Finding {
+  count: number;
+  detail: string;
+  request: Request;
+  size: number;
+  baseUrl: string;
+}
+
+/** What was found, the same kept once with the shortest request that shows it. */
+export class Findings {
+  readonly #byPlace = new Map<string, Map<string, Finding>>();
+
+  /** @param place the operation, or what else was looked at */
+  add(place: string, { what, detail }: Breach, baseUrl: string, request: Request): void {
+    const findings = this.#byPlace.get(place) ?? new Map<string, Finding>();
+    this.#byPlace.set(place, findings);
+    const size = request.path.length + JSON.stringify(request.headers).length + (request.body?.length ?? 0);
+    const known = findings.get(what);
+    const example = { detail, request, size, baseUrl };
+    if (known === undefined) findings.set(what, { count: 1, ...example });
+    else {
+      known.count += 1;
+      if (size < known.size) Object.assign(known, example);
+    }
+  }
+
+  /** @throws {Error} that lists what was found at the place, if anything was */
+  throwFor(place: string): void {
+    const findings = [...(this.#byPlace.get(place) ?? [])];
+    if (findings.length === 0) return;
+    const lines = findings
+      .toSorted(([, one], [, other]) => other.count - one.count)
+      .map(
+        ([what, { count, detail, request, baseUrl }]) =>
+          `× ${count}: ${what}\n      ${detail.replaceAll('\n', '\n      ')}\n      ${curlOf(baseUrl, request)}`,
+      );
+    const error = new Error(`${place}\n    ${lines.join('\n    ')}`);
+    error.stack = error.message; // where this was thrown helps nobody
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Operation } from './document.js';
+
+/** What is remembered of each kind; the oldest go first. */
+const most = 300;
+
+/** Values of path parameters that lead to an item. */
+export type Binding = Readonly<Record<string, string>>;
+
+interface Answer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly json: unknown;
+}
+
+/** What the service has said that later requests can use: ids, cursors, entity tags. */
+export class Known {
+  readonly #ids = new Map<string, string[]>();
+  readonly #bindings = new Map<string, Binding[]>();
+  readonly #cursors = new Map<string, string[]>();
+  readonly #tags = new Map<string, string>();
+  /** The parameter of the items of a collection, by the collection's path and by its last segment. */
+  readonly #parameterOf = new Map<string, string>();
+
+  readonly #untouchable: ReadonlySet<string>;
+
+  /** @param untouchable ids that no request may use */
+  constructor(operations: readonly Operation[], untouchable: readonly string[]) {
+    this.#untouchable = new Set(untouchable);
+    for (const { template } of operations.toReversed()) {
+      const [, collection = '', name = '', parameter = ''] =
+        /^(.*\/([\w-]+))\/\{(\w+)\}$/.exec(template) ?? [];
+      if (parameter === '') continue;
+      this.#parameterOf.set(collection, parameter);
+      this.#parameterOf.set(name, parameter);
+    }
+  }
+
+  /** Learns from an answer of success; returns what leads to the item that it shows, if it shows one. */
+  note(operation: Operation, path: string, binding: Binding, { headers, json }: Answer): Binding | undefined {
+    const tag = headers['etag'];
+    if (typeof tag === 'string') this.#tags.set(path, tag);
+    this.#noteCursors(path, String(headers['link'] ?? ''));
+    const collection = operation.template.replace(/\/search\/\{\w+\}$/, '');
+    const { key: secret } = (json ?? {}) as { key?: unknown };
+    if (typeof secret === 'string') remember(this.#ids, 'key', secret);
+    const parameter =
+      this.#parameterOf.get(collection) ?? this.#parameterOf.get(collection.split('/').at(-1) ?? '');
+    if (parameter === undefined) return undefined;
+    const key = (/[A-Z][a-z0-9]*$/.exec(parameter)?.[0] ?? 'Id').toLowerCase();
+    const found = (Array.isArray(json) ? json : [json]).flatMap((item: unknown) => {
+      const id =
+        typeof item === 'object' && item !== null ? (item as Record<string, unknown>)[key] : undefined;
+      return typeof id === 'string' && id !== '' && !this.#untouchable.has(id)
+        ? [{ ...binding, [parameter]: id }]
+        : [];
+    });
+    for (const one of found) {
+      remember(this.#ids, parameter, one[parameter] ?? '');
+      remember(this.#bindings, `${collection}/{${parameter}}`, one);
+    }
+    return found[0];
+  }
+
+  /** What leads to some item of a path, as far down as items are known; `own` says where to stay. */
+  binding({ template }: Operation, number: number, own: Binding): Binding {
+    const prefixes = [...template.matchAll(/\{\w+\}/g)].map(({ index, 0: text }) =>
+      template.slice(0, index + text.length),
+    );
+    for (const prefix of prefixes.toReversed()) {
+      const known = (this.#bindings.get(prefix) ?? []).filter((binding) =>
+        Object.entries(own).every(([name, value]) => (binding[name] ?? value) === value),
+      );
+      if (known.length > 0) return { ...known[number % known.length], ...own };
+    }
+    return own;
+  }
+
+  /** An id that a parameter of this name may have; one of nothing if none is known. */
+  id(parameter: string, number: number): string {
+    const ids = this.#ids.get(parameter) ?? [];
+    return ids[number % ids.length] ?? randomUUID();
+  }
+
+  tag(path: string): string {
+    return this.#tags.get(path) ?? '"none"';
+  }
+
+  /** A cursor of a collection in an order, as the query has it. */
+  cursor(path: string, sort: string | undefined, number: number): string {
+    const cursors = this.#cursors.get(`${path}?${sort ?? ''}`) ?? [];
+    return cursors[number % cursors.length] ?? 'WyItaWQiXQ';
+  }
+
+  #noteCursors(path: string, link: string): void {
+    for (const [, query = ''] of link.matchAll(/<[^>?]*\?([^>]*)>/g)) {
+      const parameters = new URLSearchParams(query);
+      const cursor = parameters.get('after') ?? parameters.get('before');
+      if (cursor !== null) remember(this.#cursors, `${path}?${parameters.get('sort') ?? ''}`, cursor);
+    }
+  }
+}
+
+function remember<Value>(values: Map<string, Value[]>, key: string, value: Value): void {
+  const list = values.get(key) ?? [];
+  values.set(key, list);
+  list.push(value);
+  if (list.length > most) list.shift();
+}

@@ -1,0 +1,19 @@
+/** What the environment says of a run. */
+export interface Options {
+  /** The same seed generates the same requests; the order of their answers is up to the machine. */
+  readonly seed: number;
+  readonly requests: number;
+}
+
+/** Reads `SEED` (default: another one each time) and `REQUESTS`. @throws {RangeError} */
+export function readOptions(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Options {
+  const integer = (name: string, otherwise: number): number => {
+    const text = environment[name] ?? '';
+    const value = text === '' ? otherwise : Number(text);
+    if (Number.isSafeInteger(value) && value >= 0) return value;
+    throw new RangeError(`${name} is an integer from 0 on, not "${text}"`);
+  };
+  return { seed: integer('SEED', Math.floor(Math.random() * 1e9)), requests: integer('REQUESTS', 20_000) };
+}

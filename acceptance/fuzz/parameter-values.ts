@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { type Parameter, resolve } from './document.js';
+import { memberNames } from './domain-values.js';
+import { illegal } from './illegal.js';
+import { jsonText } from './json-text.js';
+import { legal, type Vocabulary } from './legal.js';
+import { oddNumbers, oddTexts } from './odd-values.js';
+import { placeholder } from './placeholder.js';
+
+/** A name and a value as they stand in a query, before their encoding. */
+export type Pair = readonly [name: string, value: string];
+
+/** Parameters that are worth nothing unless they come from an answer. */
+const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
+
+/** What stands in a query for a parameter that is as it should be; several pairs for one that is repeated. */
+export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
+  const { name } = parameter;
+  const source = fromAnswers[name];
+  if (source !== undefined) return fc.nat(100).map((number) => [[name, placeholder(source, number)]]);
+  return inQuery(vocabulary, parameter, legal(vocabulary, parameter.schema, name));
+}
+
+/** What stands in a query for a parameter, right or wrong. */
+export function anyPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
+  const { name, schema } = parameter;
+  const odd = fc.oneof(
+    illegal(vocabulary, schema, name),
+    fc.constantFrom<unknown>(...oddNumbers, ...oddTexts, 'W10', 'WyJpZCJd', 'bnVsbA'),
+  );
+  return fc.oneof(
+    { arbitrary: legalPairs(vocabulary, parameter), weight: 3 },
+    { arbitrary: inQuery(vocabulary, parameter, odd), weight: 2 },
+  );
+}
+
+function inQuery(
+  vocabulary: Vocabulary,
+  { name, schema: given, explode = true }: Parameter,
+  value: fc.Arbitrary<unknown>,
+): fc.Arbitrary<readonly Pair[]> {
+  const schema = resolve(vocabulary.document, given);
+  if (schema.type === 'object') {
+    const path = fc.constantFrom(...memberNames);
+    return fc
+      .tuple(path, value)
+      .map(([member, given]) => [
+        [`${name}.${member}`, asText(isObject(given) ? (Object.values(given)[0] ?? '') : given)],
+      ]);
+  }
+  return value.map((given) => {
+    if (!Array.isArray(given)) return [[name, asText(given)]];
+    return explode
+      ? given.map((element) => [name, asText(element)] as const)
+      : [[name, given.map(asText).join(',')]];
+  });
+}
+
+/** Values of a path parameter; undefined for that of an item which exists. */
+export function pathValue(
+  vocabulary: Vocabulary,
+  { name, schema }: Parameter,
+): fc.Arbitrary<string | undefined> {
+  const odd = fc
+    .oneof(legal(vocabulary, schema, name), illegal(vocabulary, schema, name), fc.constantFrom(...oddTexts))
+    .map(asText)
+    // An empty segment would be another path.
+    .map((text) => (/^\/*$/.test(text) ? 'x' : text));
+  const isText = !/(?:Id|Name)$/.test(name);
+  return fc.oneof(
+    { arbitrary: isText ? odd : fc.constant(undefined), weight: 7 },
+    { arbitrary: odd, weight: 2 },
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : jsonText(value);
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Binding, Known } from './known.js';
+import { fill } from './placeholder.js';
+import type { Plan } from './plan.js';
+
+/** A request as it goes out. */
+export interface Request {
+  readonly method: string;
+  /** With the query, encoded. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+/** A request that was planned, about items that exist now. */
+export interface FilledRequest extends Request {
+  /** Without the query. */
+  readonly place: string;
+  readonly binding: Binding;
+}
+
+/** @param own what leads to the item that the request is about, as far as that is settled */
+export function fillRequest(plan: Plan, known: Known, own: Binding): FilledRequest {
+  const { operation } = plan;
+  const sort = plan.query.find(([name]) => name === 'sort')?.[1];
+  const found = known.binding(operation, plan.item, own);
+  let place = operation.base + operation.template;
+  const value = (name: string, number: number): string => {
+    if (name === 'now') return new Date(Date.now() + number).toISOString();
+    if (name === 'etag') return known.tag(place);
+    if (name === 'cursor') return known.cursor(place, sort, number);
+    return known.id(name, number);
+  };
+  const binding: Record<string, string> = {};
+  place = place.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const given = plan.path[name];
+    const text = given === undefined ? (found[name] ?? known.id(name, plan.item)) : fill(given, value);
+    binding[name] = text;
+    return encodePart(text);
+  });
+  const pairs = plan.query.map(([name, text]) => `${encodePart(name)}=${encodePart(fill(text, value))}`);
+  const query = [...pairs, ...(plan.rawQuery === '' ? [] : [plan.rawQuery])].join('&');
+  const headers = Object.entries(plan.headers).map(([name, text]) => [name, fill(text, value)] as const);
+  return {
+    method: operation.method,
+    path: query === '' ? place : `${place}?${query}`,
+    place,
+    binding,
+    headers: Object.fromEntries(headers),
+    body:
+      typeof plan.body === 'string'
+        ? fill(plan.body, (...which) => JSON.stringify(value(...which)).slice(1, -1))
+        : plan.body,
+  };
+}
+
+/** Percent-encoding that has an answer to lone surrogates and to `.` too, which clients take out of paths. */
+function encodePart(text: string): string {
+  const encoded = text.isWellFormed()
+    ? encodeURIComponent(text)
+    : encodeURIComponent(text.toWellFormed()).replaceAll('%EF%BF%BD', '%ED%A0%80');
+  return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
+}
+
+/** A command line that sends the request again. */
+export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
+  const options = Object.entries(headers).map(([name, value]) =>
+    value === '' ? `-H ${quote(`${name};`)}` : `-H ${quote(`${name}: ${value}`)}`,
+  );
+  const shown = body === undefined ? [] : [bodyOption(body)];
+  return [
+    'curl -sig',
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    quote(baseUrl + target),
+    ...options,
+    ...shown,
+  ].join(' ');
+}
+
+function bodyOption(body: string | Uint8Array): string {
+  const isPlain = typeof body === 'string' && body.length <= 3_000 && /^\P{Cc}*$/u.test(body);
+  return isPlain ? `-d ${quote(body)}` : `--data-binary @${saved(body)}`;
+}
+
+/** Keeps a body that is too long or too odd for a command line in a file. */
+function saved(body: string | Uint8Array): string {
+  const directory = path.join(tmpdir(), 'longshore-fuzz-bodies');
+  mkdirSync(directory, { recursive: true });
+  const file = path.join(directory, createHash('sha256').update(body).digest('hex').slice(0, 16));
+  writeFileSync(file, body);
+  return file;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { type Postgres, startPostgres } from '../test/system/postgres.js';
+import { type Service, startService } from '../test/system/service.js';
+
+const run = promisify(execFile);
+
+/** Starting takes long on a machine under load. */
+const startMs = 60_000;
+const lookMs = 1_000;
+
+/** Opens everything but what its confined or read-only keys may not. */
+export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
+
+/** Real services on a real Postgres. */
+export class Stage {
+  readonly services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>;
+  /** The worker that requests may stop. */
+  readonly #spare: Service;
+  readonly #postgres: Postgres;
+  readonly #directory: string;
+  readonly #watch: NodeJS.Timeout;
+  /** The most memory that each process was seen with, in bytes. */
+  readonly memory = new Map<Service, number>();
+
+  private constructor(
+    postgres: Postgres,
+    directory: string,
+    services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>,
+    spare: Service,
+  ) {
+    this.#postgres = postgres;
+    this.#directory = directory;
+    this.services = services;
+    this.#spare = spare;
+    this.#watch = setInterval(() => void this.#weigh(), lookMs);
+  }
+
+  static async start(): Promise<Stage> {
+    const postgres = await startPostgres();
+    const directory = await mkdtemp(path.join(tmpdir(), 'longshore-fuzz-'));
+    const environment = {
+      STORAGE: 'postgres',
+      DATABASE_URL: postgres.url,
+      RESULTS_DIR: directory,
+      LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
+      LOG_LEVEL: 'warn',
+    };
+    const api = await startService(
+      'api',
+      {
+        ...environment,
+        API_AUTH: 'keys',
+        API_ADMIN_KEY: adminKey,
+        RATE_LIMIT_PER_SECOND: '0',
+        ACCEPT_UNKNOWN_JOBS: 'true',
+        SEED_ROWS: '30',
+        TEST_JOB_MS: '20',
+      },
+      startMs,
+    );
+    const worker = { ...environment, WORKER_CONCURRENCY: '50' };
+    const [watched, spare, dashboard] = await Promise.all([
+      startService('worker', worker, startMs),
+      startService('worker', worker, startMs),
+      startService('dashboard', environment, startMs),
+    ]);
+    return new Stage(postgres, directory, { api, worker: watched, dashboard }, spare);
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#watch);
+    const all = [...Object.values(this.services), this.#spare];
+    await Promise.all(all.map((service) => service.end('SIGKILL')));
+    await this.#postgres.remove();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async #weigh(): Promise<void> {
+    for (const service of Object.values(this.services)) {
+      if (service.ending() !== null) continue;
+      const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(service.pid)]).catch(() => ({
+        stdout: '',
+      }));
+      const bytes = Number(stdout.trim()) * 1_024;
+      this.memory.set(service, Math.max(bytes, this.memory.get(service) ?? 0));
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { Client } from './client.js';
+import { type Contract, parseJson } from './contract.js';
+import type { Findings } from './findings.js';
+import type { Binding, Known } from './known.js';
+import type { Chain, Plan } from './plan.js';
+import { fillRequest, type FilledRequest } from './request.js';
+
+/** What requests are sent with and what their answers are held against. */
+export interface Ground {
+  readonly client: Client;
+  readonly contract: Contract;
+  readonly known: Known;
+  readonly findings: Findings;
+  /** Headers that every request has unless it says otherwise. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Sends every chain, each in order and several side by side. */
+export async function storm(ground: Ground, chains: readonly Chain[], lanes: number): Promise<void> {
+  const waiting = chains.values();
+  const lane = async (): Promise<void> => {
+    for (const chain of waiting) await sendChain(ground, chain);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+async function sendChain(ground: Ground, chain: Chain): Promise<void> {
+  // Later steps are about what the first has created, and about what others have created below it.
+  const own = new Map<string, string>();
+  for (const plan of chain) {
+    const created = await sendPlan(ground, plan, Object.fromEntries(own));
+    for (const [name, value] of Object.entries(created ?? {})) if (!own.has(name)) own.set(name, value);
+  }
+}
+
+async function sendPlan(ground: Ground, plan: Plan, own: Binding): Promise<Binding | undefined> {
+  const { client, contract, known, findings } = ground;
+  const filled = fillRequest(plan, known, own);
+  const request: FilledRequest = { ...filled, headers: { ...ground.headers, ...filled.headers } };
+  const { operation } = plan;
+  const place = placeOf(plan);
+  try {
+    const answer = await client.send(request);
+    if (answer === null) return undefined;
+    for (const breach of contract.check(operation, request, answer))
+      findings.add(place, breach, client.baseUrl, request);
+    if (answer.status >= 300 || answer.text === '') return undefined;
+    const isJson = answer.headers['content-type']?.includes('json') === true;
+    const json = isJson ? parseJson(answer.text) : undefined;
+    return known.note(operation, request.place, request.binding, { headers: answer.headers, json });
+  } catch (error) {
+    findings.add(place, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
+    return undefined;
+  }
+}
+
+export function placeOf({ operation: { method, template } }: Pick<Plan, 'operation'>): string {
+  return `${method} ${template}`;
+}

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import type { OpenApiDocument } from './document.js';
+import { illegal } from './illegal.js';
+import { legal, type Vocabulary } from './legal.js';
+import type { Schema } from './schema.js';
+
+/** A job of the application, as `/job-definitions` shows it. */
+export interface JobDefinition {
+  readonly name: string;
+  readonly argsSchema: Schema;
+}
+
+/** Its jobs hold a place of the worker for up to an hour, as they should. */
+const slow = 'test';
+
+/** What requests are made of: the schemas of the document, and of the arguments of jobs. */
+export function vocabularyOf(document: OpenApiDocument, definitions: readonly JobDefinition[]): Vocabulary {
+  const empty: Vocabulary = { document, jobs: fc.constant({ name: slow, args: {} }) };
+  const jobs = definitions
+    .filter(({ name }) => name !== slow)
+    .map(({ name, argsSchema }) => {
+      const args = fc.oneof(
+        { arbitrary: legal(empty, argsSchema), weight: 9 },
+        { arbitrary: illegal(empty, argsSchema), weight: 1 },
+      );
+      return args.map((given) => ({ name, args: given }));
+    });
+  return { document, jobs: fc.oneof(...jobs) };
+}

@@ -1,0 +1,135 @@
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const happy = defineJob({ name: 'happy' });
+const sad = defineJob({ name: 'sad', maxAttempts: 1 });
+const transactional = defineJob({ name: 'transactional' });
+const definitions = [happy, sad, transactional];
+
+describe('A history without partitions', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let client: JobClient;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    client = new JobClient(storage);
+    await storage.open();
+    await database.query(`
+      do $$ declare part text; begin
+        for part in select relname from pg_class
+          where relnamespace = 'longshore'::regnamespace and relkind = 'r' and relname ~ '^job_(done|report)_.*[0-9]{8}$'
+        loop execute format('drop table longshore.%I', part); end loop;
+      end $$`);
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const rowsIn = async (table: string): Promise<number> => {
+    const [row] = await database.query<{ rows: number }>(
+      `select count(*)::integer as rows from longshore.${table}`,
+    );
+    return row?.rows ?? NaN;
+  };
+
+  const today = async (history: string): Promise<string> => {
+    const [row] = await database.query<{ name: string }>(
+      `select '${history}_' || to_char(now() at time zone 'UTC', 'YYYYMMDD') as name`,
+    );
+    return row?.name ?? '';
+  };
+
+  /** Servers look every second. */
+  const maintained = (): Promise<true> =>
+    eventually(async () => {
+      await storage.maintain();
+      return (await rowsIn('job_done_done_other')) === 0;
+    });
+
+  async function work(maintains: boolean): Promise<string[]> {
+    const withoutMaintenance = Object.create(storage, {
+      maintain: { value: () => Promise.resolve() },
+    }) as PostgresStorage;
+    const server = new JobServer({
+      storage: maintains ? storage : withoutMaintenance,
+      handlers: [
+        handleJob(happy, ({ log }) => log.info('said')),
+        handleJob(sad, () => {
+          throw new Error('sad');
+        }),
+        handleJob(transactional, ({ transaction }) =>
+          transaction(async (inside) => void (await inside.query('select 1'))),
+        ),
+      ],
+    });
+    await server.start();
+    try {
+      const enqueued = await Promise.all(definitions.map((definition) => client.enqueue(definition, {})));
+      return await eventually(async () => {
+        const jobs = await Promise.all(enqueued.map(({ id }) => storage.findJob(id)));
+        expect(jobs.every((job) => job?.finishedAt !== null)).to.equal(true);
+        return jobs.map((job) => `${job?.name} ${job?.state} ${job?.attempt}`);
+      });
+    } finally {
+      await server.stop();
+    }
+  }
+
+  it('takes what ends and what attempts say, at the first attempt', async () => {
+    expect(await work(false)).to.deep.equal(['happy done 1', 'sad failed 1', 'transactional done 1']);
+    expect([
+      await rowsIn('job_done_done_other'),
+      await rowsIn('job_done_failed_other'),
+      await rowsIn('job_report_other'),
+    ]).to.deep.equal([2, 1, 1]);
+  });
+
+  it('has them again as soon as a server looks, with the rows that had no place in them', async () => {
+    await work(false);
+    await maintained();
+    expect([
+      await rowsIn(await today('job_done_done')),
+      await rowsIn(await today('job_done_failed')),
+      await rowsIn(await today('job_report')),
+    ]).to.deep.equal([2, 1, 1]);
+  });
+
+  it('has partitions even of days that are far from today, if rows ended on them', async () => {
+    await work(false);
+    await database.query(`update longshore.job_done_done_other set finished_at = '2031-01-31 12:00+00'`);
+    await maintained();
+    expect(await rowsIn('job_done_done_20310131')).to.equal(2);
+  });
+
+  it('gets them while jobs end', async () => {
+    expect(await work(true)).to.deep.equal(['happy done 1', 'sad failed 1', 'transactional done 1']);
+    await maintained();
+  });
+
+  it('leaves rows in their place that are too many to be moved at once, and drops them when their time has come', async () => {
+    await storage.pauseQueue('default');
+    await database.query(`
+      insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
+      select queue.id, longshore.new_id(), now(), now() - interval '20 days', 'done', 0, 1, 1, 'old', '{}'
+      from longshore.queue, generate_series(1, 100001) where queue.name = 'default'`);
+    await database.query(
+      `insert into longshore.job_count (queue_id, state, jobs) select id, 'done', 100001 from longshore.queue`,
+    );
+    await storage.maintain();
+    const before = await rowsIn('job_done_done_other');
+    await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
+    const later = new PostgresStorage({ url: database.url });
+    await later.maintain();
+    await later.close();
+    expect([before, await rowsIn('job_done_done_other'), (await storage.stateCounts()).done]).to.deep.equal([
+      100_001, 0, 0,
+    ]);
+  });
+});
