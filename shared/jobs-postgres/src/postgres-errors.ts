@@ -43,7 +43,7 @@ export function translate(error: unknown, end?: Error): unknown {
   const cause = end ?? error;
   const code = codeOf(cause);
   const known = reasons.find(([pattern]) => pattern.test(code))?.[1];
-  const reason = known === undefined ? 'Postgres cannot be reached' : `${known} (SQLSTATE ${code})`;
+  const reason = known === undefined ? unreached(cause) : `${known} (SQLSTATE ${code})`;
   return new StorageUnavailableError(reason, { cause });
 }
 
@@ -55,6 +55,14 @@ export function isOfData(error: unknown): boolean {
   if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
+}
+
+/** The driver gives up a wait for a free connection and one for a new connection with the same words. */
+function unreached(cause: unknown): string {
+  const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
+  return busy
+    ? 'No connection was to be had within 5 s: all of the pool are busy (poolSize), or Postgres does not answer'
+    : 'Postgres cannot be reached';
 }
 
 /** Whether a lock was not to be had in the time that a transaction wanted to wait for it (`lock_timeout`). */

@@ -7,7 +7,7 @@ export interface PostgresOptions {
   url: string;
   /**
    * Most connections for writes, and for what servers do; 1 to 500, 10 by default. Besides those there are `readPoolSize` for reads, two
-   * for searches, one for the feed of events, one for wake-ups and one for each server's heartbeat.
+   * for searches, two for the feed of events, two for looking up queues, one for wake-ups and one for each server's heartbeat.
    */
   poolSize?: number;
   /** Most connections for reads, so that they never take those of writes; opened as they are needed; 1 to 500, 4 by default. */

@@ -51,7 +51,9 @@ export function assembleStorage(options: PostgresOptions) {
   const clock = new DatabaseClock(database);
   const wakeUps = new WakeUps(database);
   const announce = (queue: string | null): void => wakeUps.announce(queue);
-  const queues = new QueueDirectory(database, reads, mostQueues(options));
+  // Connections apart: what happens in transactions may need a queue's number, and must not wait for those that wait for it.
+  const lookUps = new Database({ ...databaseOptions(options), poolSize: 2 }, indexPlans, 0);
+  const queues = new QueueDirectory(lookUps, reads, mostQueues(options));
   const setAside = new PostgresSetAside(database);
   const intake = new PostgresIntake(database, clock, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
@@ -71,6 +73,7 @@ export function assembleStorage(options: PostgresOptions) {
     reads,
     searches,
     feeds,
+    lookUps,
     clock,
     queues,
     wakeUps,
@@ -109,7 +112,8 @@ const closeGraceMs = 3_000;
 
 /** Waits for what is under way, but not for long, then lets go of every connection and timer. */
 export async function closeParts(parts: StorageParts): Promise<void> {
-  const { intake, limits, registry, wakeUps, historyIndexes, reads, searches, feeds, database } = parts;
+  const { intake, limits, registry, wakeUps, historyIndexes, reads, searches, feeds, lookUps, database } =
+    parts;
   limits.close();
   // Whatever of it waits for a database that does not answer is cut off with its connection.
   await endsWithin(
@@ -117,7 +121,7 @@ export async function closeParts(parts: StorageParts): Promise<void> {
     inOrder(intake.drained(), () => registry.close()),
   );
   await endsWithin(closeGraceMs, Promise.all([wakeUps.close(), historyIndexes.close()]));
-  await Promise.all([reads, searches, feeds, database].map((pool) => pool.close()));
+  await Promise.all([reads, searches, feeds, lookUps, database].map((pool) => pool.close()));
 }
 
 async function inOrder(first: Promise<void>, second: () => Promise<void>): Promise<void> {
