@@ -31,7 +31,7 @@ export async function synchronize(
   }
   const gone = rows.filter(({ id }) => !defined.has(id)).map(({ id }) => id);
   if (gone.length > 0) await query(client, sql.deleteRecurringJobs, [gone]);
-  report.removed.push(...gone);
+  for (const id of gone) report.removed.push(id);
   return report;
 }
 
