@@ -1,5 +1,6 @@
 import { type Environment, ConfigError } from './config.js';
 import { createLogger, type Logger } from './logger.js';
+import { surviveStrayErrors } from './stray-errors.js';
 
 /** Something that runs until it is stopped. */
 export interface RunningService {
@@ -28,13 +29,16 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   service: ServiceDescription<Config>,
 ): Promise<number> {
   let logger = createLogger(service.name, 'info');
-  process.on('uncaughtExceptionMonitor', (error) => logger.fatal({ err: error }, 'uncaught error'));
+  const report = (error: Error): void => logger.fatal({ err: error }, 'uncaught error');
+  process.on('uncaughtExceptionMonitor', report);
   const { signal, requested } = stopSignal();
   try {
     const config = service.readConfig(service.environment);
     logger = createLogger(service.name, config.LOG_LEVEL);
     const running = await service.start(config, logger, signal);
     if (running === null) return 0;
+    process.off('uncaughtExceptionMonitor', report);
+    surviveStrayErrors(logger);
     logger.info({ signal: await Promise.race([requested, endOf(running)]) }, 'stopping');
     await running.stop();
     logger.info({}, 'stopped');
