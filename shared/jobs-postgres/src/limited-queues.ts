@@ -8,7 +8,7 @@ import {
 } from '@longshore/jobs';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { claimWithinLimits, type LimitedClaimedRow, lockBucket } from './sql/claim-jobs.js';
+import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './sql/claim-jobs.js';
 import { limitQueue } from './sql/limit-queue.js';
 import { transactionName } from './sql/servers.js';
 import type { WakeUps } from './wake-ups.js';
@@ -77,7 +77,8 @@ export class LimitedQueues {
     const rows = await this.#database.transaction(
       async (client) => {
         await this.#database.lockQueues(client, [values[0]]);
-        await client.query({ ...lockBucket, values: [values[0]] });
+        const { rowCount } = await client.query({ ...lockBucket, values: [values[0]] });
+        if (rowCount === 0) await client.query({ ...makeBucket, values: [values[0], maxTokens] });
         const claimed = await client.query<LimitedClaimedRow>({
           ...claimWithinLimits,
           values: [...values],

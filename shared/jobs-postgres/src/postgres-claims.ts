@@ -11,6 +11,7 @@ import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database, Statement } from './database.js';
 import type { LimitedQueues } from './limited-queues.js';
+import { PacedScan } from './paced-scan.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type ReadyScan, ReadyScans } from './ready-scans.js';
@@ -41,6 +42,7 @@ export class PostgresClaims {
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
   readonly #sweep: QueueSweep;
+  readonly #rescues = new Map<number, PacedScan>();
 
   constructor(
     database: Database,
@@ -105,7 +107,13 @@ export class PostgresClaims {
     return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.due_in ?? null) };
   }
 
-  async rescue(): Promise<RescueReport> {
+  /**
+   * A queue is gone through whenever a server has been declared dead, and otherwise as often as that is cheap: leases that run out
+   * while their server lives are rare.
+   *
+   * @param thorough goes through every queue in any case
+   */
+  async rescue(thorough = false): Promise<RescueReport> {
     const dead = await this.#database.query<{ id: string }>(buryServers);
     // A frozen server would keep the jobs locked that it has been completing.
     if (dead.length > 0) {
@@ -114,8 +122,11 @@ export class PostgresClaims {
     const busy = await this.#database.query<{ id: number }>(busyQueues);
     const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
     for (const { id } of busy) {
+      const pace = this.#rescues.get(id) ?? new PacedScan();
+      this.#rescues.set(id, pace);
+      if (!thorough && dead.length === 0 && !pace.isDue) continue;
       let released = 0;
-      for (const row of await this.#sweep.move<RescuedRow>(rescuing, id)) {
+      for (const row of await pace.run(() => this.#sweep.move<RescuedRow>(rescuing, id))) {
         released += row.released;
         report.failed += row.failed;
       }

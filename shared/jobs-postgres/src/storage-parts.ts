@@ -89,7 +89,7 @@ export function assembleStorage(options: PostgresOptions) {
     bulk: new PostgresBulkOperations(database, queues, lookups, setAside, clock, announce),
     statistics: new PostgresStatistics(reads, queues, clock),
     recurring: new PostgresRecurringJobs(database, intake, wakeUps, setAside),
-    registry: new PostgresRegistry(database, clock, queues, () => claims.rescue()),
+    registry: new PostgresRegistry(database, clock, queues, () => claims.rescue(true)),
     completions: new PostgresCompletions(database, queues, wakeUps, limits, setAside),
     control: new PostgresControl(database, queues, lookups, wakeUps, limits),
     editing: new PostgresEditing(database, queues, wakeUps),

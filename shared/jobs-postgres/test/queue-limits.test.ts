@@ -55,6 +55,18 @@ describe('Queue limits on Postgres', () => {
     expect(most).to.equal(4);
   });
 
+  it('never runs more than a limit that somebody has set by SQL', async () => {
+    await database.query(`insert into longshore.queue (name, concurrency_limit) values ('limited', 3)`);
+    let [running, most] = [0, 0];
+    await runAll(300, async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+    });
+    expect(most).to.equal(3);
+    expect(await database.query('select from longshore.queue_bucket')).to.have.length(1);
+  });
+
   it('never starts more than the rate limit allows over several storages', async () => {
     await first().limitQueue('limited', { rateLimit: { jobs: 200, periodMs: 1_000, burst: 20 } });
     const began = performance.now();

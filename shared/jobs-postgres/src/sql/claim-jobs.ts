@@ -117,6 +117,17 @@ export const lockBucket: Statement = {
   text: `select from longshore.queue_bucket where queue_id = $1 for update`,
 };
 
+/**
+ * $1 queue, $2 tokens. For a queue whose limits were set past `limitQueue`, by SQL. Locks the row as above; of two that make it, the later
+ * waits for the earlier.
+ */
+export const makeBucket: Statement = {
+  name: 'longshore-make-bucket',
+  text: `
+    insert into longshore.queue_bucket as bucket (queue_id, tokens) values ($1, $2)
+    on conflict (queue_id) do update set tokens = bucket.tokens`,
+};
+
 /** Whoever waited for the lock sees what others took meanwhile only in a statement begun afterwards. `least` passes over nulls. */
 const room = `
     setting as materialized (

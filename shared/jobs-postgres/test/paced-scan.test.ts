@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { PacedScan } from '../src/paced-scan.js';
+
+const until = (ms: number): void => {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+};
+
+describe('A paced scan', () => {
+  it('is due again at once while it is quick', async () => {
+    const scan = new PacedScan();
+    await scan.run(async () => undefined);
+    expect(scan.isDue).to.equal(true);
+  });
+
+  it('is not due again after one that took long', async () => {
+    const scan = new PacedScan();
+    await scan.run(async () => until(40));
+    expect(scan.isDue).to.equal(false);
+  });
+});
