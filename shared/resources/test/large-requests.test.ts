@@ -10,6 +10,7 @@ const Note = Type.Object({
   id: Type.String(),
   lines: Type.Array(Line, { maxItems: 10_000 }),
   data: Type.Unknown(),
+  at: Type.Optional(Type.String({ format: 'date-time' })),
 });
 
 const notes = defineResource({
@@ -56,6 +57,28 @@ describe('A large request', () => {
     const { messages } = await post(`{"id":"1","data":1,"lines":${bad(100_000)}}`);
     expect(messages).to.equal('lines must NOT have more than 10000 items');
   });
+
+  it('with a query that is too long is told how long it may be', async () => {
+    const { status, messages } = await api.call(`/api/v1/notes?q=${'x'.repeat(12_000)}`);
+    expect(status).to.equal(400);
+    expect(messages).to.include('at most 12000 are possible');
+  });
+
+  it('gets the links of its page that a header has room for, the next one first', async () => {
+    const { status, headers } = await api.call(`/api/v1/notes?id=${'x'.repeat(11_000)}`);
+    expect(status).to.equal(200);
+    expect(headers.get('link')?.length).to.be.below(13_000);
+    expect(headers.get('link')).to.include('rel="');
+  });
+
+  for (const time of ['9999-12-31T23:59:59.999-12:00', '2016-12-31T23:59:60Z', '2026-02-30T00:00:00Z']) {
+    it(`with ${time}, which no answer could give back, is refused`, async () => {
+      const json = { id: '1', data: 1, lines: [], at: time };
+      const { status, messages } = await api.call('/api/v1/notes', { method: 'POST', json });
+      expect(status).to.equal(422);
+      expect(messages).to.include('at must be a time');
+    });
+  }
 
   it('hears of its first hundred problems, and how many there are', async () => {
     const { body, codes } = await post(bad(10_000));

@@ -20,7 +20,8 @@ export function surviveStrayErrors(logger: Logger): void {
     }
     if (++count > mostInAMinute) {
       logger.fatal({ err: error }, 'too many stray errors');
-      process.exit(1);
+      process.off('uncaughtException', survive).off('unhandledRejection', survive);
+      throw new Error('Too many stray errors', { cause: error }); // which ends the process
     }
     logger.error(
       { err: error },

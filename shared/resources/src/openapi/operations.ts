@@ -91,7 +91,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
           '200': success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
           '304': { description: 'The caller has it already.', headers: headerReferences('ETag') },
         },
-        errors: [400],
+        errors: [400, 412],
       }),
     }),
     ...(serves('replace') && {

@@ -79,6 +79,7 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
       headerText(4096),
       '"abc"',
     ),
+    header('If-Match', 'The ETag that the item must have; 412 if it has another.', headerText(4096), '"abc"'),
   ];
 }
 

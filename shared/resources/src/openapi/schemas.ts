@@ -12,12 +12,12 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
       description: `The fields of a ${singular} that the parameter \`fields\` names.`,
       required: [],
     },
-    [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...bounded(bodies.create) },
-    [schemaName(`${singular} replace`)]: { description: `All of a ${singular}.`, ...bounded(bodies.replace) },
+    [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...ofBody(bodies.create) },
+    [schemaName(`${singular} replace`)]: { description: `All of a ${singular}.`, ...ofBody(bodies.replace) },
     [schemaName(`${singular} patch`)]: { description: `Changes to a ${singular}.`, ...bounded(bodies.patch) },
     [schemaName(`${singular} bulk`)]: {
       description: `One ${singular} of many to change.`,
-      ...bounded(bodies.bulk),
+      ...ofBody(bodies.bulk),
     },
   };
 }
@@ -34,4 +34,11 @@ export function itemOrFields(singular: string): JsonSchema {
 
 export function schemaReference(words: string): JsonSchema & { readonly $ref: string } {
   return { $ref: `#/components/schemas/${schemaName(words)}` };
+}
+
+/** A body may leave out what has a default. */
+function ofBody(schema: JsonSchema): JsonSchema {
+  const { required, properties = {}, ...rest } = bounded(schema);
+  const needed = required?.filter((name) => properties[name]?.default === undefined) ?? [];
+  return { ...rest, properties, ...(needed.length > 0 && { required: needed }) };
 }

@@ -6,8 +6,15 @@ import { encodeCursor, encodeEnd } from './cursor.js';
 /** Collections with more items than this are linked by cursors, if their storage seeks. */
 const large = 10_000;
 
+/** Clients refuse an answer whose headers take more than 16 KiB together. */
+const longestHeader = 13_000;
+
+/** Which links are left out first where all of them together would be too long. */
+const byImportance = ['next', 'prev', 'last', 'first'];
+
 /**
- * The `Link` header of a page (RFC 8288): first, prev, next, last as far as they exist.
+ * The `Link` header of a page (RFC 8288): first, prev, next, last as far as they exist. Each repeats the query, so that of
+ * a very long one only the most important links fit.
  * @param url the collection's URL without a query
  * @param rawQuery the query of the request; all parameters but those that choose the page are kept as they are
  * @param seeks whether the storage serves cursors
@@ -27,12 +34,22 @@ export function pageLinks(
     !query.byRelevance &&
     (query.seek !== undefined || page.cut === true || (page.total ?? Infinity) > large);
   const targets = query.limit === 0 ? {} : byCursor ? cursorTargets(query, page) : offsetTargets(query, page);
-  return Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page, byCursor) })
-    .map(
-      ([relation, target]) =>
-        `<${url}?${[...kept, `limit=${query.limit}`, target].join('&')}>; rel="${relation}"`,
-    )
-    .join(', ');
+  const links = Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page, byCursor) }).map(
+    ([relation, target]) => ({
+      relation,
+      link: `<${url}?${[...kept, `limit=${query.limit}`, target].join('&')}>; rel="${relation}"`,
+    }),
+  );
+  for (const relation of byImportance.toReversed()) {
+    if (lengthOf(links) <= longestHeader) break;
+    const place = links.findIndex((link) => link.relation === relation);
+    if (place !== -1) links.splice(place, 1);
+  }
+  return links.map(({ link }) => link).join(', ');
+}
+
+function lengthOf(links: readonly { readonly link: string }[]): number {
+  return links.reduce((length, { link }) => length + link.length + 2, 0);
 }
 
 function offsetTargets(

@@ -1,8 +1,13 @@
 import { apiError } from '../errors/api-error.js';
 
-/** Decoded query parameters in their order. Throws 40003 for bad percent-encoding and NUL. */
+/** The links of a page repeat the query, and a header has no room for more. */
+const longestQuery = 12_000;
+
+/** Decoded query parameters in their order. Throws 40003 for bad percent-encoding, NUL and a query that is too long. */
 export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {
   if (query === '') return [];
+  if (query.length > longestQuery)
+    throw apiError(40003, `The query has ${query.length} characters; at most ${longestQuery} are possible`);
   return query
     .split('&')
     .filter((pair) => pair !== '')

@@ -21,8 +21,8 @@ const options = { useDefaults: true, strict: false, verbose: true, ownProperties
 
 // ajv-formats is CommonJS with a `default` member; under ESM its plugin is that member.
 /** Stops at the first problem; bounds of arrays come before their elements. */
-const strict = formats.default(new Ajv2020(options));
-const thorough = formats.default(new Ajv2020({ ...options, allErrors: true }));
+const strict = withFormats(new Ajv2020(options));
+const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
 /** Values with more parts than this are not gone through for every problem: it takes time, and nobody reads them all. */
 const mostParts = 500;
@@ -52,6 +52,18 @@ export function validatorFor(schema: JsonSchema): Validator {
   };
   validators.set(schema, validator);
   return validator;
+}
+
+function withFormats(ajv: Ajv2020): Ajv2020 {
+  return formats.default(ajv).addFormat('date-time', isTime);
+}
+
+const isDateTime = formats.default(new Ajv2020()).compile({ type: 'string', format: 'date-time' });
+
+/** RFC 3339, and a time of the years 1 to 9999 in UTC, too: others cannot be written in it again. Leap seconds cannot be stored. */
+function isTime(text: string): boolean {
+  const year = new Date(text).getUTCFullYear(); // NaN if it is none
+  return isDateTime(text) && year >= 1 && year <= 9_999;
 }
 
 function toProblem(error: ErrorObject, at: string): Problem {
