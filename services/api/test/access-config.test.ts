@@ -53,7 +53,7 @@ describe('API_AUTH', () => {
   it('of `none` is told in the log', async () => {
     const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '' });
     await api.stop();
-    expect(api.log()).to.contain('API_AUTH=none: whoever reaches the API may do everything');
+    expect(api.log()).to.contain('API_AUTH=none: anyone who can reach the API can do everything');
   });
 
   it('of `none` leaves the API open, and makes no keys that would hold later', async () => {

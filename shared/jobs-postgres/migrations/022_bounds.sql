@@ -3,7 +3,7 @@
 -- The bounds of `bounds.ts`, kept by the tables themselves: no row can hold a time, a delay, a priority or a number of attempts
 -- that another process cannot read or move. `not valid`: no table is read for them while it is locked; what is there already is
 -- brought within the bounds below. Padding rows (queues below 0) are exempt.
--- Whoever has to wait for a lock gives up after two seconds and tries again (`migrate.ts`), for others wait behind it.
+-- A migration that cannot get its lock within two seconds gives up and tries again (`migrate.ts`), because others queue behind it.
 set local lock_timeout = '2s';
 
 -- No more than what could stop a claim, which counts attempts in a smallint: each enqueue and each claim pays for it.

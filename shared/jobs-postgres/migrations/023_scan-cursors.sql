@@ -123,9 +123,9 @@ begin
 end
 $$;
 
--- A small table that many statements change collects dead rows for as long as any transaction stays open, and everybody who
--- reads it passes them all. Emptied and filled again, it is as long as its live rows; waits only an instant for its lock, since
--- everybody who comes later waits behind it. Both return whether the table was rewritten.
+-- A small table that many statements change collects dead rows for as long as any transaction stays open, and every read
+-- passes them all. Emptied and filled again, it is as long as its live rows; waits only an instant for its lock, since
+-- later statements queue behind it. Both functions return whether the table was rewritten.
 
 -- The changes are folded together on the way (see `foldCounts`).
 create function rewrite_counts() returns boolean language plpgsql as $$

@@ -9,7 +9,7 @@ const freshForMs = 60_000;
 const mayDifferMs = 1_000;
 
 /**
- * The clock of the database, which all stored times are told by. It is read now and then, and goes on in between by the
+ * The clock of the database, by which all stored times are measured. It is read now and then, and goes on in between by the
  * monotonic clock of this process, which nobody sets: that of the machine may be off by a year, or jump.
  */
 export class DatabaseClock implements Clock {

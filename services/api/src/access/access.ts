@@ -50,7 +50,7 @@ export function createAccess(
       {},
       config.API_AUTH === undefined
         ? 'API_AUTH is not set: every client on this machine may do everything, and no other'
-        : 'API_AUTH=none: whoever reaches the API may do everything',
+        : 'API_AUTH=none: anyone who can reach the API can do everything',
     );
     return { authenticate: undefined, rateLimit, securitySchemes: {}, resources: [] };
   }

@@ -14,7 +14,7 @@ export interface PageRequest {
 export interface PageContext {
   readonly reader: DashboardReader;
   readonly lastKnown: LastKnown;
-  /** Milliseconds since 1970 by the storage's clock, which all times shown are told by. */
+  /** Milliseconds since 1970 by the storage's clock; every time that a page shows is relative to it. */
   readonly now: () => number;
   /** The same by the clock of this machine. */
   readonly machineNow: () => number;
