@@ -2,7 +2,7 @@
 const factor = 50;
 
 /** What takes no longer than this is not worth pacing. */
-const quickMs = 20;
+const quickMs = 200;
 
 /**
  * Paces a scan that passes the dead entries of all finished jobs: every time while it is quick, which it nearly always is, and
