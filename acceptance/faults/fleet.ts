@@ -76,7 +76,7 @@ export class Fleet {
     return worker;
   }
 
-  /** Lends workers to a fault, for no other one to meet meanwhile. Waits until so many are to be had. */
+  /** Reserves workers for one fault, so that no other fault strikes them. Waits until enough are free. */
   async withWorkers<Result>(
     count: number,
     random: () => number,

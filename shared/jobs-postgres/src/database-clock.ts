@@ -14,7 +14,7 @@ const mayDifferMs = 1_000;
  */
 export class DatabaseClock implements Clock {
   readonly #database: Database;
-  /** What is to be added to the monotonic clock. */
+  /** The offset from the monotonic clock to the database's clock. */
   #offsetMs: number | undefined;
   #readAt = -Infinity;
   #reading: Promise<number> | undefined;

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 import { deleteGaps, oldestTransaction } from './sql/scan-jobs.js';
 
-/** Gaps are kept for so long after their transactions have ended; a server that has not looked for half of it scans anew. */
+/** How long gaps are kept after their transactions end. A server that has not looked for half as long starts its scans over. */
 const keptMs = 60_000;
 
 /** Deletes gaps that every server has seen. */

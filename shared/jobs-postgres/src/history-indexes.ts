@@ -31,7 +31,7 @@ export class HistoryIndexes {
   #building: Promise<void> | undefined;
   #backend: number | undefined;
   #lookAt = -Infinity;
-  /** Something is to be built, and waits for its time. */
+  /** Indexes are missing, and the build waits for a lull. */
   #isWanted = false;
   #closed = false;
 

@@ -184,7 +184,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#announced(options, announce, control);
   }
 
-  /** Tells servers when what was done is to be seen. */
+  /** Notifies servers once the changes are visible. */
   async #announced(
     { transaction }: ControlOptions = {},
     announce: (result: ControlResult) => void,

@@ -12,7 +12,7 @@ export interface Moving {
   readonly all: Statement;
   /** $1 queue, $2 ids. */
   readonly some: Statement;
-  /** $1 queue, $2 ids to leave alone, $3 limit: the ids of those that are to be moved. */
+  /** $1 queue, $2 ids to skip, $3 limit: selects the ids of the jobs to move. */
   readonly select: Statement;
 }
 

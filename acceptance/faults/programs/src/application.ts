@@ -7,7 +7,7 @@ const args = Type.Object({
   ms: Type.Number({ minimum: 0 }),
   /** How many attempts fail. */
   failures: Type.Integer({ minimum: 0 }),
-  /** What it shares with others, of which only `limit` may run at once. */
+  /** The concurrency key that it shares with other jobs; at most `limit` of them run at once. */
   key: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
 });
