@@ -10,8 +10,9 @@ export const maxChunk = 2_000;
 const maxChunkSize = 4_000_000;
 
 interface InsertOptions {
+  /** The jobs of the whole call. */
+  readonly jobs: readonly NewJob[];
   readonly batch: NewBatch | null;
-  readonly known: ReadonlySet<string>;
   readonly visibility: Visibility;
 }
 
@@ -19,12 +20,12 @@ interface InsertOptions {
  * The statements that write new jobs, each with one chunk of one queue, built when it is asked for.
  *
  * @param groups the jobs of each queue, by its number
- * @param known from {@link knownParents}
  */
 export function* insertsOf(
   groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
-  { batch, known, visibility }: InsertOptions,
+  { jobs, batch, visibility }: InsertOptions,
 ): Generator<Insert, void> {
+  let known: ReadonlySet<string> | undefined; // a large bulk rarely needs it, and would pay for it by the job
   if (batch !== null) yield batchInsert(batch);
   for (const [queueId, group] of groups) {
     const atOnce = group.filter((job) => !waitsForParents(job));
@@ -32,6 +33,7 @@ export function* insertsOf(
       yield readyInsert(queueId, chunk, visibility);
     for (const chunk of chunks(atOnce.filter(({ due }) => due !== null))) yield waitingInsert(queueId, chunk);
     if (atOnce.length === group.length) continue;
+    known ??= knownParents(jobs, batch);
     for (const chunk of chunks(group.filter(waitsForParents))) {
       yield awaitingInsert(queueId, chunk);
       yield linksInsert(queueId, chunk, known);
@@ -53,8 +55,8 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Parents that need not be told: those that come with their children, and a batch unless it has ended before it began. */
-export function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
+/** Parents that need no mark for their dependents: those enqueued in the same call, and a batch unless it is empty. */
+function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));
   if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
   return known;

@@ -21,7 +21,7 @@ import { byQueue } from './by-queue.js';
 import { type Database, repeatedly } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
-import { insertsOf, knownParents, maxChunk } from './inserts.js';
+import { insertsOf, maxChunk } from './inserts.js';
 import { checkParents, parentScopes, waitsForParents, withFollowed } from './linked-inserts.js';
 import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
 import { type JobRow, toJob } from './job-row.js';
@@ -186,7 +186,7 @@ export class PostgresIntake implements JobIntake {
       await this.#queues.notePriorities(queueId, group);
       groups.push([queueId, group]);
     }
-    return insertsOf(groups, { batch, known: knownParents(jobs, batch), visibility });
+    return insertsOf(groups, { jobs, batch, visibility });
   }
 
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
