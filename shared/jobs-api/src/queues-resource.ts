@@ -53,7 +53,8 @@ type Item = Static<typeof QueueItem>;
 type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 
 const refusals = {
-  'holds-jobs': 'The queue holds jobs that have not finished: let them finish, cancel them, or move them to another queue',
+  'holds-jobs':
+    'The queue holds jobs that have not finished: let them finish, cancel them, or move them to another queue',
   served: 'Servers take jobs from the queue: stop them, or let them serve other queues',
 };
 

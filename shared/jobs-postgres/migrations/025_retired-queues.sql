@@ -119,7 +119,7 @@ begin
   number := longshore.queue_number(enqueue.queue, (select most from longshore.queue_cap));
   if number is null then
     raise program_limit_exceeded using
-      message = format('There are %s queues, as many as there may be: "%s" is not made', (select most from longshore.queue_cap), enqueue.queue),
+      message = format('There are %s queues, which is the most there may be: "%s" would be one more', (select most from longshore.queue_cap), enqueue.queue),
       hint = 'Delete queues that are no longer used, or raise MAX_QUEUES (maxQueues).';
   end if;
   if enqueue.priority <> 0 then

@@ -84,7 +84,10 @@ export class QueueDirectory {
   async idOf(name: string): Promise<number> {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
-    const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [name, Math.min(this.#most, mostInteger)]);
+    const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [
+      name,
+      Math.min(this.#most, mostInteger),
+    ]);
     const id = row?.id ?? null;
     if (id === null) throw new TooManyQueuesError(name, this.#most);
     this.#remember(id, name);

@@ -7,7 +7,13 @@ import { keepStoredDigits } from '../../job/stored-digits.js';
 import type { BatchControlResult } from '../batch-store.js';
 import type { Batch } from '../../job/batch.js';
 import type { Server } from '../../job/job.js';
-import type { ControlOptions, ControlResult, JobControl, QueueDeletion, QueueSettings } from '../job-control.js';
+import type {
+  ControlOptions,
+  ControlResult,
+  JobControl,
+  QueueDeletion,
+  QueueSettings,
+} from '../job-control.js';
 import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
 import type { ServerControl, ServerControlResult } from '../server-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
