@@ -11,13 +11,14 @@ alter table queue add column retired_at timestamptz, add column idle_since times
 create table queue_cap (most integer not null);
 insert into queue_cap (most) values (10000);
 
--- The number of a queue, which is made, or comes back, if there are fewer than `most`; null otherwise.
-create function queue_number(queue text, most integer) returns integer language plpgsql as $$
+-- The number of a queue, which is made, or comes back, if there are fewer than `most` (null: than the cap); null otherwise.
+create function queue_number(queue text, most integer default null) returns integer language plpgsql as $$
 declare
   number integer;
 begin
   select id into number from longshore.queue as found where found.name = queue_number.queue and retired_at is null;
-  if number is null and (select count(*) from longshore.queue where retired_at is null) < queue_number.most then
+  if number is null and (select count(*) from longshore.queue where retired_at is null)
+    < coalesce(queue_number.most, (select cap.most from longshore.queue_cap as cap)) then
     insert into longshore.queue as found (name) values (queue_number.queue)
     on conflict (name) do update set retired_at = null, idle_since = null
     returning id into number;
@@ -116,7 +117,7 @@ begin
   if (enqueue.concurrency_key is null) <> (enqueue.concurrency_limit is null) or enqueue.concurrency_limit not between 1 and 10000 then
     raise invalid_parameter_value using message = 'concurrency_key goes with concurrency_limit, which is 1 to 10000';
   end if;
-  number := longshore.queue_number(enqueue.queue, (select most from longshore.queue_cap));
+  number := longshore.queue_number(enqueue.queue);
   if number is null then
     raise program_limit_exceeded using
       message = format('There are %s queues, which is the most there may be: "%s" would be one more', (select most from longshore.queue_cap), enqueue.queue),

@@ -1,8 +1,8 @@
 import { type RateLimit, TooManyQueuesError } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
-import { isShown } from './sql/retire-queues.js';
 import { addPriorities } from './sql/scan-jobs.js';
+import { isShown } from './sql/shown-queues.js';
 
 /** $1 name, $2 the most queues there may be. */
 const makeQueue: Statement = {

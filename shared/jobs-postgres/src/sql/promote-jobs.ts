@@ -1,6 +1,6 @@
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
-import { isShown } from './retire-queues.js';
+import { isShown } from './shown-queues.js';
 
 /** For each queue with waiting jobs: milliseconds until the first is due, negative if it is overdue; a day at most, which no time can exceed. */
 export const nextDue: Statement = {

@@ -1,7 +1,7 @@
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 import type { Query } from './job-search.js';
-import { isShown } from './retire-queues.js';
+import { isShown } from './shown-queues.js';
 
 /** So many first jobs are looked at, 70 ms at most: each of a queue and a priority. */
 const mostHeads = 20_000;
