@@ -6,7 +6,7 @@ import {
   type JobStorage,
   type Queue,
 } from '@longshore/jobs';
-import { defineResource, type ItemChange, pageOf, type Resource } from '@longshore/resources';
+import { apiError, defineResource, type ItemChange, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { carryOut } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
@@ -52,6 +52,12 @@ type Item = Static<typeof QueueItem>;
 
 type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 
+const refusals = {
+  'holds-jobs':
+    'The queue holds jobs that have not finished: let them finish, cancel them, or move them to another queue',
+  served: 'Servers take jobs from the queue: stop them, or let them serve other queues',
+};
+
 const unstarted: JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
 /** `/queues`: the lines of jobs, how long they are and how fast they may go. */
@@ -90,6 +96,16 @@ export function queuesResource(
       seeks: true,
       list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
       get: find,
+      delete: async (name, check) => {
+        for (;;) {
+          const queue = await storage.findQueue(name);
+          if (queue === null) return false;
+          check?.(toQueueItem(queue));
+          const deletion = await storage.deleteQueue(name, queue);
+          if (deletion === 'holds-jobs' || deletion === 'served') throw apiError(40902, refusals[deletion]);
+          if (deletion !== 'changed') return deletion === 'deleted';
+        }
+      },
       replace: limit,
       patch: limit,
       operations: {

@@ -40,6 +40,7 @@ onEachStorage('Every row of the table of resources', (api) => {
         job: job.id,
         finished: finished.id,
         queue,
+        idle: String(finished['queue']),
         server: server?.id ?? '',
         recurring: recurring.id,
         batch: batch.id,

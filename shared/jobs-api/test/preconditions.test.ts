@@ -55,6 +55,16 @@ onEachStorage('Conditions of changes', (api) => {
     expect(await race('PUT', `/jobs/${id}/retry`, nothing)).to.deep.equal(oneOf(200));
   });
 
+  it('a queue that was changed since it was seen is not deleted', async () => {
+    const path = `/queues/${api.newName()}`;
+    await api.storage.pauseQueue(path.slice('/queues/'.length));
+    const seen = { 'if-match': await etagOf(path) };
+    await api.patch(path, { concurrencyLimit: 3 });
+    expect((await api.call('DELETE', path, undefined, seen)).status).to.equal(412);
+    const now = { 'if-match': await etagOf(path) };
+    expect((await api.call('DELETE', path, undefined, now)).status).to.equal(204);
+  });
+
   it('a job that was sent back since it was seen is not deleted', async () => {
     const { id } = await api.enqueue(api.newName());
     await api.put(`/jobs/${id}/cancel`);

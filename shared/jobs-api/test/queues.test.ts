@@ -52,6 +52,7 @@ onEachStorage('Queues as resources', (api) => {
     ['GET', ''],
     ['PUT', ''],
     ['PATCH', ''],
+    ['DELETE', ''],
     ['PUT', '/pause'],
     ['PUT', '/resume'],
     ['PUT', '/purge'],
@@ -81,6 +82,39 @@ onEachStorage('Queues as resources', (api) => {
     expect(item['counts']).to.include({ enqueued: 0, scheduled: 0, cancelled: 2 });
     expect((await api.put(`/queues/${queue}/purge`)).status).to.equal(200);
     expect((await api.get(`/queues/${other}`)).item['counts']).to.include({ enqueued: 1 });
+  });
+
+  it('DELETE /queues/{queue} is 204 once its jobs have finished, and 409 until then', async () => {
+    const queue = await make();
+    const refused = await api.call('DELETE', `/queues/${queue}`);
+    expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
+    expect(refused.text).to.contain('jobs that have not finished');
+    await api.put(`/queues/${queue}/purge`);
+    expect((await api.call('DELETE', `/queues/${queue}`)).status).to.equal(204);
+    expect((await api.get(`/queues/${queue}`)).codes).to.deep.equal([40402]);
+    expect((await api.call('DELETE', `/queues/${queue}`)).codes).to.deep.equal([40402]);
+  });
+
+  it('DELETE /queues/{queue} keeps its finished jobs, and the next job brings it back', async () => {
+    const queue = await make();
+    await api.put(`/queues/${queue}/purge`);
+    await api.call('DELETE', `/queues/${queue}`);
+    expect((await api.get(`/jobs?queue=${queue}`)).items.map(({ state }) => state)).to.deep.equal([
+      'cancelled',
+    ]);
+    await api.enqueue(queue);
+    expect((await api.get(`/queues/${queue}`)).item['counts']).to.include({ enqueued: 1, cancelled: 1 });
+  });
+
+  it('DELETE /queues/{queue} is 409 while a server takes jobs from it', async () => {
+    const queue = await make();
+    await api.put(`/queues/${queue}/purge`);
+    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
+    const server = await api.storage.registerServer(description);
+    const refused = await api.call('DELETE', `/queues/${queue}`);
+    await server.unregister();
+    expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
+    expect(refused.text).to.contain('Servers take jobs from the queue');
   });
 
   it('POST /queues/{queue}/jobs enqueues there, and refuses another queue', async () => {

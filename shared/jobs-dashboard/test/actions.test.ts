@@ -26,6 +26,7 @@ describe('an action', () => {
   beforeEach(async () => {
     const order = { action: 'retry', filter: { state: ['failed'] } } as const;
     operationId = (await site.story.storage.bulk.start(order)).id;
+    await site.story.storage.resumeQueue('unused'); // makes it
   });
   afterEach(() => site.close());
 
@@ -47,6 +48,7 @@ describe('an action', () => {
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
   const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
   const targetOf = (path: string, story: Story): string => {
+    if (path === '/queues/:target/delete') return 'unused';
     if (path.startsWith('/queues')) return 'mail';
     if (path.startsWith('/recurring')) return story.recurringId;
     if (path.startsWith('/batches')) return story.batchId;
@@ -131,6 +133,21 @@ describe('an action', () => {
     expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('At most 1,000 jobs at once');
     await act('/queues/mail/limit', { concurrency: '', jobs: '', seconds: '', burst: '' });
     expect(await limits()).to.deep.equal([null, null]);
+  });
+
+  it('deletes a queue that nothing uses, and goes to the list of queues', async () => {
+    expect((await site.http.get('/job-dashboard/queues/unused')).text).to.include('Delete the queue');
+    const { headers } = await act('/queues/unused/delete');
+    expect(placeIn(headers)).to.equal('../../queues');
+    expect(await site.story.storage.findQueue('unused')).to.equal(null);
+    expect((await act('/queues/unused/delete')).status).to.equal(404);
+  });
+
+  it('deletes no queue that is in use, nor offers it', async () => {
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('Delete the queue');
+    const { status, text } = await act('/queues/mail/delete');
+    expect(status).to.equal(409);
+    expect(text).to.include('This queue cannot be deleted');
   });
 
   for (const form of [

@@ -1,4 +1,4 @@
-import { type RetentionDays, throughputKept } from '@longshore/jobs';
+import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs';
 import { BloatControl } from './bloat-control.js';
 import type { Database } from './database.js';
 import { Chores } from './chores.js';
@@ -20,11 +20,15 @@ import { countRows, foldCounts } from './sql/counts.js';
 import { deleteOldLinks } from './sql/job-links.js';
 import { deleteOldAside } from './sql/set-aside.js';
 import { deleteOldThroughput } from './sql/statistics.js';
+import { retireIdleQueues, returnQueues } from './sql/retire-queues.js';
+import { deleteGoneMoves } from './sql/unique-keys.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 
 const hourMs = 3_600_000;
 
 const roomNotedEveryMs = 60_000;
+
+const queuesReturnEveryMs = 5_000;
 
 /** This many rows more than there are counters are worth a fold. */
 const foldAt = 100;
@@ -41,6 +45,7 @@ export class Housekeeping {
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
+  #queuesReturnedAt = -Infinity;
 
   constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
     this.#database = database;
@@ -64,10 +69,15 @@ export class Housekeeping {
       await chores.do('drop old history', () => this.#retention.dropOldDays());
       this.#oldDaysDroppedAt = performance.now();
     }
+    if (performance.now() - this.#queuesReturnedAt >= queuesReturnEveryMs) {
+      this.#queuesReturnedAt = performance.now();
+      await chores.do('bring queues back', () => this.#database.query(returnQueues));
+    }
     if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
       await chores.do('look for room of keys', () => this.noteRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
     this.#cleanedAt = performance.now();
+    await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
     await chores.do('delete old bulk operations', () => this.#database.query(deleteOldBulks));
     await chores.do('delete old audit entries', () => this.#database.query(deleteOldAudit));
@@ -76,6 +86,7 @@ export class Housekeeping {
       this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
     );
     await chores.do('delete old links', () => this.#database.query(deleteOldLinks));
+    await chores.do('forget where jobs were moved', () => this.#database.query(deleteGoneMoves, [10_000]));
     await chores.do('forget what was set aside', () => this.#database.query(deleteOldAside));
   }
 

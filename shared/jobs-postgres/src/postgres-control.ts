@@ -6,6 +6,7 @@ import {
   type ControlResult,
   type JobControl,
   type JobState,
+  type QueueDeletion,
   type QueueLimits,
   type QueueSettings,
 } from '@longshore/jobs';
@@ -19,6 +20,7 @@ import { type Run, runAlone, runOn, runWithin } from './run.js';
 import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
 import * as sql from './sql/control-jobs.js';
 import { lockOneEditable } from './sql/edit-jobs.js';
+import { type RetiredRow, retireQueue } from './sql/retire-queues.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** What to do with a job in each state: nothing for it is so already; states that are not named do not allow it. */
@@ -110,17 +112,27 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
   }
 
   async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
-    return (await this.#database.query(sql.pauseQueue, [name, ...seenValues(seen)])).length > 0;
+    const queueId = await this.#queues.idOf(name);
+    return (await this.#database.query(sql.pauseQueue, [queueId, ...seenValues(seen)])).length > 0;
   }
 
   async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
-    const resumed = await this.#database.query(sql.resumeQueue, [name, ...seenValues(seen)]);
+    const queueId = await this.#queues.idOf(name);
+    const resumed = await this.#database.query(sql.resumeQueue, [queueId, ...seenValues(seen)]);
     this.#wakeUps.announce(name);
     return resumed.length > 0;
   }
 
   limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
     return this.#limits.limit(name, limits, seen);
+  }
+
+  async deleteQueue(name: string, seen?: QueueSettings): Promise<QueueDeletion> {
+    const [row] = await this.#database.query<RetiredRow>(retireQueue, [name, ...seenValues(seen)]);
+    if (row === undefined) return 'unknown';
+    if (row.holds_jobs) return 'holds-jobs';
+    if (row.served) return 'served';
+    return row.retired ? 'deleted' : 'changed';
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {

@@ -21,7 +21,7 @@ import {
   moveReady,
 } from './sql/edit-jobs.js';
 import { findJobs } from './sql/find-jobs.js';
-import { moveReports } from './sql/job-reports.js';
+import { noteMoves } from './sql/job-reports.js';
 import { storedTypes } from './stored-value.js';
 import type { WakeUps } from './wake-ups.js';
 
@@ -95,7 +95,7 @@ export class PostgresEditing implements JobEditing {
     checkEdits(current, edits);
     for (const [statement, place, group] of grouped(edits, current, places))
       await run(statement, await this.#values(place.queueId, group, edits, places));
-    await this.#moveReports(edits, current, places, run);
+    await this.#noteMoves(edits, current, places, run);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
     return Promise.all(edited.map((row) => this.#toJob(row)));
   }
@@ -141,7 +141,7 @@ export class PostgresEditing implements JobEditing {
     ];
   }
 
-  async #moveReports(
+  async #noteMoves(
     edits: ReadonlyMap<string, JobContent>,
     current: ReadonlyMap<string, Job>,
     places: ReadonlyMap<string, Place>,
@@ -157,7 +157,7 @@ export class PostgresEditing implements JobEditing {
       if (first === undefined) continue;
       const times = group.map(({ createdAt }) => createdAt.getTime());
       const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
-      await run(moveReports, [
+      await run(noteMoves, [
         first.queueId,
         arrayOf(group.map(({ id }) => id)),
         arrayOf(queueIds),

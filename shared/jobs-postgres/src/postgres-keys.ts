@@ -13,7 +13,7 @@ import { byQueue } from './by-queue.js';
 import type { QueueDirectory } from './queue-directory.js';
 import type { Run } from './run.js';
 import { replacement } from './sql/replace-jobs.js';
-import { claimUnique, type KeyRow, lockUnique, selectHolders } from './sql/unique-keys.js';
+import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } from './sql/unique-keys.js';
 
 interface WantedKey {
   readonly queue: string;
@@ -32,6 +32,14 @@ interface LockedKey {
 
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
+/** Where the job that holds a key is: not in the queue of the key if it was moved. */
+interface HolderPlace {
+  readonly state: JobState;
+  readonly queueId: number;
+}
+
+type HolderPlaces = ReadonlyMap<string, HolderPlace>;
+
 /** Takes the keys that jobs bring, in the transaction that is to create the jobs. */
 export class PostgresKeys {
   readonly #queues: QueueDirectory;
@@ -49,9 +57,9 @@ export class PostgresKeys {
   async resolve(jobs: readonly NewJob[], run: Run): Promise<KeyResolution> {
     const locked = await this.#lock(jobs, run);
     for (;;) {
-      const states = await this.#statesOf(locked, run);
-      const resolution = resolveKeys(jobs, (queue, key) => holderOf(locked.get(keyName(queue, key)), states));
-      if (!(await this.#replace(resolution.replacements, run))) continue; // one has been claimed at this moment
+      const places = await this.#placesOf(locked, run);
+      const resolution = resolveKeys(jobs, (queue, key) => holderOf(locked.get(keyName(queue, key)), places));
+      if (!(await this.#replace(resolution.replacements, places, run))) continue; // one has been claimed at this moment
       await this.#claim(resolution.claims, locked, run);
       return resolution;
     }
@@ -80,29 +88,58 @@ export class PostgresKeys {
   }
 
   /** Jobs that are not there have none. */
-  async #statesOf(locked: LockedKeys, run: Run): Promise<ReadonlyMap<string, JobState>> {
-    const states = new Map<string, JobState>();
+  async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
+    const places = new Map<string, HolderPlace>();
     const holders = [...locked.values()].filter(
       ({ fresh, row }) => !fresh && !row.expired && row.states !== null,
     );
     const ofQueue = byQueue(holders.map(({ wanted: { queue }, row }) => ({ queue, row })));
     for (const [queue, group] of ofQueue) {
-      const rows = await run(selectHolders, [
-        await this.#queues.idOf(queue),
-        arrayOf(group.map(({ row }) => row.job_id)),
-        group.map(({ row: { states: held } }) => held?.some(isFinished) ?? false),
-      ]);
-      for (const { id, state } of rows as { id: string; state: JobState }[]) states.set(id, state);
+      const endMatters = group.map(
+        ({ row: { job_id: id, states } }) => [id, states?.some(isFinished) ?? false] as const,
+      );
+      await this.#find(await this.#queues.idOf(queue), new Map(endMatters), places, run);
     }
-    return states;
+    return places;
+  }
+
+  /**
+   * Adds the places of holders to `places`: looks for them in one queue, then for those that were moved in the queues that they were
+   * moved to.
+   *
+   * @param endMatters by the id of each holder, whether it holds its key after its end, too
+   */
+  async #find(
+    queueId: number,
+    endMatters: ReadonlyMap<string, boolean>,
+    places: Map<string, HolderPlace>,
+    run: Run,
+  ): Promise<void> {
+    const values = [queueId, arrayOf([...endMatters.keys()]), [...endMatters.values()]];
+    const rows = (await run(selectHolders, values)) as HolderRow[];
+    const moved = new Map<number, Map<string, boolean>>();
+    for (const { id, state, moved_to: movedTo } of rows) {
+      if (state !== null) places.set(id, { state, queueId });
+      else if (movedTo !== null && movedTo !== queueId) {
+        const there = moved.get(movedTo) ?? new Map<string, boolean>();
+        moved.set(movedTo, there.set(id, endMatters.get(id) ?? false));
+      }
+    }
+    for (const [movedTo, there] of moved) await this.#find(movedTo, there, places, run);
   }
 
   /** `false` if one of the holders was no longer where it could be given another content. */
-  async #replace(replacements: KeyResolution['replacements'], run: Run): Promise<boolean> {
-    const wanted = [...replacements].map(([id, job]) => ({ queue: job.queue, id, job }));
-    for (const [queue, group] of byQueue(wanted)) {
-      const contents = new Map(group.map(({ id, job }) => [id, job]));
-      const queueId = await this.#queues.idOf(queue);
+  async #replace(
+    replacements: KeyResolution['replacements'],
+    places: HolderPlaces,
+    run: Run,
+  ): Promise<boolean> {
+    const ofQueue = new Map<number, Map<string, NewJob>>();
+    for (const [id, job] of replacements) {
+      const queueId = places.get(id)?.queueId ?? (await this.#queues.idOf(job.queue));
+      ofQueue.set(queueId, (ofQueue.get(queueId) ?? new Map<string, NewJob>()).set(id, job));
+    }
+    for (const [queueId, contents] of ofQueue) {
       await this.#queues.notePriorities(queueId, contents.values());
       const { statement, values } = replacement(queueId, contents);
       if ((await run(statement, values)).length < contents.size) return false;
@@ -126,10 +163,10 @@ export class PostgresKeys {
   }
 }
 
-function holderOf(locked: LockedKey | undefined, states: ReadonlyMap<string, JobState>): KeyHolder | null {
+function holderOf(locked: LockedKey | undefined, places: HolderPlaces): KeyHolder | null {
   if (locked === undefined || locked.fresh || locked.row.expired) return null;
   const { job_id: jobId, states: held, fingerprint } = locked.row;
-  const state = states.get(jobId) ?? null;
+  const state = places.get(jobId)?.state ?? null;
   if (held !== null && (state === null || !held.includes(state))) return null;
   return { jobId, state, fingerprint };
 }

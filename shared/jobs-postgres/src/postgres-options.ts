@@ -50,7 +50,10 @@ export interface PostgresOptions {
   pooler?: Pooler;
   /** Past the pooler, for migrations, which hold a lock for longer than a transaction; `url` by default. */
   directUrl?: string;
-  /** The most queues there may be; a job for one more is refused with a `TooManyQueuesError`. 1 to 1 000 000, 10 000 by default. */
+  /**
+   * The most queues there may be; a job for one more is refused with a `TooManyQueuesError`. 1 to 1 000 000, 10 000 by default. Jobs from
+   * SQL are held to the number that was last given explicitly, by whichever process.
+   */
   maxQueues?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;

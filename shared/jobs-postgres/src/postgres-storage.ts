@@ -16,6 +16,7 @@ import type {
   NewBatch,
   NewJob,
   PromotionReport,
+  QueueDeletion,
   RecurringJobs,
   Receipt,
   RescueReport,
@@ -37,9 +38,11 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
   readonly audit: AuditLog;
   readonly statistics: JobStatistics;
   readonly setAside: SetAside;
+  readonly #setsCap: boolean;
 
   constructor(options: PostgresOptions) {
     super(assembleStorage(options));
+    this.#setsCap = options.maxQueues !== undefined;
     this.recurring = this.parts.recurring;
     this.feed = this.parts.feed;
     this.bulk = this.parts.bulk;
@@ -54,6 +57,7 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
     await housekeeping.days.make();
     // The first caller should not have to wait for what can be done now.
     await Promise.all([database.connect(), queues.all(), clock.read()]);
+    if (this.#setsCap) await queues.setCap();
   }
 
   close(): Promise<void> {
@@ -167,6 +171,10 @@ export class PostgresStorage extends PostgresReads implements JobStorage {
 
   resumeQueue(...call: Parameters<JobStorage['resumeQueue']>): Promise<boolean> {
     return this.parts.control.resumeQueue(...call);
+  }
+
+  deleteQueue(...call: Parameters<JobStorage['deleteQueue']>): Promise<QueueDeletion> {
+    return this.parts.control.deleteQueue(...call);
   }
 
   limitQueue(...call: Parameters<JobStorage['limitQueue']>): Promise<boolean> {

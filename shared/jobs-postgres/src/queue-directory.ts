@@ -2,29 +2,44 @@ import { type RateLimit, TooManyQueuesError } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
 import { addPriorities } from './sql/scan-jobs.js';
+import { isShown } from './sql/shown-queues.js';
 
-const insertQueue: Statement = {
-  name: 'longshore-insert-queue',
-  text: `
-    with made as (
-      insert into longshore.queue (name)
-      select $1::text where (select count(*) from longshore.queue) < $2
-      on conflict (name) do nothing returning id
-    )
-    select id from made union all select id from longshore.queue where name = $1`,
+/** $1 name, $2 the most queues there may be. */
+const makeQueue: Statement = {
+  name: 'longshore-make-queue',
+  text: `select longshore.queue_number($1, $2) as id`,
 };
 
 const columns = 'id, name, paused_at, concurrency_limit, rate_limit, created_at';
 
 const selectQueues: Statement = {
   name: 'longshore-select-queues',
-  text: `select ${columns} from longshore.queue order by name`,
+  text: `select ${columns} from longshore.queue where ${isShown} order by name`,
 };
 
 const selectQueue: Statement = {
   name: 'longshore-select-queue',
-  text: `select ${columns} from longshore.queue where name = $1`,
+  text: `select ${columns} from longshore.queue where name = $1 and ${isShown}`,
 };
+
+const selectIds: Statement = {
+  name: 'longshore-select-queue-ids',
+  text: `select id, name from longshore.queue where name = any($1::text[])`,
+};
+
+const selectName: Statement = {
+  name: 'longshore-select-queue-name',
+  text: `select id, name from longshore.queue where id = $1`,
+};
+
+/** $1 the most queues there may be. */
+const setCap: Statement = {
+  name: 'longshore-set-queue-cap',
+  text: `update longshore.queue_cap set most = $1 where most <> $1`,
+};
+
+/** Of Postgres. */
+const mostInteger = 2_147_483_647;
 
 export interface QueueRow {
   id: number;
@@ -35,7 +50,7 @@ export interface QueueRow {
   created_at: Date;
 }
 
-/** Queues' names and their numbers, which never change. A queue comes into being when it is first named. */
+/** Queues' names and their numbers, which never change: a queue that comes back after it was retired has the one that it had. */
 export class QueueDirectory {
   readonly #database: Database;
   readonly #reads: Database;
@@ -55,21 +70,26 @@ export class QueueDirectory {
     this.#most = most;
   }
 
+  /** Keeps those who enqueue from SQL, in any process, to the same number of queues. */
+  async setCap(): Promise<void> {
+    await this.#database.query(setCap, [Math.min(this.#most, mostInteger)]);
+  }
+
   /**
-   * The number of a queue, which is made if it does not exist.
+   * The number of a queue, which is made if it does not exist. One that is known is given as it is, retired or not: with a job it
+   * is back.
    *
    * @throws {TooManyQueuesError}
    */
   async idOf(name: string): Promise<number> {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
-    // Empty if another process made it at the same instant: then it is there for the next statement to see.
-    const [row] = await this.#database.query<{ id: number }>(insertQueue, [
+    const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [
       name,
-      Math.min(this.#most, 2_147_483_647),
+      Math.min(this.#most, mostInteger),
     ]);
-    const id = row?.id ?? (await this.#load(this.#database)).find((queue) => queue.name === name)?.id;
-    if (id === undefined) throw new TooManyQueuesError(name, this.#most);
+    const id = row?.id ?? null;
+    if (id === null) throw new TooManyQueuesError(name, this.#most);
     this.#remember(id, name);
     return id;
   }
@@ -84,32 +104,37 @@ export class QueueDirectory {
     this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
-  /** Numbers of those among the queues that exist. */
+  /** Numbers of those among the queues that exist or have existed: their jobs are found. */
   async idsOf(names: readonly string[]): Promise<number[]> {
-    if (names.some((name) => !this.#ids.has(name))) await this.#load(this.#database);
+    const unknown = names.filter((name) => !this.#ids.has(name));
+    if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);
     return names.flatMap((name) => this.#ids.get(name) ?? []);
   }
 
   /** The name of a queue. A job of one that is not there can be shown all the same, under its number. */
   async nameOf(id: number): Promise<string> {
-    if (!this.#names.has(id)) await this.#load(this.#database);
+    if (!this.#names.has(id)) await this.#load(this.#database, selectName, [id]);
     const name = this.#names.get(id);
     return name ?? `queue-${id}`;
   }
 
-  /** `undefined` if there is none. */
+  /** `undefined` if there is none, or it is retired. */
   async find(name: string): Promise<QueueRow | undefined> {
     const [row] = await this.#reads.query<QueueRow>(selectQueue, [name]);
     return row;
   }
 
-  /** Every queue, by name. */
+  /** Every queue, by name; not those that are retired. */
   all(): Promise<QueueRow[]> {
-    return this.#load(this.#reads);
+    return this.#load<QueueRow>(this.#reads, selectQueues);
   }
 
-  async #load(database: Database): Promise<QueueRow[]> {
-    const rows = await database.query<QueueRow>(selectQueues);
+  async #load<Row extends Pick<QueueRow, 'id' | 'name'>>(
+    database: Database,
+    statement: Statement,
+    values: unknown[] = [],
+  ): Promise<Row[]> {
+    const rows = await database.query<Row>(statement, values);
     for (const { id, name } of rows) this.#remember(id, name);
     return rows;
   }

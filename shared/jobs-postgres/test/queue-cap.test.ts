@@ -37,4 +37,55 @@ describe('The number of queues', () => {
       expect((await storage.stateCounts()).enqueued).to.equal(4);
       expect((await storage.listQueues()).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
     });
+
+  for (const [kind, make] of Object.entries(storages))
+    it(`leaves room when one is deleted: ${kind}`, async () => {
+      storage = make();
+      await storage.open();
+      const enqueue = async (queue: string): Promise<string> => {
+        const result = await new JobClient(storage)
+          .enqueue(job, {}, { queue })
+          .catch((error: unknown) => error);
+        return result instanceof TooManyQueuesError ? 'refused' : 'enqueued';
+      };
+      for (const queue of ['a', 'b', 'c']) await storage.resumeQueue(queue);
+      for (const { id } of await storage.listJobs({ limit: 100 })) await storage.cancelJob(id);
+      await storage.deleteQueue('b');
+      expect(await enqueue('new')).to.equal('enqueued');
+      expect(await enqueue('another')).to.equal('refused');
+    });
+});
+
+describe('The number of queues for those who enqueue from SQL', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  before(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url, maxQueues: 2 });
+    await storage.open();
+  });
+
+  after(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  const enqueue = (queue: string): Promise<unknown> =>
+    database.query(`select longshore.enqueue('plain', queue => '${queue}')`).catch((error: unknown) => error);
+
+  it('is what a process was given, and those that there are go on taking jobs', async () => {
+    for (const queue of ['a', 'b', 'a']) expect(await enqueue(queue)).to.have.length(1);
+    expect(await enqueue('c'))
+      .to.be.instanceOf(Error)
+      .and.include({ code: '54000' })
+      .with.property('message', 'There are 2 queues, which is the most there may be: "c" would be one more');
+  });
+
+  it('leaves room when one is deleted, which then needs room to come back', async () => {
+    for (const { id } of await storage.listJobs({ limit: 100 })) await storage.cancelJob(id);
+    await storage.deleteQueue('a');
+    expect(await enqueue('c')).to.have.length(1);
+    expect(await enqueue('a')).to.be.instanceOf(Error);
+  });
 });

@@ -58,6 +58,18 @@ describe('longshore.enqueue()', () => {
     expect(claimed).to.have.length(2);
   });
 
+  it('gives the job that holds a unique key in the queue that it was moved to', async () => {
+    const call = `'work', queue => 'left', unique_key => 'a'`;
+    const id = await enqueue(call);
+    await storage.editJobs([id], (current) => {
+      const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
+      return new Map([[id, { queue: 'reached', priority, args: JSON.stringify(args), runAt }]]);
+    });
+    expect(await enqueue(call)).to.equal(id);
+    await storage.cancelJob(id);
+    expect(await enqueue(call)).not.to.equal(id);
+  });
+
   for (const [title, call] of [
     ['an empty key', `'work', unique_key => ''`],
     ['a concurrency key without a limit', `'work', concurrency_key => 'a'`],

@@ -13,6 +13,7 @@ import { Database } from '../src/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { KeySweeper } from '../src/key-sweeper.js';
 import { databaseOptions } from '../src/postgres-options.js';
+import { deleteGoneMoves } from '../src/sql/unique-keys.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work' });
@@ -199,6 +200,25 @@ describe('Unique keys on Postgres', () => {
     }
     const left = await database.query<{ key: string }>('select key from longshore.job_unique order by key');
     expect(left.map(({ key }) => key)).to.deep.equal(['cancelled', 'request', 'waiting']);
+  });
+
+  it('are found with jobs that were moved for as long as these are there, and no longer', async () => {
+    const { id } = await client.enqueue(work, {}, { unique });
+    await storage.editJobs([id], (current) => {
+      const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
+      return new Map([[id, { queue: 'other', priority, args: JSON.stringify(args), runAt }]]);
+    });
+    const direct = new Database(databaseOptions({ url: database.url }));
+    try {
+      await storage.cancelJob(id);
+      await direct.query(deleteGoneMoves, [100]);
+      expect(await rows('moved_job')).to.equal(1);
+      await storage.deleteJob(id);
+      await direct.query(deleteGoneMoves, [100]);
+      expect(await rows('moved_job')).to.equal(0);
+    } finally {
+      await direct.close();
+    }
   });
 
   it('give a job nothing to carry, so that it is claimed and ends like a plain one', async () => {

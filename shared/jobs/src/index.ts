@@ -116,7 +116,7 @@ export type * from './storage/failed-jobs.js';
 export type * from './storage/lease.js';
 export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
 export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './storage/receipt.js';
-export { type RetentionDays, retentionOf } from './storage/retention.js';
+export { idleQueueDays, type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';
 export * from './storage/set-aside.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';

@@ -4,6 +4,8 @@ export interface Places {
   readonly job: string;
   readonly finished: string;
   readonly queue: string;
+  /** A queue that nothing uses. */
+  readonly idle: string;
   readonly server: string;
   readonly recurring: string;
   readonly batch: string;
@@ -55,7 +57,15 @@ export const rows = (places: Places): readonly Row[] => [
   stream(() => '/events'),
   ...['run', 'cancel', 'retry'].map((name) => operation(({ job }) => `/jobs/${job}/${name}`)),
   collection(() => '/queues'),
-  item(({ queue }) => `/queues/${queue}`, { GET: undefined, PUT: {}, PATCH: { concurrencyLimit: 3 } }),
+  {
+    ...item(({ queue }) => `/queues/${queue}`, {
+      GET: undefined,
+      PUT: {},
+      PATCH: { concurrencyLimit: 3 },
+      DELETE: undefined,
+    }),
+    deletable: ({ idle }) => `/queues/${idle}`,
+  },
   ...['pause', 'resume', 'purge'].map((name) => operation(({ queue }) => `/queues/${queue}/${name}`)),
   collection(({ queue }) => `/queues/${queue}/jobs`, { GET: undefined, POST: newJob }),
   collection(({ queue }) => `/queues/${queue}/jobs/search/add`),
@@ -95,6 +105,7 @@ export const unknownPlaces: Places = {
   job: nobody,
   finished: nobody,
   queue: nobody,
+  idle: nobody,
   server: nobody,
   recurring: nobody,
   batch: nobody,
@@ -105,6 +116,7 @@ export const namedPlaces: Places = {
   job: '{id}',
   finished: '{id}',
   queue: '{queue}',
+  idle: '{queue}',
   server: '{id}',
   recurring: '{id}',
   batch: '{id}',

@@ -11,6 +11,7 @@ export interface DashboardControl extends Pick<
   | 'pauseQueue'
   | 'resumeQueue'
   | 'limitQueue'
+  | 'deleteQueue'
   | 'cancelBatch'
   | 'quietServer'
   | 'stopServer'

@@ -1,9 +1,23 @@
-import { type JsonValue, maxTokens, type Queue, type QueueLimits, type RateLimit } from '@longshore/jobs';
+import {
+  type JsonValue,
+  maxTokens,
+  type Queue,
+  type QueueDeletion,
+  type QueueLimits,
+  type RateLimit,
+} from '@longshore/jobs';
 import type { Form } from '../http/form.js';
+import { conflict, notFound } from '../http/problem.js';
 import type { Actions, Deed } from './action.js';
 import { countField, invalidField, textField } from './fields.js';
 
 const DAY_MS = 86_400_000;
+
+const refusals: Readonly<Record<Exclude<QueueDeletion, 'deleted' | 'unknown'>, string>> = {
+  'holds-jobs': 'It holds jobs that have not finished; nothing was changed.',
+  served: 'Servers take jobs from it; nothing was changed.',
+  changed: 'Its settings were changed at the same moment; nothing else was changed.',
+};
 
 export const queueActions: Actions = {
   '/queues/:target/pause': {
@@ -35,6 +49,17 @@ export const queueActions: Actions = {
       const queue = await reader.findQueue(target);
       await control.limitQueue(target, limitsIn(form));
       return { ...queueAfter(target), before: limitsOf(queue) };
+    },
+  },
+  '/queues/:target/delete': {
+    role: 'admin',
+    said: 'The queue is deleted. Its finished jobs are kept.',
+    perform: async (control, { target }) => {
+      const deletion = await control.deleteQueue(target);
+      if (deletion === 'unknown')
+        throw notFound('There is no such queue', 'It may have been deleted already; nothing was done.');
+      if (deletion !== 'deleted') throw conflict('This queue cannot be deleted', refusals[deletion]);
+      return { next: 'queues' };
     },
   },
 };

@@ -25,6 +25,7 @@ const deeds: Readonly<Record<string, readonly [deed: string, thing: string]>> = 
   'queues/pause': ['Paused', 'queue'],
   'queues/resume': ['Resumed', 'queue'],
   'queues/limit': ['Set limits of', 'queue'],
+  'queues/delete': ['Deleted', 'queue'],
   'recurring/trigger': ['Triggered', 'recurring job'],
   'recurring/pause': ['Paused', 'recurring job'],
   'recurring/resume': ['Resumed', 'recurring job'],

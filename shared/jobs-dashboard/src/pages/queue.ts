@@ -1,4 +1,4 @@
-import { jobStates, type Queue, type Server } from '@longshore/jobs';
+import { isFinished, jobStates, type Queue, type Server } from '@longshore/jobs';
 import { queueVerdict } from '../diagnosis/queue-verdict.js';
 import { isSilent } from '../diagnosis/takers.js';
 import { type Bucket, totalOf } from '../format/chart.js';
@@ -11,6 +11,8 @@ import { queueRow } from './queue-row.js';
 
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;
+
+const unfinishedStates = jobStates.filter((state) => !isFinished(state));
 
 export async function queuePage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['queue'] ?? '';
@@ -41,6 +43,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
     queue: queueRow(queue),
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
+    isIdle: takers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
     states: jobStates,
     servers: takers.map((server) => ({ ...placeOf(server), silent: isSilent(server, nowMs) })),
   };
@@ -84,7 +87,7 @@ async function find(name: string, { reader }: PageContext): Promise<Queue> {
   if (queue === null) {
     throw notFound(
       'There is no such queue',
-      `No job was ever put into a queue “${name}”, and no server takes jobs from it.`,
+      `No job was ever put into a queue “${name}”, or it was deleted, or unused for a month. Its finished jobs are found among all jobs.`,
     );
   }
   return queue;

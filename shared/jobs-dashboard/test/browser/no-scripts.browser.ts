@@ -17,7 +17,10 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const state = { cancel: 'enqueued', retry: 'failed', run: 'scheduled', delete: 'done' }[verb] ?? '';
   const offers: Record<string, Offer> = {
     jobs: { at: `jobs/${job}`, ...(verb === 'reschedule' ? { fill: { at: '2026-03-02T08:00' } } : {}) },
-    queues: { at: 'queues/mail', ...(verb === 'limit' ? { fill: { concurrency: '3' } } : {}) },
+    queues: {
+      at: verb === 'delete' ? 'queues/unused' : 'queues/mail',
+      ...(verb === 'limit' ? { fill: { concurrency: '3' } } : {}),
+    },
     recurring: { at: `recurring/${verb === 'resume' ? 'reindex-sundays' : story.recurringId}` },
     batches: { at: `batches/${story.batchId}` },
     servers: { at: `servers/${story.serverId}` },
@@ -52,6 +55,7 @@ describe('without scripts', () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
       if (action === '/queues/:target/resume') await storage.pauseQueue('mail');
+      if (action === '/queues/:target/delete') await storage.resumeQueue('unused'); // makes it
       const { at, fill = {} } = offerOf(action, site, waiting.id);
       await open(at);
       const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);

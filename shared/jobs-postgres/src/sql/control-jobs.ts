@@ -113,20 +113,23 @@ export const asSeen = (first: number): string => `(not $${first}::boolean or (
       and queue.concurrency_limit is not distinct from $${first + 2}::integer
       and queue.rate_limit is not distinct from $${first + 3}::jsonb))`;
 
-/** $1 name, $2 to $5 what was seen of it. */
+/** Part of the statements that set something of a queue: one that was retired is back. */
+export const isBack = 'retired_at = null, idle_since = null';
+
+/** $1 queue, $2 to $5 what was seen of it. */
 export const pauseQueue: Statement = {
   name: 'longshore-pause-queue',
   text: `
-    insert into longshore.queue (name, paused_at) values ($1, now())
-    on conflict (name) do update set paused_at = coalesce(queue.paused_at, now()) where ${asSeen(2)}
+    update longshore.queue set paused_at = coalesce(paused_at, now()), ${isBack}
+    where id = $1 and ${asSeen(2)}
     returning id`,
 };
 
-/** $1 name, $2 to $5 what was seen of it. */
+/** $1 queue, $2 to $5 what was seen of it. */
 export const resumeQueue: Statement = {
   name: 'longshore-resume-queue',
   text: `
-    insert into longshore.queue (name) values ($1)
-    on conflict (name) do update set paused_at = null where ${asSeen(2)}
+    update longshore.queue set paused_at = null, ${isBack}
+    where id = $1 and ${asSeen(2)}
     returning id`,
 };

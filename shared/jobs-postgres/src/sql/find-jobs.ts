@@ -1,6 +1,7 @@
 import type { Statement } from '../database.js';
 import { finished, held, ready, waiting } from './job-rows.js';
 import { progressOf } from './job-reports.js';
+import { isShown } from './shown-queues.js';
 
 /** The job with one id, wherever it is in its life. $1 id, $2 its queue if that is known. Prepared: to plan it for every partition takes longer than to run it. */
 export const findJob: Statement = {
@@ -46,6 +47,6 @@ export function jobWithId(id: string, queue = 'null::integer'): string {
     union all
     select ${held} from longshore.job_held where queue_id = queue.id and id = ${id}
   ) as found
-  where ${queue} is null or queue.id = ${queue}
+  where (${queue} is null or queue.id = ${queue}) and ${isShown}
   limit 1`;
 }

@@ -71,12 +71,17 @@ export const countLines: Statement = {
 
 /**
  * $1 queue, parallel arrays: $2 jobs, $3 queues that they have come to; $4 when the first of these jobs was made. Reports go with
- * their job, or nobody finds them.
+ * their job, or nobody finds them; keys stay in their queue, so it is noted where the jobs that hold them are.
  */
-export const moveReports: Statement = {
-  name: 'longshore-move-reports',
+export const noteMoves: Statement = {
+  name: 'longshore-note-moves',
   text: `
+    with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
+    noted as (
+      insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
+      on conflict (job_id) do update set queue_id = excluded.queue_id
+    )
     update longshore.job_report as report set queue_id = moved.to_queue
-    from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)
+    from moved
     where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
 };

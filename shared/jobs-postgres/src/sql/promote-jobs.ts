@@ -1,5 +1,6 @@
 import type { Statement } from '../database.js';
 import { becomeReady } from './hold-back.js';
+import { isShown } from './shown-queues.js';
 
 /** For each queue with waiting jobs: milliseconds until the first is due, negative if it is overdue; a day at most, which no time can exceed. */
 export const nextDue: Statement = {
@@ -10,6 +11,7 @@ export const nextDue: Statement = {
     cross join lateral (
       select run_at from longshore.job_waiting where queue_id = queue.id order by run_at limit 1
     ) as next
+    where ${isShown}
     order by next.run_at`,
 };
 

@@ -1,6 +1,7 @@
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 import type { Query } from './job-search.js';
+import { isShown } from './shown-queues.js';
 
 /** So many first jobs are looked at, 70 ms at most: each of a queue and a priority. */
 const mostHeads = 20_000;
@@ -40,7 +41,7 @@ function oldestReady(queues: string): string {
 
 export const selectOldestReady: Query = {
   name: 'longshore-select-oldest-ready',
-  text: oldestReady('longshore.queue'),
+  text: oldestReady(`(select id from longshore.queue where ${isShown})`),
   values: [],
 };
 

@@ -2,6 +2,7 @@ import type { JobMeta, JsonValue, LogLevel } from '@longshore/jobs';
 import type { Statement } from '../database.js';
 import type { JobRow } from '../job-row.js';
 import { running } from './job-rows.js';
+import { isShown } from './shown-queues.js';
 
 /** What the states of a job so far are read from. */
 export type CourseRow = Pick<
@@ -61,7 +62,8 @@ export const selectStarted: Statement = {
   text: `
     select job.* from longshore.queue cross join lateral (
       select ${course('processing', true)} from (${running}) as running where started_at >= $1 and started_at < $2
-    ) as job`,
+    ) as job
+    where ${isShown}`,
 };
 
 /** $1 from, $2 to. */
@@ -86,7 +88,8 @@ export const selectCreated: Statement = {
         createdIn('job_waiting', 'scheduled'),
         createdIn('job_awaiting', 'awaiting'),
       ].join(' union all ')}
-    ) as job`,
+    ) as job
+    where ${isShown}`,
 };
 
 /** A line of a log, or the last word on progress, with what its job is found by. */

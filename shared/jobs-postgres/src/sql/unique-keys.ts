@@ -52,16 +52,27 @@ const stateOf = (queueId: string, jobId: string, history: string): string => `
       where ${history} and queue_id = ${queueId} and id = ${jobId}
       limit 1`;
 
+export interface HolderRow {
+  id: string;
+  /** `null`: the job is not in this queue. */
+  state: JobState | null;
+  /** The queue that the job was last moved to, unless it is in this one. */
+  moved_to: number | null;
+}
+
 /**
- * $1 queue, $2 jobs, $3 whether their end matters. Every move of a job is one statement, so a snapshot shows it at exactly one
- * place. To be asked once the keys are locked, in a statement of its own: only then does it see a job that came with the key.
+ * $1 queue, $2 jobs, $3 whether their end matters. Every move of a job is one transaction, so a snapshot shows it at exactly one
+ * place, and where it was moved to. To be asked once the keys are locked, in a statement of its own: only then does it see a job
+ * that came with the key.
  */
 export const selectHolders: Statement = {
   name: 'longshore-select-holders',
   text: `
-    select holder.id, found.state
+    select holder.id, found.state, moved.queue_id as moved_to
     from unnest($2::uuid[], $3::boolean[]) as holder (id, history)
-    cross join lateral (${stateOf('$1', 'holder.id', 'holder.history')}) as found`,
+    left join lateral (${stateOf('$1', 'holder.id', 'holder.history')}) as found on true
+    left join longshore.moved_job as moved on moved.job_id = holder.id and found.state is null
+    where found.state is not null or moved.queue_id is not null`,
 };
 
 export interface SweptRow {
@@ -80,15 +91,16 @@ export const sweepUnique: Statement = {
   name: 'longshore-sweep-unique',
   text: `
     with seen as materialized (
-      select queue_id, scope, key, job_id, states, expires_at from longshore.job_unique
-      where (queue_id, scope, key) > ($1::integer, $2::text, $3::text)
-      order by queue_id, scope, key limit $4
+      select held.queue_id, scope, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
+      from longshore.job_unique as held left join longshore.moved_job as moved on moved.job_id = held.job_id
+      where (held.queue_id, scope, key) > ($1::integer, $2::text, $3::text)
+      order by held.queue_id, scope, key limit $4
     ),
     stale as materialized (
       select seen.* from seen
       where expires_at <= now()
         or states is not null and coalesce((
-          select state = 'done' and state <> all (seen.states) from (${stateOf('seen.queue_id', 'seen.job_id', 'true')}) as found
+          select state = 'done' and state <> all (seen.states) from (${stateOf('seen.job_queue_id', 'seen.job_id', 'true')}) as found
         ), true)
     ),
     deleted as (
@@ -99,4 +111,16 @@ export const sweepUnique: Statement = {
     select seen.queue_id, seen.scope, seen.key, stale.key is not null as stale
     from seen left join stale using (queue_id, scope, key)
     order by seen.queue_id, seen.scope, seen.key`,
+};
+
+/** $1 limit. Forgets where jobs were moved that are gone, from history, too. */
+export const deleteGoneMoves: Statement = {
+  name: 'longshore-delete-gone-moves',
+  text: `
+    with gone as materialized (
+      select job_id, queue_id from longshore.moved_job as moved
+      where not exists (${stateOf('moved.queue_id', 'moved.job_id', 'true')}) limit $1
+    )
+    delete from longshore.moved_job as moved using gone
+    where moved.job_id = gone.job_id and moved.queue_id = gone.queue_id`,
 };

@@ -9,6 +9,7 @@ import { claiming } from './claiming.js';
 import { completing } from './completing.js';
 import { continuing } from './continuing.js';
 import { controlling } from './controlling.js';
+import { deletingQueues } from './deleting-queues.js';
 import { editing } from './editing.js';
 import { enqueuing } from './enqueuing.js';
 import { feeding } from './feeding.js';
@@ -66,6 +67,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('keeping bulk operations', () => keepingBulkOperations(bench));
     describe('editing', () => editing(bench));
     describe('limiting queues', () => limiting(bench));
+    describe('deleting queues', () => deletingQueues(bench));
     describe('sharing concurrency keys', () => keying(bench));
     describe('holding unique keys', () => uniqueness(bench));
     describe('replacing', () => replacing(bench));

@@ -7,7 +7,7 @@ import { DuplicateJobError } from '../job/errors.js';
 import type { Outcome } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import type { Uniqueness } from '../job/uniqueness.js';
-import { type Bench, until } from './storage-under-test.js';
+import { type Bench, moveJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
@@ -223,5 +223,49 @@ export function uniqueness(bench: Bench): void {
     const second = await enqueue(job);
     await bench.storage.retryJob(first.id);
     expect(await enqueue(job)).to.deep.equal({ ...second, created: false });
+  });
+
+  it('leaves a job that was moved to another queue the key of the queue that it came from', async () => {
+    const job = definition();
+    const first = await enqueue(job);
+    await moveJob(bench.storage, first.id, bench.newQueue());
+    await bench.storage.maintain();
+    expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+  });
+
+  it('leaves a job its key that was moved twice, and moved back', async () => {
+    const job = definition();
+    const first = await enqueue(job, {}, {}, { delayMs: 60_000 });
+    for (const queue of [bench.newQueue(), bench.newQueue(), job.queue]) {
+      await moveJob(bench.storage, first.id, queue);
+      expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+    }
+  });
+
+  it('frees the key of a job that was moved when it ends', async () => {
+    const job = definition();
+    const there = definition();
+    const first = await enqueue(job);
+    await moveJob(bench.storage, first.id, there.queue);
+    await run(there, { kind: 'done', result: 'null' });
+    expect(await enqueue(job)).to.include({ created: true });
+  });
+
+  it('gives a job that was moved another content where it is', async () => {
+    const job = definition();
+    const queue = bench.newQueue();
+    const first = await enqueue(job, {}, { n: 1 }, { delayMs: 60_000 });
+    await moveJob(bench.storage, first.id, queue);
+    const second = await enqueue(job, { onConflict: 'replace' }, { n: 2 }, { delayMs: 60_000 });
+    expect(second).to.deep.equal({ ...first, created: false });
+    expect(await bench.storage.findJob(first.id)).to.deep.include({ queue, args: { n: 2 } });
+  });
+
+  it('does not take the key of a queue from a job that comes there with one of its own', async () => {
+    const [from, to] = [definition(), definition()];
+    const [moved, standing] = [await enqueue(from), await enqueue(to)];
+    await moveJob(bench.storage, moved.id, to.queue);
+    expect(await enqueue(to)).to.deep.equal({ ...standing, created: false });
+    expect(await enqueue(from)).to.deep.equal({ ...moved, created: false });
   });
 }

@@ -17,7 +17,7 @@ export class TooManyQueuesError extends RangeError {
 
   constructor(queue: string, most: number) {
     super(
-      `There are ${most} queues, which is the most there may be: "${queue}" would be one more. Use one that exists`,
+      `There are ${most} queues, which is the most there may be: "${queue}" would be one more. Use one that exists, or delete one that is no longer used`,
     );
   }
 }

@@ -25,6 +25,17 @@ export type ControlResult =
 /** What operators set of a queue. */
 export type QueueSettings = Pick<Queue, 'pausedAt' | 'concurrencyLimit' | 'rateLimit'>;
 
+/** What became of a queue that was to be deleted. */
+export type QueueDeletion =
+  | 'deleted'
+  /** Jobs of it have not finished; nothing changed. */
+  | 'holds-jobs'
+  /** A server takes jobs from it; nothing changed. */
+  | 'served'
+  /** Its settings are not those that were seen; nothing changed. */
+  | 'changed'
+  | 'unknown';
+
 /** What operators do to single jobs and to queues. */
 export interface JobControl extends BatchControl {
   /**
@@ -57,6 +68,15 @@ export interface JobControl extends BatchControl {
    * @throws {RangeError} if a number is out of its bounds
    */
   limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean>;
+  /**
+   * Deletes a queue that holds no unfinished jobs and that no server takes jobs from: it loses its settings, is listed no longer and
+   * does not count towards the most queues there may be. Its finished jobs stay, and are found under its name. It comes back, without
+   * settings, with the next job that is enqueued into it, the next server that takes jobs from it, or when one of these
+   * methods sets something of it. A queue that has been idle for {@link idleQueueDays} days is retired in the same way.
+   *
+   * @param seen as in {@link pauseQueue}
+   */
+  deleteQueue(name: string, seen?: QueueSettings): Promise<QueueDeletion>;
   /** Which of these claims are to be cancelled. Servers ask about once a second, and when a wake-up says so. */
   cancellations(claims: readonly Claim[]): Promise<Claim[]>;
 }

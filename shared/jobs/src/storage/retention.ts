@@ -3,6 +3,9 @@ import type { FinishedState } from '../job/state.js';
 /** Days that finished jobs are kept, by the state they ended in. */
 export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
+/** Days after which a queue that holds no unfinished job, has no server and no settings, and that no recurring job names, is retired. */
+export const idleQueueDays = 30;
+
 /**
  * With the defaults filled in: 7 days for `done` and `cancelled`, 30 for `failed`.
  *

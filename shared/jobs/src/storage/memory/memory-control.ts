@@ -7,7 +7,13 @@ import { keepStoredDigits } from '../../job/stored-digits.js';
 import type { BatchControlResult } from '../batch-store.js';
 import type { Batch } from '../../job/batch.js';
 import type { Server } from '../../job/job.js';
-import type { ControlOptions, ControlResult, JobControl, QueueSettings } from '../job-control.js';
+import type {
+  ControlOptions,
+  ControlResult,
+  JobControl,
+  QueueDeletion,
+  QueueSettings,
+} from '../job-control.js';
 import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
 import type { ServerControl, ServerControlResult } from '../server-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
@@ -108,6 +114,17 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     queue.pausedAt = null;
     this.jobs.wake(name);
     return true;
+  }
+
+  async deleteQueue(name: string, seen?: QueueSettings): Promise<QueueDeletion> {
+    const queue = this.jobs.queues.get(name);
+    if (queue === undefined) return 'unknown';
+    if ([...this.jobs.all()].some((record) => record.queue === name && !isFinished(record.state)))
+      return 'holds-jobs';
+    if (this.servers.list().some(({ queues }) => queues.includes(name))) return 'served';
+    if (!isAsSeen(queue, seen)) return 'changed';
+    this.jobs.retireQueue(name);
+    return 'deleted';
   }
 
   async limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {

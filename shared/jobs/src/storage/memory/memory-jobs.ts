@@ -111,6 +111,20 @@ export class MemoryJobs {
     return this.#queues.get(name);
   }
 
+  retireQueue(name: string): void {
+    this.#queues.retire(name);
+  }
+
+  /** @param others queues that are in use without holding jobs */
+  retireIdleQueues(others: ReadonlySet<string>): void {
+    const endedAt = new Map<string, number>();
+    for (const { queue, finishedAt } of this.#records.values()) {
+      const at = finishedAt?.getTime() ?? Infinity;
+      endedAt.set(queue, Math.max(at, endedAt.get(queue) ?? -Infinity));
+    }
+    this.#queues.retireIdle((name, since) => others.has(name) || (endedAt.get(name) ?? -Infinity) > since);
+  }
+
   start(record: JobRecord): void {
     enter(record, 'processing', 'claimed', record.startedAt?.getTime() ?? 0);
     this.queue(record.queue).running++;

@@ -1,6 +1,7 @@
 import { TooManyQueuesError } from '../../job/errors.js';
 import type { RateLimit } from '../../job/queue-limits.js';
 import type { Clock } from '../clock.js';
+import { idleQueueDays } from '../retention.js';
 import { ConcurrencyKeys } from './concurrency-keys.js';
 import { ReadyLine } from './ready-line.js';
 import { TokenBucket } from './token-bucket.js';
@@ -15,7 +16,11 @@ export interface QueueRecord {
   readonly keys: ConcurrencyKeys;
   /** Jobs that servers hold. */
   running: number;
+  /** When it was first seen idle, if it still is; milliseconds since 1970. */
+  idleSince: number | null;
 }
+
+const idleMs = idleQueueDays * 86_400_000;
 
 /** The queues of one process. */
 export class MemoryQueues {
@@ -56,9 +61,27 @@ export class MemoryQueues {
         bucket: new TokenBucket(now),
         keys: new ConcurrencyKeys(),
         running: 0,
+        idleSince: null,
       };
       this.#queues.set(name, queue);
     }
     return queue;
+  }
+
+  /** Forgets a queue that nothing uses. */
+  retire(name: string): void {
+    this.#queues.delete(name);
+  }
+
+  /** Retires queues that have been idle for {@link idleQueueDays} days. One that an operator has paused or limited is not. */
+  retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
+    const now = this.#clock.now();
+    for (const [name, queue] of this.#queues) {
+      const { pausedAt, concurrencyLimit, rateLimit, idleSince } = queue;
+      const isSet = pausedAt !== null || concurrencyLimit !== null || rateLimit !== null;
+      if (isSet || isInUse(name, idleSince ?? now)) queue.idleSince = null;
+      else if (idleSince === null) queue.idleSince = now;
+      else if (now - idleSince >= idleMs) this.retire(name);
+    }
   }
 }

@@ -31,6 +31,8 @@ import { aboutJob, MemorySetAside } from './memory-set-aside.js';
 import { rescueJobs } from './memory-rescue.js';
 import { MemoryStatistics } from './memory-statistics.js';
 
+const hourMs = 3_600_000;
+
 export interface MemoryStorageOptions {
   clock?: Clock;
   /** The oldest finished jobs beyond this many are forgotten, however young; 10 000 by default. */
@@ -50,6 +52,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly statistics = new MemoryStatistics(this.jobs, this.clock);
   readonly setAside = new MemorySetAside(this.clock);
   readonly #retention: MemoryRetention;
+  #idleQueuesRetiredAt = -Infinity;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
   /** @throws {RangeError} if a number of days is out of its bounds */
@@ -182,6 +185,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
 
   async maintain(): Promise<void> {
     this.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => this.jobs.trim(this.#retention));
+    await this.#retireIdleQueues();
   }
 
   onWakeUp(listener: (queue: string | null) => void): () => void {
@@ -196,6 +200,16 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
     return this.servers.register(description, onRequest, async () => {
       await this.rescue();
     });
+  }
+
+  /** Looks through all jobs, so once an hour is enough. */
+  async #retireIdleQueues(): Promise<void> {
+    const now = this.clock.now();
+    if (now - this.#idleQueuesRetiredAt < hourMs) return;
+    this.#idleQueuesRetiredAt = now;
+    const recurring = await this.recurring.list();
+    const served = this.servers.list().flatMap(({ queues }) => queues);
+    this.jobs.retireIdleQueues(new Set([...served, ...recurring.map(({ queue }) => queue)]));
   }
 
   /** How many of the jobs asked for the queue's limits allow now. */

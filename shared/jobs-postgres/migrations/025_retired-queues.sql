@@ -1,0 +1,159 @@
+-- Up Migration
+
+set local lock_timeout = '2s';
+
+-- A retired queue keeps its number, by which its history is found, and counts no longer among the queues. It is shown all the same
+-- while it holds unfinished jobs or a server takes jobs from it: one that enqueues does not look here, and housekeeping ends the
+-- retirement. `idle_since`: when housekeeping first saw it empty, without a server and without settings, if it still is.
+alter table queue add column retired_at timestamptz, add column idle_since timestamptz;
+
+-- The most queues there may be, as the process that was last given a number of its own has it, for those that enqueue from SQL.
+create table queue_cap (most integer not null);
+insert into queue_cap (most) values (10000);
+
+-- The number of a queue, which is made, or comes back, if there are fewer than `most` (null: than the cap); null otherwise.
+create function queue_number(queue text, most integer default null) returns integer language plpgsql as $$
+declare
+  number integer;
+begin
+  select id into number from longshore.queue as found where found.name = queue_number.queue and retired_at is null;
+  if number is null and (select count(*) from longshore.queue where retired_at is null)
+    < coalesce(queue_number.most, (select cap.most from longshore.queue_cap as cap)) then
+    insert into longshore.queue as found (name) values (queue_number.queue)
+    on conflict (name) do update set retired_at = null, idle_since = null
+    returning id into number;
+  end if;
+  return number;
+end
+$$;
+
+-- The queues that jobs were moved to after they were enqueued, by which the holder of a key is found: the key stays in the queue
+-- that the job came from.
+create table moved_job (
+  job_id uuid primary key,
+  queue_id integer not null
+);
+
+-- Gives a key to `new_id` unless an unfinished job holds it. Returns the id of the job that holds it then, and keeps the key locked
+-- until the transaction ends.
+create function take_unique_key(number integer, scope text, key text, new_id uuid) returns uuid language plpgsql as $$
+declare
+  holder record;
+begin
+  insert into longshore.job_unique as held (queue_id, scope, key, job_id, states)
+  values (number, take_unique_key.scope, take_unique_key.key, new_id, '{scheduled,awaiting,enqueued,processing}')
+  on conflict on constraint job_unique_pkey do update set job_id = held.job_id
+  returning held.job_id, held.states, coalesce(held.expires_at <= now(), false) as expired into holder;
+  if holder.job_id = new_id then
+    return new_id;
+  end if;
+  -- A statement of its own, which sees the job that another transaction has just committed with the key.
+  if not holder.expired and exists (
+    select from (
+      select coalesce((select queue_id from longshore.moved_job where job_id = holder.job_id), number) as queue_id
+    ) as place
+    cross join lateral (
+      select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
+      from longshore.job where queue_id = place.queue_id and id = holder.job_id
+      union all select 'enqueued' from longshore.job_held where queue_id = place.queue_id and id = holder.job_id
+      union all select 'scheduled' from longshore.job_waiting where queue_id = place.queue_id and id = holder.job_id
+      union all select 'awaiting' from longshore.job_awaiting where queue_id = place.queue_id and id = holder.job_id
+      union all select state from longshore.job_done where queue_id = place.queue_id and id = holder.job_id
+    ) as found
+    where state = any (holder.states)
+  ) then
+    return holder.job_id;
+  end if;
+  update longshore.job_unique as held
+  set job_id = new_id, states = '{scheduled,awaiting,enqueued,processing}', expires_at = null
+  where held.queue_id = number and held.scope = take_unique_key.scope and held.key = take_unique_key.key;
+  return new_id;
+end
+$$;
+
+-- As before; no more queues than `queue_cap` allows, and a key is held by a job that was moved, too.
+create or replace function enqueue(
+  name text,
+  args jsonb default '{}',
+  queue text default 'default',
+  priority integer default 0,
+  max_attempts integer default 10,
+  run_at timestamptz default null,
+  unique_key text default null,
+  concurrency_key text default null,
+  concurrency_limit integer default null
+) returns uuid language plpgsql as $$
+declare
+  new_id uuid := longshore.new_id();
+  number integer;
+  holder_id uuid;
+  meta jsonb;
+  place bigint;
+begin
+  if enqueue.name is null or enqueue.name !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' then
+    raise invalid_parameter_value using message = format('"%s" cannot name a job', enqueue.name);
+  end if;
+  if enqueue.queue is null or enqueue.queue !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' then
+    raise invalid_parameter_value using message = format('"%s" cannot name a queue', enqueue.queue);
+  end if;
+  if enqueue.args is null or enqueue.max_attempts not between 1 and 1000 then
+    raise invalid_parameter_value using message = 'args must not be null, and max_attempts is 1 to 1000';
+  end if;
+  if enqueue.priority not between -100 and 100 then
+    raise invalid_parameter_value using message = format('priority is -100 to 100, not %s', enqueue.priority);
+  end if;
+  if enqueue.run_at < '1970-01-01T00:00:00Z' or enqueue.run_at >= '10000-01-01T00:00:00Z' then
+    raise invalid_parameter_value using message = format('run_at is a time from 1970 to 9999, not %s', enqueue.run_at);
+  end if;
+  if jsonb_path_exists(enqueue.args, 'strict $.**{101}') then
+    raise invalid_parameter_value using message = 'args are nested more than 100 levels deep';
+  end if;
+  if octet_length(enqueue.args::text) > 67108864 then
+    raise invalid_parameter_value using message = 'args take more than 67108864 bytes as JSON';
+  end if;
+  if length(enqueue.unique_key) not between 1 and 200 or length(enqueue.concurrency_key) not between 1 and 200 then
+    raise invalid_parameter_value using message = 'a key has 1 to 200 characters';
+  end if;
+  if (enqueue.concurrency_key is null) <> (enqueue.concurrency_limit is null) or enqueue.concurrency_limit not between 1 and 10000 then
+    raise invalid_parameter_value using message = 'concurrency_key goes with concurrency_limit, which is 1 to 10000';
+  end if;
+  number := longshore.queue_number(enqueue.queue);
+  if number is null then
+    raise program_limit_exceeded using
+      message = format('There are %s queues, which is the most there may be: "%s" would be one more', (select most from longshore.queue_cap), enqueue.queue),
+      hint = 'Delete queues that are no longer used, or raise MAX_QUEUES (maxQueues).';
+  end if;
+  if enqueue.priority <> 0 then
+    update longshore.queue
+    set priorities = array(select distinct p from unnest(priorities || enqueue.priority::smallint) as p order by p)
+    where id = number and not priorities @> array[enqueue.priority::smallint];
+  end if;
+  if enqueue.unique_key is not null then
+    holder_id := longshore.take_unique_key(number, enqueue.name, enqueue.unique_key, new_id);
+    if holder_id <> new_id then
+      return holder_id;
+    end if;
+  end if;
+  if enqueue.concurrency_key is not null then
+    meta := jsonb_build_object('concurrencyKey', enqueue.concurrency_key, 'concurrencyLimit', enqueue.concurrency_limit);
+  end if;
+  if enqueue.run_at is not null then
+    insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta, enqueue.run_at);
+  elsif meta is null then
+    insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
+    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args)
+    returning seq into place;
+    insert into longshore.job_gap (queue_id, priority, first_seq, last_seq) values (number, enqueue.priority, place, place);
+  else
+    -- A server lets it in when its key has room.
+    insert into longshore.job_held (queue_id, id, name, priority, max_attempts, args, meta)
+    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta);
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    values (number, new_id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', enqueue.concurrency_key));
+  end if;
+  insert into longshore.job_count (queue_id, state, jobs)
+  values (number, case when enqueue.run_at is null then 'enqueued' else 'scheduled' end::longshore.job_state, 1);
+  return new_id;
+end
+$$;

@@ -1,0 +1,187 @@
+import { defineJob, idleQueueDays, JobClient, RecurringClient, TooManyQueuesError } from '@longshore/jobs';
+import type { TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { Database } from '../src/database.js';
+import { PostgresStorage } from '../src/index.js';
+import { databaseOptions } from '../src/postgres-options.js';
+import { retireIdleQueues, returnQueues } from '../src/sql/retire-queues.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const work = defineJob({ name: 'work' });
+
+describe('Retired queues on Postgres', () => {
+  let database: TestDatabase;
+  /** Two processes. */
+  let storage: PostgresStorage;
+  let other: PostgresStorage;
+  let direct: Database;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url, maxQueues: 3 });
+    other = new PostgresStorage({ url: database.url, maxQueues: 3 });
+    direct = new Database(databaseOptions({ url: database.url }));
+    await Promise.all([storage.open(), other.open()]);
+  });
+
+  afterEach(async () => {
+    await Promise.all([storage.close(), other.close(), direct.close()]);
+    await database.drop();
+  });
+
+  /** A queue of one cancelled job, which both processes know. */
+  async function idleQueue(queue: string): Promise<string> {
+    for (const process of [storage, other]) {
+      const { id } = await new JobClient(process).enqueue(work, {}, { queue });
+      await process.cancelJob(id);
+    }
+    return queue;
+  }
+
+  const rowOf = async (
+    queue: string,
+  ): Promise<{ id: number; retired: boolean; idle: boolean } | undefined> => {
+    const rows = await database.query<{ id: number; retired: boolean; idle: boolean }>(
+      `select id, retired_at is not null as retired, idle_since is not null as idle from longshore.queue where name = $1`,
+      [queue],
+    );
+    return rows[0];
+  };
+
+  const shown = async (): Promise<string[]> => (await storage.listQueues()).map(({ name }) => name);
+
+  const lookForIdle = (): Promise<unknown> => direct.query(retireIdleQueues, [idleQueueDays]);
+
+  /** Has housekeeping look at the queues, then again `days` later. */
+  async function pass(days: number): Promise<void> {
+    await lookForIdle();
+    await database.query(`update longshore.queue set idle_since = idle_since - $1 * interval '1 day'`, [
+      days,
+    ]);
+    await lookForIdle();
+  }
+
+  it('keep their numbers', async () => {
+    const before = await rowOf(await idleQueue('mail'));
+    await storage.deleteQueue('mail');
+    await new JobClient(storage).enqueue(work, {}, { queue: 'mail' });
+    expect((await rowOf('mail'))?.id).to.equal(before?.id);
+  });
+
+  it('are shown as soon as a process that has not heard of it enqueues', async () => {
+    await idleQueue('mail');
+    await storage.deleteQueue('mail');
+    const { id } = await new JobClient(other).enqueue(work, {}, { queue: 'mail' });
+    expect(await shown()).to.deep.equal(['mail']);
+    expect(await storage.findJob(id)).to.include({ queue: 'mail', state: 'enqueued' });
+  });
+
+  it('are shown, and their jobs handed out, when a transaction commits that had enqueued before', async () => {
+    await idleQueue('mail');
+    const connection = new pg.Client(database.url);
+    await connection.connect();
+    try {
+      await connection.query('begin');
+      const options = { queue: 'mail', transaction: connection };
+      const { id } = await new JobClient(other).enqueue(work, {}, options);
+      expect(await storage.deleteQueue('mail')).to.equal('deleted');
+      expect(await shown()).to.deep.equal([]);
+      await connection.query('commit');
+      expect(await shown()).to.deep.equal(['mail']);
+      const server = await storage.registerServer({
+        host: 'x',
+        pid: 1,
+        queues: ['mail'],
+        concurrency: 1,
+        timeoutMs: 60_000,
+      });
+      const claimed = await storage.claim({ serverId: server.id, queue: 'mail', limit: 1, leaseMs: 60_000 });
+      await server.unregister();
+      expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);
+    } finally {
+      await connection.end();
+    }
+  });
+
+  it('count again once housekeeping has seen that they hold jobs', async () => {
+    await idleQueue('mail');
+    await storage.deleteQueue('mail');
+    await new JobClient(other).enqueue(work, {}, { queue: 'mail' });
+    await storage.maintain();
+    expect(await rowOf('mail')).to.include({ retired: false });
+  });
+
+  it('count again once housekeeping has seen that a server takes jobs from them', async () => {
+    await idleQueue('mail');
+    await storage.deleteQueue('mail');
+    const description = { host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 };
+    const server = await other.registerServer(description);
+    await direct.query(returnQueues);
+    expect(await rowOf('mail')).to.include({ retired: false });
+    await server.unregister();
+  });
+
+  it('stay retired while nothing uses them', async () => {
+    await idleQueue('mail');
+    await storage.deleteQueue('mail');
+    await storage.maintain();
+    await direct.query(returnQueues);
+    expect(await rowOf('mail')).to.include({ retired: true });
+  });
+
+  it('make room for others, and need room to come back in a process that does not know them', async () => {
+    for (const queue of ['a', 'b', 'c']) await idleQueue(queue);
+    const enqueue = (process: PostgresStorage, queue: string): Promise<unknown> =>
+      new JobClient(process).enqueue(work, {}, { queue }).catch((error: unknown) => error);
+    expect(await enqueue(storage, 'd')).to.be.instanceOf(TooManyQueuesError);
+    await storage.deleteQueue('a');
+    expect(await enqueue(storage, 'd')).to.include({ created: true });
+    const third = new PostgresStorage({ url: database.url, maxQueues: 3 });
+    expect(await enqueue(third, 'a')).to.be.instanceOf(TooManyQueuesError);
+    await third.close();
+  });
+
+  it('were idle for 30 days', async () => {
+    await idleQueue('mail');
+    await pass(29.9);
+    expect(await shown()).to.deep.equal(['mail']);
+    await pass(0.2);
+    expect(await shown()).to.deep.equal([]);
+  });
+
+  const uses: Readonly<Record<string, () => Promise<unknown>>> = {
+    'holds jobs': () => new JobClient(storage).enqueue(work, {}, { queue: 'mail' }),
+    'is served': () =>
+      storage.registerServer({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
+    'is paused': () => storage.pauseQueue('mail'),
+    'is limited': () => storage.limitQueue('mail', { concurrencyLimit: 1 }),
+    'has a rate limit': () => storage.limitQueue('mail', { rateLimit: { jobs: 1, periodMs: 1_000 } }),
+    'is named by a recurring job': () =>
+      new RecurringClient(storage.recurring).addOrUpdate({
+        id: 'nightly',
+        definition: defineJob({ name: 'work', queue: 'mail' }),
+        args: {},
+        cron: '0 0 * * *',
+      }),
+  };
+  for (const [how, use] of Object.entries(uses)) {
+    it(`are none of which one ${how}`, async () => {
+      await idleQueue('mail');
+      await use();
+      await pass(100);
+      expect(await shown()).to.deep.equal(['mail']);
+    });
+  }
+
+  it('begin to be idle anew when a job has run between two looks', async () => {
+    await idleQueue('mail');
+    await lookForIdle();
+    await database.query(`update longshore.queue set idle_since = idle_since - interval '31 days'`);
+    await database.query(
+      `insert into longshore.throughput (queue_id, at, done, failed) select id, now(), 1, 0 from longshore.queue`,
+    );
+    await lookForIdle();
+    expect(await rowOf('mail')).to.include({ retired: false, idle: false });
+  });
+});

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { defineJob, idleQueueDays, JobClient, MemoryStorage, RecurringClient } from '../src/index.js';
+
+const dayMs = 86_400_000;
+const work = defineJob({ name: 'work', queue: 'mail' });
+
+describe('The idle queues of a memory storage', () => {
+  let nowMs: number;
+  let storage: MemoryStorage;
+
+  beforeEach(async () => {
+    nowMs = Date.now();
+    storage = new MemoryStorage({ clock: { now: () => nowMs } });
+    const { id } = await new JobClient(storage).enqueue(work, {});
+    await storage.cancelJob(id);
+  });
+
+  afterEach(() => storage.close());
+
+  /** Has housekeeping look at the queues, and again `days` later. */
+  async function pass(days: number): Promise<void> {
+    await storage.maintain();
+    nowMs += days * dayMs;
+    await storage.maintain();
+  }
+
+  const shown = async (): Promise<string[]> => (await storage.listQueues()).map(({ name }) => name);
+
+  it('are retired after 30 days', async () => {
+    await pass(idleQueueDays - 0.1);
+    expect(await shown()).to.deep.equal(['mail']);
+    await pass(0.2);
+    expect(await shown()).to.deep.equal([]);
+  });
+
+  const uses: Readonly<Record<string, () => Promise<unknown>>> = {
+    'holds jobs': () => new JobClient(storage).enqueue(work, {}),
+    'is served': () =>
+      storage.registerServer({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
+    'is paused': () => storage.pauseQueue('mail'),
+    'is limited': () => storage.limitQueue('mail', { concurrencyLimit: 1 }),
+    'is named by a recurring job': () =>
+      new RecurringClient(storage.recurring).addOrUpdate({
+        id: 'nightly',
+        definition: work,
+        args: {},
+        cron: '0 0 * * *',
+      }),
+  };
+  for (const [how, use] of Object.entries(uses)) {
+    it(`are none of which one ${how}`, async () => {
+      await use();
+      await pass(100);
+      expect(await shown()).to.deep.equal(['mail']);
+    });
+  }
+
+  it('begin to be idle anew when a job has ended between two looks', async () => {
+    await storage.maintain();
+    nowMs += 29 * dayMs;
+    const { id } = await new JobClient(storage).enqueue(work, {});
+    await storage.cancelJob(id);
+    await pass(29);
+    expect(await shown()).to.deep.equal(['mail']);
+  });
+});
