@@ -8,6 +8,7 @@ import {
   type JobState,
   type QueueLimits,
   type QueueSettings,
+  type TransactionClient,
 } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { findRowOn } from './job-in-transaction.js';
@@ -15,7 +16,8 @@ import { type JobRow, toJob } from './job-row.js';
 import { type LimitedQueues, seenValues } from './limited-queues.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { type Run, runAlone, runOn, runWithin } from './run.js';
+import { onceCommitted } from './once-committed.js';
+import { type Run, runAlone, runOf, runOn, runWithin } from './run.js';
 import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
 import * as sql from './sql/control-jobs.js';
 import { lockOneEditable } from './sql/edit-jobs.js';
@@ -109,13 +111,14 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#control(id, steps, options);
   }
 
-  async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
-    return (await this.#database.query(sql.pauseQueue, [name, ...seenValues(seen)])).length > 0;
+  async pauseQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    const run = runOf(this.#database, transaction);
+    return (await run(sql.pauseQueue, [name, ...seenValues(seen)])).length > 0;
   }
 
-  async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
-    const resumed = await this.#database.query(sql.resumeQueue, [name, ...seenValues(seen)]);
-    this.#wakeUps.announce(name);
+  async resumeQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    const resumed = await runOf(this.#database, transaction)(sql.resumeQueue, [name, ...seenValues(seen)]);
+    onceCommitted(transaction, () => this.#wakeUps.announce(name));
     return resumed.length > 0;
   }
 
@@ -191,8 +194,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    if (transaction === undefined) announce(result);
-    else transaction.afterCommit?.(() => announce(result));
+    onceCommitted(transaction, () => announce(result));
     return result;
   }
 }

@@ -143,8 +143,8 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     return this.#counters.totals();
   }
 
-  async findQueue(name: string): Promise<Queue | null> {
-    const row = await this.#queues.find(name);
+  async findQueue(name: string, transaction?: TransactionClient): Promise<Queue | null> {
+    const row = await this.#queues.find(name, transaction);
     return row === undefined ? null : ((await this.#toQueues([row], [row.id]))[0] ?? null);
   }
 

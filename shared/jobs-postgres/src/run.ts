@@ -16,6 +16,11 @@ export function runWithin(transaction: TransactionClient): Run {
   return async (statement, values) => (await transaction.query(statement.text, values)).rows;
 }
 
+/** In the caller's transaction, if there is one. */
+export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
+  return transaction === undefined ? runAlone(database) : runWithin(transaction);
+}
+
 /** All that it writes or, if it throws, nothing: the caller's transaction can go on. */
 export async function atOnce<Result>(
   transaction: TransactionClient,

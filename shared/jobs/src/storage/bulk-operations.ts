@@ -1,6 +1,7 @@
 import type { JobState } from '../job/state.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './storage.js';
+import type { TransactionClient } from './transaction.js';
 
 /** What can be done to many jobs at once, as the methods of `JobControl` do it to one. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
@@ -70,9 +71,11 @@ export interface BulkOperations {
   /**
    * Starts an operation. Resolves as soon as it is stored.
    *
+   * @param transaction of the caller's: the operation starts when it commits, and never if it rolls back. Memory storage has
+   * none: a `TypeError`
    * @throws {RangeError} if the action is none, there are too many ids, or the filter lets every job through
    */
-  start(order: BulkOrder): Promise<BulkOperation>;
+  start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation>;
   /** `null` if there is no such operation. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */

@@ -10,7 +10,9 @@ import {
 } from '../bulk-operations.js';
 import type { ControlResult, JobControl } from '../job-control.js';
 import type { Clock } from '../clock.js';
+import type { TransactionClient } from '../transaction.js';
 import { matcherOf } from './job-matcher.js';
+import { refuseTransaction } from './refuse-transaction.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
@@ -47,7 +49,8 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#setAside = setAside;
   }
 
-  async start(order: BulkOrder): Promise<BulkOperation> {
+  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
+    refuseTransaction(transaction);
     checkBulkOrder(order);
     const { action, filter, requestedBy = null } = order;
     const states = statesOfOrder(order);
