@@ -114,7 +114,13 @@ export * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
 export type * from './storage/failed-jobs.js';
 export type * from './storage/lease.js';
-export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
+export {
+  checkEditedBytes,
+  checkEdits,
+  editableStates,
+  type JobContent,
+  type JobEditing,
+} from './storage/job-editing.js';
 export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './storage/receipt.js';
 export { type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';

@@ -209,6 +209,8 @@ export interface JobPage {
 export interface ContinuationPage {
   readonly limit?: number;
   readonly after?: string;
+  /** As in {@link JobPageQuery}. */
+  readonly documents?: boolean;
 }
 
 export interface JobCount {

@@ -8,7 +8,7 @@ import type { BatchControlResult } from '../batch-store.js';
 import type { Batch } from '../../job/batch.js';
 import type { Server } from '../../job/job.js';
 import type { ControlOptions, ControlResult, JobControl, QueueSettings } from '../job-control.js';
-import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
+import { checkEditedBytes, checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
 import type { ServerControl, ServerControlResult } from '../server-control.js';
 import type { TransactionClient } from '../transaction.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
@@ -133,6 +133,10 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
   ): Promise<Job[]> {
     const records = ids.flatMap((id) => this.jobs.find(id) ?? []);
+    checkEditedBytes(
+      ids,
+      records.reduce((bytes, { args }) => bytes + Buffer.byteLength(args), 0),
+    );
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
     const edits = decide(current);
     checkEdits(current, edits);
