@@ -66,6 +66,10 @@ describe('An operation with an Idempotency-Key, whose answer cannot be kept', ()
     const requestOf = (id: string | undefined): string =>
       `select requested from longshore.server where id = '${id}'`;
     const [toCancel, toRun] = [await job(), await job()];
+    await database.query(`
+      insert into longshore.set_aside (role, key, job_id, error)
+      values ('bulk', 'cancel ${cancelled}', '${cancelled}', '{"name": "Error", "message": "odd", "stack": null}')`);
+    const [aside] = await storage.setAside.list({ limit: 1 });
     operations = {
       '/jobs/{jobId}/cancel': { path: `/jobs/${toCancel}/cancel`, effect: stateOf(toCancel) },
       '/jobs/{jobId}/retry': { path: `/jobs/${cancelled}/retry`, effect: stateOf(cancelled) },
@@ -92,6 +96,10 @@ describe('An operation with an Idempotency-Key, whose answer cannot be kept', ()
       '/recurring-jobs/{recurringJobId}/resume': {
         path: '/recurring-jobs/paused/resume',
         effect: pausedOf('recurring_job', 'id', 'paused'),
+      },
+      '/set-aside-items/{setAsideItemId}/retry': {
+        path: `/set-aside-items/${aside?.id}/retry`,
+        effect: 'select count(*)::integer as items from longshore.set_aside',
       },
       '/batches/{batchId}/cancel': {
         path: `/batches/${batch.id}/cancel`,

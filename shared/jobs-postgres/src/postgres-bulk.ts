@@ -1,5 +1,6 @@
 import {
   type BulkAction,
+  bulkKey,
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
@@ -142,7 +143,7 @@ export class PostgresBulkOperations implements BulkOperations {
       const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
       if (rows[0] === undefined) return null;
       return carryOn(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
-        const key = `${scope.order.action} ${jobId}`;
+        const key = bulkKey(scope.order.action, jobId);
         await this.#setAside.put(client, { role: 'bulk', key, queueId, jobId }, error);
       });
     });

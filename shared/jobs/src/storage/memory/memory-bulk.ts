@@ -9,6 +9,7 @@ import {
   statesOfOrder,
 } from '../bulk-operations.js';
 import type { ControlResult, JobControl } from '../job-control.js';
+import { bulkKey } from '../set-aside.js';
 import type { Clock } from '../clock.js';
 import type { TransactionClient } from '../transaction.js';
 import { matcherOf } from './job-matcher.js';
@@ -119,7 +120,7 @@ export class MemoryBulkOperations implements BulkOperations {
       const result = await verbs[action](this.#control, id);
       return result.outcome === 'ok' && result.changed;
     } catch (error) {
-      this.#setAside.put({ role: 'bulk', key: id, queue: job.queue, jobId: id }, error);
+      this.#setAside.put({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
       return false;
     }
   }

@@ -49,7 +49,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly audit = new MemoryAuditLog(this.clock);
   readonly statistics = new MemoryStatistics(this.jobs, this.clock);
-  readonly setAside = new MemorySetAside(this.clock);
+  readonly setAside = new MemorySetAside(this.clock, (order) => void this.bulk.start(order));
   readonly #retention: MemoryRetention;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
 
