@@ -104,6 +104,7 @@ export {
   type KeyResolution,
   keyName,
   noHolders,
+  KeyHeldError,
   resolveKeys,
 } from './storage/key-resolution.js';
 export { QueueAlarms } from './storage/queue-alarms.js';

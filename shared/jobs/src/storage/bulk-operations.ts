@@ -23,7 +23,7 @@ export interface BulkOrder {
   readonly action: BulkAction;
   /** Which jobs; with `id`, at most 1000. Every job is meant only by naming states, as a filter may be empty by mistake. */
   readonly filter: JobFilter;
-  /** Who asked for it, for those who look at it later; at most 200 characters. */
+  /** Who asked for it, for those who look at it later; at most 300 characters. */
   readonly requestedBy?: string | null;
 }
 
@@ -94,7 +94,7 @@ export function checkBulkOrder({ action, filter, requestedBy }: BulkOrder): void
     throw new RangeError('A bulk operation needs a filter; to mean every job, name the states');
   if ((filter.id?.length ?? 0) > maxIds)
     throw new RangeError(`A bulk operation takes at most ${maxIds} ids; a filter reaches more jobs`);
-  if ((requestedBy?.length ?? 0) > 200) throw new RangeError('requestedBy has at most 200 characters');
+  if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy has at most 300 characters');
 }
 
 /** The states in which the action finds jobs of the filter. */
