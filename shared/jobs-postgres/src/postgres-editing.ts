@@ -24,7 +24,6 @@ import {
 import { findJobs, sizeOfJobs } from './sql/find-jobs.js';
 import { findBareJobs } from './sql/listed-documents.js';
 import { moveReports } from './sql/job-reports.js';
-import { storedTypes } from './stored-value.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
@@ -70,7 +69,7 @@ export class PostgresEditing implements JobEditing {
       try {
         const jobs = await this.#database.transaction((client) => {
           const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
-            (await client.query({ ...statement, values, types: storedTypes })).rows as Row[];
+            (await client.query({ ...statement, values })).rows as Row[];
           return this.#edit(known, decide, run);
         });
         for (const queue of new Set(jobs.map((job) => job.queue))) this.#wakeUps.announce(queue);

@@ -15,7 +15,10 @@ export function metricsGuard(allowedHosts = ''): Koa.Middleware {
     const { host = '' } = context.req.headers;
     const name = host.replace(/:\d*$/, '').toLowerCase();
     const isServed = names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
-    if (context.path !== '/metrics' || isServed) return next();
+    if (context.path !== '/metrics' || isServed) {
+      await next();
+      return;
+    }
     context.status = 421;
     context.body = {
       reason: `The request is for the host "${host.slice(0, 200)}"; add it to ALLOWED_HOSTS if it is a name of this service`,
