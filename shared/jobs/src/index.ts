@@ -1,3 +1,4 @@
+export { mapInSlices } from './client/slices.js';
 export { JobClient, type JobClientOptions, type JobOrder } from './client/job-client.js';
 export type { EnqueuedJob, EnqueueOptions } from './client/enqueue-options.js';
 export { HandedOver } from './client/handed-over.js';
