@@ -83,9 +83,8 @@ export class JobEnqueuer {
     // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
-    return Promise.all(
-      items.map((item, index) => item ?? this.#foundItem(enqueued[index]?.id ?? '', transaction)),
-    );
+    const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
+    return Promise.all(items.map(async (item, place) => item ?? found(place)));
   }
 
   /** All or nothing; throws as {@link one} does. */

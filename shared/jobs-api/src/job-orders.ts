@@ -109,7 +109,7 @@ async function eachAskedInSlices<Given, Result>(
   const problems = new ProblemList();
   const results = await mapInSlices(list, (one, index) => resultOf(() => work(one), at(index), problems));
   problems.throwIfAny();
-  return results.flat(1) as Result[];
+  return results.flat(1);
 }
 
 /** Empty if it was refused, for problems that are added to those of others. */
