@@ -69,6 +69,34 @@ describe('JWTs', () => {
     expect(headers['www-authenticate']).to.contain('scope="write"');
   });
 
+  it('keep subjects apart that have their first 200 characters in common', async () => {
+    const scope = 'read write';
+    const common = 'x'.repeat(220);
+    const answers = [];
+    for (const sub of [`${common}1`, `${common}2`, `${common}1`]) {
+      const token = await tokenWith({ claims: { sub, scope } });
+      const json = { name: 'test', args: { waitMs: sub.endsWith('1') ? 1 : 2 } };
+      answers.push(
+        await api.call('POST', '/api/v1/jobs', { token, json, headers: { 'idempotency-key': 'one' } }),
+      );
+    }
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 201, 201]);
+    const [first, second, third] = answers.map((answer) => (answer.json() as { id: string }).id);
+    expect([first === second, first === third]).to.deep.equal([false, true]);
+  });
+
+  it('carry no more authority with a longer subject than OpenID Connect allows', async () => {
+    const statuses = [];
+    for (const length of [255, 256])
+      statuses.push((await read({ claims: { sub: 'x'.repeat(length) } })).status);
+    expect(statuses).to.deep.equal([200, 401]);
+  });
+
+  it('let a subject of 255 characters start what is carried out in bulk', async () => {
+    const token = await tokenWith({ claims: { sub: 'x'.repeat(255), scope: 'operate' } });
+    expect((await api.call('DELETE', '/api/v1/jobs?state=done', { token })).status).to.equal(204);
+  });
+
   it('without scopes allow nothing', async () => {
     expect((await read({ claims: { scope: undefined } })).status).to.equal(403);
   });

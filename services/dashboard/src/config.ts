@@ -3,6 +3,7 @@ import {
   dashboardVariables,
   databaseVariables,
   type Environment,
+  metricsVariables,
   proxyVariables,
   readConfig,
   serviceVariables,
@@ -11,6 +12,7 @@ import Type from 'typebox';
 
 const variables = Type.Object({
   ...serviceVariables,
+  ...metricsVariables,
   ...databaseVariables,
   ...dashboardVariables,
   ...proxyVariables,

@@ -5,6 +5,7 @@ import {
   databaseOptions,
   listen,
   type Logger,
+  metricsGuard,
   openStorage,
   type RunningService,
   storageHealth,
@@ -25,6 +26,7 @@ export async function startDashboard(
     setSecurityHeaders(context);
     return next();
   });
+  app.use(metricsGuard(config.ALLOWED_HOSTS));
   app.use(health.routes.routes());
   app.use(
     createDashboard({

@@ -2,6 +2,7 @@ import {
   type Config,
   databaseVariables,
   type Environment,
+  metricsVariables,
   readConfig,
   serverVariables,
   serviceVariables,
@@ -10,6 +11,7 @@ import Type from 'typebox';
 
 const variables = Type.Object({
   ...serviceVariables,
+  ...metricsVariables,
   ...databaseVariables,
   ...serverVariables,
   /** Of the health routes; there is nothing else to ask a worker. */

@@ -5,6 +5,7 @@ import {
   listen,
   loadApplication,
   type Logger,
+  metricsGuard,
   openStorage,
   type RunningService,
   storageHealth,
@@ -24,6 +25,7 @@ export async function startWorker(
   const database = createApplicationDatabase(options);
   const health = storageHealth('worker', storage);
   const app = new Koa();
+  app.use(metricsGuard(config.ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
 

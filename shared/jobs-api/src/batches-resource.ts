@@ -88,8 +88,11 @@ export function batchesResource(
         return toBatchItem(batch);
       },
       operations: {
-        cancel: async (id, _body, _context, check) => {
-          const result = await storage.cancelBatch(id, check && ((batch) => check(toBatchItem(batch))));
+        cancel: async (id, _body, { transaction }, check) => {
+          const result = await storage.cancelBatch(id, {
+            check: check && ((batch) => check(toBatchItem(batch))),
+            transaction,
+          });
           if (result.outcome === 'unknown') return undefined;
           if (result.outcome === 'illegal' && endOf(result.batch) !== 'cancelled')
             throw apiError(40902, 'A batch that has finished cannot be cancelled');

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BulkOperation, BulkOperations, BulkOrder } from '@longshore/jobs';
+import type { Transaction } from '@longshore/resources';
 
 /** Between looks at work that a server has taken over. */
 const lookMs = 20;
@@ -10,11 +11,24 @@ const lookMs = 20;
  * @throws {Error} if the operation failed; what it had done stays done
  */
 export async function carryOut(bulk: BulkOperations, order: BulkOrder): Promise<BulkOperation> {
-  const { id } = await bulk.start(order);
+  return endOf(bulk, await bulk.start(order));
+}
+
+/** Starts it in a transaction, and carries it out once that has committed; if this process dies, servers go on. */
+export async function carryOutLater(
+  bulk: BulkOperations,
+  order: BulkOrder,
+  transaction: Transaction,
+): Promise<void> {
+  const operation = await bulk.start(order, transaction);
+  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // its own record says what failed
+}
+
+async function endOf(bulk: BulkOperations, { id, action }: BulkOperation): Promise<BulkOperation> {
   for (;;) {
     const operation = await bulk.find(id);
     if (operation === null) throw new Error(`The bulk operation ${id} was started and cannot be found`);
-    if (operation.state === 'failed') throw new Error(`${order.action} failed: ${operation.error}`);
+    if (operation.state === 'failed') throw new Error(`${action} failed: ${operation.error}`);
     if (operation.state !== 'running') return operation;
     if (!(await bulk.advance())) await pause(lookMs);
   }

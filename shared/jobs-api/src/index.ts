@@ -20,6 +20,7 @@ import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
 import { serversResource } from './servers-resource.js';
+import { setAsideItemsResource } from './set-aside-items-resource.js';
 
 export { classifyStorageError } from './storage-error.js';
 
@@ -28,7 +29,7 @@ export interface JobsApiOptions {
     JobControl &
     JobEditing &
     ServerControl &
-    Pick<JobStorage, 'bulk' | 'recurring' | 'feed'>;
+    Pick<JobStorage, 'bulk' | 'recurring' | 'feed' | 'setAside'>;
   readonly client: JobClient;
   /** Of the same storage; by default one of its own. Close it before the listener: those who wait are answered then. */
   readonly events?: JobEvents;
@@ -55,5 +56,6 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     recurringJobsResource(storage, orders, jobs),
     batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
+    setAsideItemsResource(storage.setAside),
   ];
 }

@@ -6,6 +6,7 @@ import {
   type JobClient,
   type JobOrder,
   type JobReader,
+  mapInSlices,
   type TransactionClient,
 } from '@longshore/jobs';
 import { apiError, Existing } from '@longshore/resources';
@@ -67,7 +68,7 @@ export class JobEnqueuer {
     const enqueued = await asked(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
-    const item = await this.#itemOf(enqueued, transaction);
+    const item = storedItem(enqueued) ?? (await this.#foundItem(enqueued.id, transaction));
     return enqueued.created ? item : new Existing(item);
   }
 
@@ -76,12 +77,14 @@ export class JobEnqueuer {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
-      const scoped = orders.map((order) => shown(order, scope));
+      const scoped = await mapInSlices(orders, (order) => shown(order, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
     // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
-    return Promise.all(enqueued.map((job) => this.#itemOf(created.get(job.id) ?? job, transaction)));
+    const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
+    const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
+    return Promise.all(items.map(async (item, place) => item ?? found(place)));
   }
 
   /** All or nothing; throws as {@link one} does. */
@@ -96,7 +99,7 @@ export class JobEnqueuer {
       this.#orders,
       async (orders) => {
         await this.#backlog.admit(orders);
-        const scoped = orders.map((order) => within(order, scope));
+        const scoped = await mapInSlices(orders, (order) => within(order, scope));
         const [last] = scoped.slice(jobs.length);
         const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { followUp: last }) };
         return this.#client.enqueueBatch(batch, transaction);
@@ -105,12 +108,17 @@ export class JobEnqueuer {
     );
   }
 
-  async #itemOf(enqueued: EnqueuedJob, transaction: TransactionClient | undefined): Promise<Item> {
-    const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
-    const job = stored ?? (await this.#storage.findJob(enqueued.id, transaction));
+  async #foundItem(id: string, transaction: TransactionClient | undefined): Promise<Item> {
+    const job = await this.#storage.findJob(id, transaction);
     if (job !== null) return toJobItem(job);
-    throw apiError(40901, `The job ${enqueued.id} came with the same key, and has been deleted since`);
+    throw apiError(40901, `The job ${id} came with the same key, and has been deleted since`);
   }
+}
+
+/** `null`: it has to be looked up. */
+function storedItem(enqueued: EnqueuedJob): Item | null {
+  const job = enqueued instanceof HandedOver ? enqueued.asStored() : null;
+  return job === null ? null : toJobItem(job);
 }
 
 /** The order on behalf of a caller with this scope. */

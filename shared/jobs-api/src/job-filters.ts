@@ -6,7 +6,7 @@ import {
   nearest,
   timeBounds,
 } from '@longshore/jobs';
-import type { Filter, Selection } from '@longshore/resources';
+import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
 /** By what jobs are found, as the query says it. */
 export const jobFilters = {
@@ -83,4 +83,9 @@ function boundOf(time: string, match: Filter['match']): Date {
 function meanings(text: string): JsonValue[] {
   const isLiteral = /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?)$/.test(text);
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];
+}
+
+/** Whether an answer shows what jobs were given or returned. */
+export function asksForDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
+  return fields?.some((field) => field === 'args' || field === 'result') ?? true;
 }

@@ -4,6 +4,7 @@ import {
   InvalidArgumentsError,
   type JobDefinition,
   type JobOrder,
+  mapInSlices,
   UnknownParentError,
 } from '@longshore/jobs';
 import { ApiError, apiError, type Problem, ProblemList } from '@longshore/resources';
@@ -72,14 +73,14 @@ export async function askedAll<Result>(
   work: (orders: JobOrder[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = eachAsked(bodies, at, (body) => orders.orderOf(body));
+  const given = await eachAskedInSlices(bodies, at, (body) => orders.orderOf(body));
   return asked(async () => {
     try {
       return await work(given);
     } catch (error) {
       // The client names the first bad arguments; a caller wants to know of all.
       if (error instanceof InvalidArgumentsError)
-        eachAsked(given, at, ({ definition, args }) => definition.serialize(args));
+        await eachAskedInSlices(given, at, ({ definition, args }) => definition.serialize(args));
       throw error;
     }
   });
@@ -94,18 +95,33 @@ export function eachAsked<Given, Result>(
   work: (one: Given) => Result,
 ): Result[] {
   const problems = new ProblemList();
-  const results = list.flatMap((one, index) => {
-    try {
-      return [work(one)];
-    } catch (error) {
-      const found = problemsOf(error, at(index));
-      if (found.length === 0) throw error;
-      problems.addAll(found);
-      return [];
-    }
-  });
+  const results = list.flatMap((one, index) => resultOf(() => work(one), at(index), problems));
   problems.throwIfAny();
   return results;
+}
+
+/** The same in slices of time between which other requests are served. */
+async function eachAskedInSlices<Given, Result>(
+  list: readonly Given[],
+  at: Place,
+  work: (one: Given) => Result,
+): Promise<Result[]> {
+  const problems = new ProblemList();
+  const results = await mapInSlices(list, (one, index) => resultOf(() => work(one), at(index), problems));
+  problems.throwIfAny();
+  return results.flat(1);
+}
+
+/** Empty if it was refused, for problems that are added to those of others. */
+function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
+  try {
+    return [work()];
+  } catch (error) {
+    const found = problemsOf(error, at);
+    if (found.length === 0) throw error;
+    problems.addAll(found);
+    return [];
+  }
 }
 
 function refusal([first, ...rest]: readonly Problem[]): ApiError | undefined {

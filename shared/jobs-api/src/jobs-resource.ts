@@ -7,7 +7,14 @@ import {
   type JobStorage,
   statesOfAction,
 } from '@longshore/jobs';
-import { apiError, type CallContext, type Check, defineResource, type Resource } from '@longshore/resources';
+import {
+  apiError,
+  type CallContext,
+  type Check,
+  defineResource,
+  mostPageBytes,
+  type Resource,
+} from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { carryOut } from './bulk-work.js';
@@ -19,10 +26,8 @@ import { logsResource } from './logs-resource.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
+import { asksForDocuments } from './job-filters.js';
 import { seekPage } from './seek.js';
-
-/** A page of jobs ends when their arguments and results together exceed this. */
-const maxBytes = 4 * 1024 * 1024;
 
 interface JobsResourceParts {
   readonly storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>;
@@ -63,10 +68,15 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       list: async (query) => {
         const filter = toJobFilter(query);
         if (filter === null) return { items: [], total: 0 };
-        const documents = query.fields?.some((field) => field === 'args' || field === 'result') ?? true;
+        const documents = asksForDocuments(query);
         const [page, counted] = await Promise.all([
           seekPage(query, async (page) => {
-            const { jobs, cut } = await storage.listJobPage({ filter, ...page, documents, maxBytes });
+            const { jobs, cut } = await storage.listJobPage({
+              filter,
+              ...page,
+              documents,
+              maxBytes: mostPageBytes,
+            });
             return { rows: jobs, cut };
           }),
           query.count === 'none' ? undefined : storage.countJobs(filter),

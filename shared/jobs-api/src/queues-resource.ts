@@ -6,9 +6,18 @@ import {
   type JobStorage,
   type Queue,
 } from '@longshore/jobs';
-import { apiError, defineResource, type ItemChange, pageOf, type Resource } from '@longshore/resources';
+import {
+  apiError,
+  type CallContext,
+  type Check,
+  defineResource,
+  type ItemChange,
+  pageOf,
+  type Resource,
+  type Transaction,
+} from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
-import { carryOut } from './bulk-work.js';
+import { carryOut, carryOutLater } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
 
 const Counts = Type.Object(
@@ -65,18 +74,33 @@ export function queuesResource(
   storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>,
   jobs: Resource,
 ): Resource {
-  const find = async (name: string): Promise<Item | undefined> => {
-    const queue = await storage.findQueue(name);
+  const find = async (name: string, transaction?: Transaction): Promise<Item | undefined> => {
+    const queue = await storage.findQueue(name, transaction);
     return queue === null ? undefined : toQueueItem(queue);
   };
   /** Sets something of a queue that is still set as `set` has seen it; looks again if it is not. */
-  const change = async (name: string, set: (queue: Queue) => Promise<boolean>): Promise<Item | undefined> => {
+  const change = async (
+    name: string,
+    set: (queue: Queue) => Promise<boolean>,
+    transaction?: Transaction,
+  ): Promise<Item | undefined> => {
     for (;;) {
-      const queue = await storage.findQueue(name);
+      const queue = await storage.findQueue(name, transaction);
       if (queue === null) return undefined;
-      if (await set(queue)) return find(name);
+      if (await set(queue)) return find(name, transaction);
     }
   };
+  const setPaused =
+    (set: 'pauseQueue' | 'resumeQueue') =>
+    (name: string, _body: unknown, { transaction }: CallContext, check: Check<Item> | undefined) =>
+      change(
+        name,
+        async (queue) => {
+          check?.(toQueueItem(queue));
+          return storage[set](name, queue, transaction);
+        },
+        transaction,
+      );
   const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
     change(name, (queue) => storage.limitQueue(name, asked.apply(toQueueItem(queue)), queue));
   return defineResource({
@@ -95,7 +119,7 @@ export function queuesResource(
     storage: {
       seeks: true,
       list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
-      get: find,
+      get: (name) => find(name),
       delete: async (name, check) => {
         for (;;) {
           const queue = await storage.findQueue(name);
@@ -109,23 +133,17 @@ export function queuesResource(
       replace: limit,
       patch: limit,
       operations: {
-        pause: (name, _body, _context, check) =>
-          change(name, async (queue) => {
-            check?.(toQueueItem(queue));
-            return storage.pauseQueue(name, queue);
-          }),
-        resume: (name, _body, _context, check) =>
-          change(name, async (queue) => {
-            check?.(toQueueItem(queue));
-            return storage.resumeQueue(name, queue);
-          }),
-        purge: async (name, _body, { principal }, check) => {
-          const queue = await find(name);
+        pause: setPaused('pauseQueue'),
+        resume: setPaused('resumeQueue'),
+        purge: async (name, _body, { principal, transaction }, check) => {
+          const queue = await find(name, transaction);
           if (queue === undefined) return undefined;
           check?.(queue); // it is changed by nothing but what becomes of its jobs
           const filter = { queue: [name], state: unstarted };
-          await carryOut(storage.bulk, { action: 'cancel', filter, requestedBy: principal?.name ?? null });
-          return find(name);
+          const order = { action: 'cancel', filter, requestedBy: principal?.name ?? null } as const;
+          if (transaction === undefined) await carryOut(storage.bulk, order);
+          else await carryOutLater(storage.bulk, order, transaction);
+          return find(name, transaction);
         },
       },
     },

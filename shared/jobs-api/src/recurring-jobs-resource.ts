@@ -124,8 +124,10 @@ export function recurringJobsResource(
           const job = await recurring.trigger(id, { ...checkOf(check), transaction });
           return job === null ? undefined : withJob(toRecurringJobItem(job.recurringJob), job.id);
         },
-        pause: async (id, _body, _context, check) => itemOf(await recurring.pause(id, checkOf(check))),
-        resume: async (id, _body, _context, check) => itemOf(await recurring.resume(id, checkOf(check))),
+        pause: async (id, _body, { transaction }, check) =>
+          itemOf(await recurring.pause(id, { ...checkOf(check), transaction })),
+        resume: async (id, _body, { transaction }, check) =>
+          itemOf(await recurring.resume(id, { ...checkOf(check), transaction })),
       },
     },
   });

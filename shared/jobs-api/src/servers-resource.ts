@@ -1,11 +1,12 @@
 import {
+  type ControlOptions,
   type JobReader,
   type Server,
   type ServerControl,
   type ServerControlResult,
   serverStates,
 } from '@longshore/jobs';
-import { defineResource, pageOf, type Resource } from '@longshore/resources';
+import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time } from './fields.js';
 
@@ -72,13 +73,20 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
         return server === undefined ? undefined : toServerItem(server);
       },
       operations: {
-        quiet: async (id, _body, _context, check) =>
-          itemAfter(await storage.quietServer(id, check && ((server) => check(toServerItem(server))))),
-        stop: async (id, _body, _context, check) =>
-          itemAfter(await storage.stopServer(id, check && ((server) => check(toServerItem(server))))),
+        quiet: async (id, _body, context, check) =>
+          itemAfter(await storage.quietServer(id, optionsOf(check, context))),
+        stop: async (id, _body, context, check) =>
+          itemAfter(await storage.stopServer(id, optionsOf(check, context))),
       },
     },
   });
+}
+
+function optionsOf(
+  check: Check<Static<typeof ServerItem>> | undefined,
+  { transaction }: CallContext,
+): ControlOptions<Server> {
+  return { check: check && ((server) => check(toServerItem(server))), transaction };
 }
 
 function itemAfter(result: ServerControlResult): Static<typeof ServerItem> | undefined {

@@ -81,6 +81,7 @@ export class Database {
     this.#begin = pooled ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}` : begin;
     this.#pool = createPool({
       ...connectionConfig(options, plans),
+      types: storedTypes,
       max: options.poolSize,
       min: this.#keptOpen,
       maxLifetimeSeconds,
@@ -105,7 +106,7 @@ export class Database {
     if (this.options.disableGlobalLocks) return this.query<Row>(statement, values);
     return this.transaction(async (client) => {
       await this.lockQueues(client, [values[0]]);
-      return (await client.query<Row>({ ...statement, values, types: storedTypes })).rows;
+      return (await client.query<Row>({ ...statement, values })).rows;
     });
   }
 
@@ -231,8 +232,8 @@ export class Database {
   async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
     const { rows } =
       this.options.pooler === 'none'
-        ? await this.#pool.query<Row>({ ...query, types: storedTypes })
-        : await this.transactionOnce((client) => client.query<Row>({ ...query, types: storedTypes })); // for its settings
+        ? await this.#pool.query<Row>({ ...query })
+        : await this.transactionOnce((client) => client.query<Row>({ ...query })); // for its settings
     return rows;
   }
 }

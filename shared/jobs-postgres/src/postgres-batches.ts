@@ -4,6 +4,7 @@ import {
   type BatchControlResult,
   type BatchListQuery,
   type BatchReader,
+  type ControlOptions,
   type FinishedState,
   isFinished,
   isId,
@@ -13,10 +14,11 @@ import {
 } from '@longshore/jobs';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
-import type { Database } from './database.js';
+import type { Database, Statement } from './database.js';
+import { onceCommitted } from './once-committed.js';
 import type { Consequence } from './postgres-outbox.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { runAlone, runWithin } from './run.js';
+import { type Run, runOf } from './run.js';
 import {
   type BatchRow,
   cancelBatchJobs,
@@ -71,8 +73,7 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
 
   async findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null> {
     if (!isId(id)) return null;
-    const run = transaction === undefined ? runAlone(this.#reads) : runWithin(transaction);
-    const [row] = (await run(selectBatch, [id])) as readonly BatchRow[];
+    const [row] = (await runOf(this.#reads, transaction)(selectBatch, [id])) as readonly BatchRow[];
     return row === undefined ? null : toBatch(row);
   }
 
@@ -88,27 +89,35 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }
 
-  async cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult> {
-    const batch = await this.findBatch(id);
+  async cancelBatch(
+    id: string,
+    { check, transaction }: ControlOptions<Batch> = {},
+  ): Promise<BatchControlResult> {
+    const batch = await this.findBatch(id, transaction);
     if (batch === null) return { outcome: 'unknown' };
-    check?.(batch); // its counts follow what is cancelled now later, as those of all jobs that end
+    check?.(batch);
     if (batch.finishedAt !== null) return { outcome: 'illegal', batch };
+    const run = runOf(this.#database, transaction);
     let cancelled = 0;
     for (const { id: queueId } of await this.#queues.all()) {
       for (const statement of cancelBatchJobs) {
         for (let last = chunk; last === chunk; cancelled += last)
-          last = await this.#count(statement, [queueId, batch.id, chunk]);
+          last = await countOf(run, statement, [queueId, batch.id, chunk]);
       }
-      cancelled += await this.#count(cancelRunningOfBatch, [queueId, batch.id]);
+      cancelled += await countOf(run, cancelRunningOfBatch, [queueId, batch.id]);
     }
-    this.#announce(null);
-    return { outcome: 'ok', batch: (await this.findBatch(id)) ?? batch, changed: cancelled > 0 };
+    onceCommitted(transaction, () => this.#announce(null));
+    return {
+      outcome: 'ok',
+      batch: (await this.findBatch(id, transaction)) ?? batch,
+      changed: cancelled > 0,
+    };
   }
+}
 
-  async #count(statement: (typeof cancelBatchJobs)[number], values: unknown[]): Promise<number> {
-    const [row] = await this.#database.query<{ jobs: number }>(statement, values);
-    return row?.jobs ?? 0;
-  }
+async function countOf(run: Run, statement: Statement, values: unknown[]): Promise<number> {
+  const [row] = (await run(statement, values)) as readonly { jobs: number }[];
+  return row?.jobs ?? 0;
 }
 
 /** By how much the counts of each batch change. */

@@ -1,5 +1,6 @@
 import {
   type BulkAction,
+  bulkKey,
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
@@ -12,12 +13,15 @@ import {
   type StateCounts,
   statesOfOrder,
   StorageUnavailableError,
+  type TransactionClient,
 } from '@longshore/jobs';
 import type pg from 'pg';
 import { type Database, isOfData } from './database.js';
+import { onceCommitted } from './once-committed.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { runOf } from './run.js';
 import { bulkChunk, bulkNext, type ChunkRow, windowEnd } from './sql/bulk-chunk.js';
 import * as sql from './sql/bulk-operations.js';
 import {
@@ -62,20 +66,20 @@ export class PostgresBulkOperations implements BulkOperations {
     this.#announce = announce;
   }
 
-  async start(order: BulkOrder): Promise<BulkOperation> {
+  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
     checkBulkOrder(order);
     const matched = await this.#count(order);
     const { action, filter, requestedBy = null } = order;
-    const [row] = await this.#database.query<sql.BulkRow>(sql.insertBulk, [
+    const [row] = (await runOf(this.#database, transaction)(sql.insertBulk, [
       this.#ids.newId(),
       action,
       JSON.stringify(filter),
       requestedBy,
       matched?.count,
       matched?.exact,
-    ]);
+    ])) as readonly sql.BulkRow[];
     if (row === undefined) throw new Error('The bulk operation was not stored');
-    this.#announce(null);
+    onceCommitted(transaction, () => this.#announce(null));
     return sql.toBulkOperation(row);
   }
 
@@ -139,7 +143,7 @@ export class PostgresBulkOperations implements BulkOperations {
       const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
       if (rows[0] === undefined) return null;
       return carryOn(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
-        const key = `${scope.order.action} ${jobId}`;
+        const key = bulkKey(scope.order.action, jobId);
         await this.#setAside.put(client, { role: 'bulk', key, queueId, jobId }, error);
       });
     });

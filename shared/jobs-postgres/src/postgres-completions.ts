@@ -25,6 +25,7 @@ import {
   lockClaim,
 } from './sql/finish-jobs.js';
 import { transactionName } from './sql/servers.js';
+import { withUsualTypes } from './usual-types.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Column = (outcomes: readonly Outcome[]) => unknown[];
@@ -90,7 +91,7 @@ export class PostgresCompletions {
         ]);
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
-        const result = await work(client);
+        const result = await work(withUsualTypes(client));
         const linked = row.meta === null ? 'plain' : 'linked';
         await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
         return linked;

@@ -9,6 +9,7 @@ import {
   type QueueDeletion,
   type QueueLimits,
   type QueueSettings,
+  type TransactionClient,
 } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { findRowOn } from './job-in-transaction.js';
@@ -16,7 +17,8 @@ import { type JobRow, toJob } from './job-row.js';
 import { type LimitedQueues, seenValues } from './limited-queues.js';
 import type { PostgresReader } from './postgres-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
-import { type Run, runAlone, runOn, runWithin } from './run.js';
+import { onceCommitted } from './once-committed.js';
+import { type Run, runAlone, runOf, runOn, runWithin } from './run.js';
 import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
 import * as sql from './sql/control-jobs.js';
 import { lockOneEditable } from './sql/edit-jobs.js';
@@ -111,15 +113,17 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#control(id, steps, options);
   }
 
-  async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+  async pauseQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    const run = runOf(this.#database, transaction);
     const queueId = await this.#queues.idOf(name);
-    return (await this.#database.query(sql.pauseQueue, [queueId, ...seenValues(seen)])).length > 0;
+    return (await run(sql.pauseQueue, [queueId, ...seenValues(seen)])).length > 0;
   }
 
-  async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+  async resumeQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    const run = runOf(this.#database, transaction);
     const queueId = await this.#queues.idOf(name);
-    const resumed = await this.#database.query(sql.resumeQueue, [queueId, ...seenValues(seen)]);
-    this.#wakeUps.announce(name);
+    const resumed = await run(sql.resumeQueue, [queueId, ...seenValues(seen)]);
+    onceCommitted(transaction, () => this.#wakeUps.announce(name));
     return resumed.length > 0;
   }
 
@@ -203,8 +207,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    if (transaction === undefined) announce(result);
-    else transaction.afterCommit?.(() => announce(result));
+    onceCommitted(transaction, () => announce(result));
     return result;
   }
 }

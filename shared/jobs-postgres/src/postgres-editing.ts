@@ -1,4 +1,5 @@
 import {
+  checkEditedBytes,
   checkEdits,
   isId,
   type Job,
@@ -20,9 +21,9 @@ import {
   type LockedRow,
   moveReady,
 } from './sql/edit-jobs.js';
-import { findJobs } from './sql/find-jobs.js';
+import { findJobs, sizeOfJobs } from './sql/find-jobs.js';
 import { noteMoves } from './sql/job-reports.js';
-import { storedTypes } from './stored-value.js';
+import { findBareJobs } from './sql/listed-documents.js';
 import type { WakeUps } from './wake-ups.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
@@ -68,7 +69,7 @@ export class PostgresEditing implements JobEditing {
       try {
         const jobs = await this.#database.transaction((client) => {
           const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
-            (await client.query({ ...statement, values, types: storedTypes })).rows as Row[];
+            (await client.query({ ...statement, values })).rows as Row[];
           return this.#edit(known, decide, run);
         });
         for (const queue of new Set(jobs.map((job) => job.queue))) this.#wakeUps.announce(queue);
@@ -85,7 +86,7 @@ export class PostgresEditing implements JobEditing {
     decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
     run: Run,
   ): Promise<Job[]> {
-    const places = await this.#lock(await run<JobRow>(findJobs, [arrayOf(ids)]), run);
+    const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
     const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // as they are under the locks
     if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
       throw new MovedError();
@@ -103,6 +104,11 @@ export class PostgresEditing implements JobEditing {
   /** Queue by queue and table by table, each in the order of ids. */
   async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
     const places = new Map<string, Place>();
+    const [size] = await run<{ bytes: number }>(sizeOfJobs, [arrayOf(rows.map(({ id }) => id))]);
+    checkEditedBytes(
+      rows.map(({ id }) => id),
+      size?.bytes ?? 0,
+    );
     const queueIds = [...new Set(rows.map((row) => row.queue_id))].toSorted((left, right) => left - right);
     for (const queueId of queueIds) {
       const states = new Set(rows.filter((row) => row.queue_id === queueId).map(({ state }) => state));

@@ -23,7 +23,7 @@ import type { DatabaseClock } from './database-clock.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { checkParents, parentScopes, waitsForParents, withFollowed } from './linked-inserts.js';
-import { atOnce, type Run, runAlone, runOn, runWithin } from './run.js';
+import { atOnce, type Run, runOf, runOn } from './run.js';
 import { type JobRow, toJob } from './job-row.js';
 import { PostgresKeys } from './postgres-keys.js';
 import type { QueueDirectory } from './queue-directory.js';
@@ -85,7 +85,7 @@ export class PostgresIntake implements JobIntake {
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
   ): Promise<Date | null> {
-    const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
+    const run = runOf(this.#database, transaction);
     if (jobs.some(waitsForParents))
       await checkParents(jobs, batch, run, await parentScopes(jobs, this.#queues));
     if (transaction !== undefined) {

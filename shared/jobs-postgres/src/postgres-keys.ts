@@ -3,6 +3,7 @@ import {
   type JobKey,
   type JobState,
   type KeyHolder,
+  KeyHeldError,
   keyName,
   type KeyResolution,
   type NewJob,
@@ -11,6 +12,7 @@ import {
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { findRowOn } from './job-in-transaction.js';
 import type { Run } from './run.js';
 import { replacement } from './sql/replace-jobs.js';
 import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } from './sql/unique-keys.js';
@@ -58,10 +60,28 @@ export class PostgresKeys {
     const locked = await this.#lock(jobs, run);
     for (;;) {
       const places = await this.#placesOf(locked, run);
-      const resolution = resolveKeys(jobs, (queue, key) => holderOf(locked.get(keyName(queue, key)), places));
+      const resolution = await this.#resolved(jobs, run, (queue, key) =>
+        holderOf(locked.get(keyName(queue, key)), places),
+      );
       if (!(await this.#replace(resolution.replacements, places, run))) continue; // one has been claimed at this moment
       await this.#claim(resolution.claims, locked, run);
       return resolution;
+    }
+  }
+
+  async #resolved(
+    jobs: readonly NewJob[],
+    run: Run,
+    holder: Parameters<typeof resolveKeys>[1],
+  ): Promise<KeyResolution> {
+    try {
+      return resolveKeys(jobs, holder);
+    } catch (error) {
+      if (!(error instanceof KeyHeldError)) throw error;
+      const { holderId } = error;
+      const own = jobs.find(({ id }) => id === holderId);
+      const row = own === undefined ? await findRowOn(run, holderId) : undefined;
+      throw error.toCaller(own?.queue ?? (row && (await this.#queues.nameOf(row.queue_id))));
     }
   }
 

@@ -40,7 +40,7 @@ import { type DocumentsRow, findDocuments, findJob, findJobs } from './sql/find-
 import { isCounted, statesOf } from './sql/job-conditions.js';
 import { selectChildren } from './sql/job-links.js';
 import { holdsNone, isText, type ListRequest, type SearchScope } from './sql/job-search.js';
-import type { ListedDocuments, SparingRow } from './sql/listed-documents.js';
+import { findBareJobs, type ListedDocuments, type SparingRow } from './sql/listed-documents.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
 import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
@@ -105,11 +105,12 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   }
 
   async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
-    const { limit = 100, after = '00000000-0000-0000-0000-000000000000' } = page;
+    const { limit = 100, after = '00000000-0000-0000-0000-000000000000', documents = true } = page;
     if (!isId(id)) return [];
     const children = await this.#database.query<{ id: string }>(selectChildren, [id, limit, after]);
     if (children.length === 0) return [];
-    const rows = await this.#database.query<JobRow>(findJobs, [arrayOf(children.map((child) => child.id))]);
+    const find = documents ? findJobs : findBareJobs;
+    const rows = await this.#database.query<JobRow>(find, [arrayOf(children.map((child) => child.id))]);
     return this.#toJobs(rows);
   }
 
@@ -143,8 +144,8 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     return this.#counters.totals();
   }
 
-  async findQueue(name: string): Promise<Queue | null> {
-    const row = await this.#queues.find(name);
+  async findQueue(name: string, transaction?: TransactionClient): Promise<Queue | null> {
+    const row = await this.#queues.find(name, transaction);
     return row === undefined ? null : ((await this.#toQueues([row], [row.id]))[0] ?? null);
   }
 

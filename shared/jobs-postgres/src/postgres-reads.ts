@@ -105,8 +105,8 @@ export class PostgresReads implements JobReader {
     return this.parts.batches.countBatches();
   }
 
-  findQueue(name: string): Promise<Queue | null> {
-    return this.parts.reader.findQueue(name);
+  findQueue(name: string, transaction?: TransactionClient): Promise<Queue | null> {
+    return this.parts.reader.findQueue(name, transaction);
   }
 
   listQueues(): Promise<Queue[]> {

@@ -21,7 +21,8 @@ import { apart } from './isolation.js';
 import type { PostgresIntake } from './postgres-intake.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 import { nextDueAt, query, synchronize } from './recurring-synchronization.js';
-import { type Run, runAlone, runOn, runWithin } from './run.js';
+import { onceCommitted } from './once-committed.js';
+import { type Run, runOf, runOn, runWithin } from './run.js';
 import * as sql from './sql/recurring-jobs.js';
 import type { WakeUps } from './wake-ups.js';
 
@@ -56,10 +57,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
     const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
-    const run = transaction === undefined ? runAlone(this.#database) : runWithin(transaction);
+    const run = runOf(this.#database, transaction);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    if (transaction === undefined) this.#wakeUps.announce(null);
-    else transaction.afterCommit?.(() => this.#wakeUps.announce(null));
+    onceCommitted(transaction, () => this.#wakeUps.announce(null));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -156,24 +156,39 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
   }
 
-  async pause(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
-    const paused = await this.#database.transaction(async (client) => {
-      if ((await lockChecked(runOn(client), id, check)) === undefined) return undefined;
-      return (await query<Row>(client, sql.pauseRecurringJob, [id]))[0];
+  async pause(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    const paused = await this.#within(transaction, async (run) => {
+      if ((await lockChecked(run, id, check)) === undefined) return undefined;
+      return ((await run(sql.pauseRecurringJob, [id])) as readonly Row[])[0];
     });
     return paused === undefined ? null : sql.toRecurringJob(paused);
   }
 
-  async resume(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
-    const resumed = await this.#database.transaction(async (client) => {
-      const row = await lockChecked(runOn(client), id, check);
+  async resume(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    const resumed = await this.#within(transaction, async (run) => {
+      const row = await lockChecked(run, id, check);
       if (row === undefined || row.paused_at === null) return row;
       const next = nextDueAt(sql.toRecurringJob(row), row.now);
-      return (await query<Row>(client, sql.resumeRecurringJob, [id, next]))[0];
+      return ((await run(sql.resumeRecurringJob, [id, next])) as readonly Row[])[0];
     });
     if (resumed === undefined) return null;
-    this.#wakeUps.announce(null);
+    onceCommitted(transaction, () => this.#wakeUps.announce(null));
     return sql.toRecurringJob(resumed);
+  }
+
+  /** Several statements in the caller's transaction, or in one of the storage's. */
+  #within<Result>(
+    transaction: TransactionClient | undefined,
+    work: (run: Run) => Promise<Result>,
+  ): Promise<Result> {
+    if (transaction !== undefined) return work(runWithin(transaction));
+    return this.#database.transaction((client) => work(runOn(client)));
   }
 
   async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {

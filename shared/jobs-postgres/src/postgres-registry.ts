@@ -1,4 +1,5 @@
 import {
+  type ControlOptions,
   isId,
   type LeaseReader,
   type LivenessReader,
@@ -16,6 +17,7 @@ import type { Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
 import { Heartbeat } from './heartbeat.js';
 import type { QueueDirectory } from './queue-directory.js';
+import { type Run, runOf, runOn } from './run.js';
 import {
   deleteServer,
   insertServer,
@@ -89,29 +91,29 @@ export class PostgresRegistry
     return new Date(await this.#clock.read());
   }
 
-  quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
-    return this.#request(id, 'quiet', check);
+  quietServer(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.#request(id, 'quiet', options);
   }
 
-  stopServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
-    return this.#request(id, 'stop', check);
+  stopServer(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.#request(id, 'stop', options);
   }
 
   async #request(
     id: string,
     request: ServerRequest,
-    check: ((server: Server) => void) | undefined,
+    { check, transaction }: ControlOptions<Server> = {},
   ): Promise<ServerControlResult> {
     if (!isId(id)) return { outcome: 'unknown' };
-    const values = [id, request];
+    const ask = async (run: Run): Promise<readonly RequestedRow[]> => {
+      if (check !== undefined)
+        for (const server of (await run(lockServer, [id])) as readonly ServerRow[]) check(toServer(server));
+      return (await run(requestOfServer, [id, request])) as readonly RequestedRow[];
+    };
     const [row] =
-      check === undefined
-        ? await this.#database.query<RequestedRow>(requestOfServer, values)
-        : await this.#database.transaction(async (client) => {
-            const { rows } = await client.query<ServerRow>({ ...lockServer, values: [id] });
-            for (const server of rows) check(toServer(server));
-            return (await client.query<RequestedRow>({ ...requestOfServer, values })).rows;
-          });
+      check === undefined || transaction !== undefined
+        ? await ask(runOf(this.#database, transaction))
+        : await this.#database.transaction((client) => ask(runOn(client)));
     return row === undefined
       ? { outcome: 'unknown' }
       : { outcome: 'ok', server: toServer(row), changed: row.changed };

@@ -1,4 +1,8 @@
 import {
+  type Clock,
+  type ControlOptions,
+  IdSource,
+  orderOfAside,
   type SetAside,
   type SetAsideItem,
   type SetAsideListener,
@@ -6,9 +10,13 @@ import {
   type SetAsideRole,
   setAsideRoles,
   toJobError,
+  type TransactionClient,
 } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Database } from './database.js';
+import { onceCommitted } from './once-committed.js';
+import { type Run, runOf, runOn, runWithin } from './run.js';
+import { insertBulk } from './sql/bulk-operations.js';
 import * as sql from './sql/set-aside.js';
 
 /** What is set aside: of which role, what it is to that, and what it is about. */
@@ -26,8 +34,13 @@ export class PostgresSetAside implements SetAside {
   readonly #database: Database;
   readonly #listeners = new Set<SetAsideListener>();
 
-  constructor(database: Database) {
+  readonly #ids: IdSource;
+  readonly #announce: (queue: string | null) => void;
+
+  constructor(database: Database, clock: Clock, announce: (queue: string | null) => void) {
     this.#database = database;
+    this.#ids = new IdSource(clock);
+    this.#announce = announce;
   }
 
   /**
@@ -62,18 +75,15 @@ export class PostgresSetAside implements SetAside {
 
   async list({ limit, after }: SetAsideQuery): Promise<SetAsideItem[]> {
     const rows = await this.#database.query<sql.SetAsideRow>(sql.selectAside, [limit, numberOf(after)]);
-    return rows.map((row) => ({
-      id: row.id,
-      role: row.role,
-      key: row.key,
-      queue: row.queue,
-      jobId: row.job_id,
-      error: row.error,
-      failures: row.failures,
-      createdAt: row.created_at,
-      failedAt: row.failed_at,
-      retryAt: row.retry_at,
-    }));
+    return rows.map(toItem);
+  }
+
+  async find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null> {
+    const number = numberOf(id);
+    if (number === null) return null;
+    const run = runOf(this.#database, transaction);
+    const [row] = (await run(sql.findAside, [number])) as readonly sql.SetAsideRow[];
+    return row === undefined ? null : toItem(row);
   }
 
   async count(): Promise<Record<SetAsideRole, number>> {
@@ -83,12 +93,18 @@ export class PostgresSetAside implements SetAside {
     return counts;
   }
 
-  retry(id: string): Promise<boolean> {
-    return this.#change(sql.retryAside, id);
+  retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, async (run, item) => {
+      if (item.role !== 'bulk') return void (await run(sql.retryAside, [item.id]));
+      const { action, filter } = orderOfAside(item);
+      await run(sql.deleteAside, [item.id]);
+      await run(insertBulk, [this.#ids.newId(), action, JSON.stringify(filter), null, 1, true]);
+      onceCommitted(options?.transaction, () => this.#announce(null));
+    });
   }
 
-  discard(id: string): Promise<boolean> {
-    return this.#change(sql.discardAside, id);
+  discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, async (run, item) => void (await run(sql.discardAside, [item.id])));
   }
 
   listen(listener: SetAsideListener): () => void {
@@ -96,9 +112,23 @@ export class PostgresSetAside implements SetAside {
     return () => this.#listeners.delete(listener);
   }
 
-  async #change(statement: typeof sql.retryAside, id: string): Promise<boolean> {
+  async #change(
+    id: string,
+    { check, transaction }: ControlOptions<SetAsideItem> = {},
+    change: (run: Run, item: SetAsideItem) => Promise<void>,
+  ): Promise<boolean> {
     const number = numberOf(id);
-    return number !== null && (await this.#database.query(statement, [number])).length > 0;
+    if (number === null) return false;
+    const work = async (run: Run): Promise<boolean> => {
+      const [row] = (await run(sql.lockAside, [number])) as readonly sql.SetAsideRow[];
+      if (row === undefined) return false;
+      const item = toItem(row);
+      check?.(item);
+      await change(run, item);
+      return true;
+    };
+    if (transaction !== undefined) return work(runWithin(transaction));
+    return this.#database.transaction((client) => work(runOn(client)));
   }
 
   #tell({ role, key, jobId }: Aside, error: unknown, row: { fresh: boolean } | undefined): void {
@@ -107,6 +137,21 @@ export class PostgresSetAside implements SetAside {
     for (const listener of this.#listeners)
       listener({ role, key, jobId: jobId ?? null, error: toJobError(error) });
   }
+}
+
+function toItem(row: sql.SetAsideRow): SetAsideItem {
+  return {
+    id: row.id,
+    role: row.role,
+    key: row.key,
+    queue: row.queue,
+    jobId: row.job_id,
+    error: row.error,
+    failures: row.failures,
+    createdAt: row.created_at,
+    failedAt: row.failed_at,
+    retryAt: row.retry_at,
+  };
 }
 
 function valuesOf({ role, key, queueId, jobId, item }: Aside, error: unknown): unknown[] {

@@ -1,6 +1,7 @@
-import { type RateLimit, TooManyQueuesError } from '@longshore/jobs';
+import { type RateLimit, TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
+import { runOf } from './run.js';
 import { addPriorities } from './sql/scan-jobs.js';
 import { isShown } from './sql/shown-queues.js';
 
@@ -118,9 +119,9 @@ export class QueueDirectory {
     return name ?? `queue-${id}`;
   }
 
-  /** `undefined` if there is none, or it is retired. */
-  async find(name: string): Promise<QueueRow | undefined> {
-    const [row] = await this.#reads.query<QueueRow>(selectQueue, [name]);
+  /** `undefined` if there is none, or it is retired. A caller's transaction sees what it has written. */
+  async find(name: string, transaction?: TransactionClient): Promise<QueueRow | undefined> {
+    const [row] = (await runOf(this.#reads, transaction)(selectQueue, [name])) as readonly QueueRow[];
     return row;
   }
 

@@ -2,7 +2,6 @@ import { type NewRecurringJob, Schedule, type SynchronizationReport } from '@lon
 import type pg from 'pg';
 import type { Statement } from './database.js';
 import * as sql from './sql/recurring-jobs.js';
-import { storedTypes } from './stored-value.js';
 
 /** Makes the recurring jobs of an application those that its code defines. Locks in the order of ids, as every server does that starts at the same moment. */
 export async function synchronize(
@@ -41,7 +40,7 @@ export async function query<Result extends pg.QueryResultRow>(
   statement: Statement,
   values: unknown[] = [],
 ): Promise<Result[]> {
-  return (await client.query<Result>({ ...statement, values, types: storedTypes })).rows;
+  return (await client.query<Result>({ ...statement, values })).rows;
 }
 
 /** When a schedule is due next. */

@@ -1,7 +1,7 @@
 import type { TransactionClient } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Database, Statement } from './database.js';
-import { storedTypes } from './stored-value.js';
+import { storedRow } from './stored-value.js';
 
 /** Runs a statement and gives its rows. */
 export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
@@ -13,7 +13,14 @@ export function runAlone(database: Database): Run {
 
 /** In a transaction of the caller's. */
 export function runWithin(transaction: TransactionClient): Run {
-  return async (statement, values) => (await transaction.query(statement.text, values)).rows;
+  return async (statement, values) =>
+    // The caller's connection parses values its own way.
+    (await transaction.query(statement.text, values)).rows.map((row) => storedRow(row as object));
+}
+
+/** In the caller's transaction, if there is one. */
+export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
+  return transaction === undefined ? runAlone(database) : runWithin(transaction);
 }
 
 /** All that it writes or, if it throws, nothing: the caller's transaction can go on. */
@@ -35,11 +42,7 @@ export async function atOnce<Result>(
 /** In a transaction of the storage's. */
 export function runOn(client: pg.ClientBase): Run {
   return async (statement, values) => {
-    const { rows } = await client.query<Record<string, unknown>>({
-      ...statement,
-      values,
-      types: storedTypes,
-    });
+    const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
     return rows;
   };
 }

@@ -54,7 +54,7 @@ export function assembleStorage(options: PostgresOptions) {
   // Connections apart: what happens in transactions may need a queue's number, and must not wait for those that wait for it.
   const lookUps = new Database({ ...databaseOptions(options), poolSize: 2 }, indexPlans, 0);
   const queues = new QueueDirectory(lookUps, reads, mostQueues(options));
-  const setAside = new PostgresSetAside(database);
+  const setAside = new PostgresSetAside(database, clock, announce);
   const intake = new PostgresIntake(database, clock, queues, wakeUps);
   const limits = new LimitedQueues(database, queues, wakeUps);
   const claims = new PostgresClaims(database, queues, wakeUps, limits, setAside);

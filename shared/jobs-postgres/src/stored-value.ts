@@ -6,7 +6,7 @@ export class UnreadableTime extends Date {}
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;
 
-/** How values come out of the store's own rows: as ever, except that each time is one from 1970 to 9999. */
+/** How values come out of the store's own connections: as ever, except that each time is one from 1970 to 9999. */
 export const storedTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') => {
     const parse = pg.types.getTypeParser(oid, format) as (text: string) => unknown;
@@ -19,6 +19,15 @@ const utcPattern = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/u;
 /** Reads what Postgres writes for nearly every time, in 0.3 µs instead of the 0.7 µs of pg's parser; `undefined` for the rest. */
 function utcTime(text: string): Date | undefined {
   return utcPattern.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`) : undefined;
+}
+
+/** The same for a row that came over a connection of the caller's: no column of the store holds a number that is infinite. */
+export function storedRow<Row extends object>(row: Row): Row {
+  const isTimeOf = (value: unknown): boolean =>
+    value instanceof Date || value === Infinity || value === -Infinity;
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, isTimeOf(value) ? bounded(value) : value]),
+  ) as Row;
 }
 
 /** A time that stands in a document: as it says, or the nearest that can be shown. */

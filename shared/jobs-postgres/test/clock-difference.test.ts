@@ -1,11 +1,36 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { clockDifference } from '../src/clock-difference.js';
+import { PostgresStorage } from '../src/index.js';
+import { beat } from '../src/sql/servers.js';
+import { createStoreDatabase } from './support/store-database.js';
 
 describe('The difference of two clocks', () => {
   it('is positive for one that is ahead of the storage’s, negative for one that is behind', () => {
     expect(clockDifference(100_000, 90_010, 100_020)).to.equal(10_000);
     expect(clockDifference(100_000, 110_010, 100_020)).to.equal(-10_000);
   });
+
+  for (const days of [-366, 366]) {
+    it(`is one that a heartbeat can carry for a clock that is off by ${days} days`, async () => {
+      const database = await createStoreDatabase();
+      const storage = new PostgresStorage({ url: database.url });
+      await storage.open();
+      const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+      const registration = await storage.registerServer(description);
+      const now = Date.now();
+      const ahead = clockDifference(now + days * 86_400_000, now, now + days * 86_400_000);
+      const pool = new pg.Client(database.url);
+      await pool.connect();
+      const { rowCount } = await pool.query(beat.text, [registration.id, 0, 'running', ahead]);
+      const [server] = await storage.listServers();
+      await pool.end();
+      await registration.unregister();
+      await storage.close();
+      await database.drop();
+      expect([rowCount, server?.clockAheadMs]).to.deep.equal([1, Math.sign(days) * 2_147_483_647]);
+    });
+  }
 
   it('is not known if the answer took too long, or the clock was set meanwhile', () => {
     expect(clockDifference(100_000, 100_000, 101_001)).to.equal(null);

@@ -108,7 +108,8 @@ describe('Concurrency keys on Postgres', () => {
     await database.query('delete from longshore.job where queue_id > 0');
     const direct = new Database(databaseOptions({ url: database.url }));
     const retention = { done: 7, failed: 30, cancelled: 7 };
-    await new Housekeeping(direct, retention, new PostgresSetAside(direct)).noteRoom();
+    const setAside = new PostgresSetAside(direct, storage.clock, () => undefined);
+    await new Housekeeping(direct, retention, setAside).noteRoom();
     await direct.close();
     expect(await storage.settle(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');

@@ -1,5 +1,6 @@
 import type { Outcome } from '@longshore/jobs';
 import { expect } from 'chai';
+import { deleteOldAside } from '../src/sql/set-aside.js';
 import { accept, refuse, unbound } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
@@ -99,6 +100,41 @@ describe('On Postgres, what is poisoned', () => {
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, error: null });
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['cancelled', 'enqueued', 'cancelled']);
     expect((await store.setAside('bulk')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
+  });
+
+  it('is dealt with by an operation of its own when a retry is asked for after a bulk operation passed it over', async () => {
+    const [id] = [await store.enqueue(poison), await store.enqueue()];
+    await refuse(database, 'job_done');
+    await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
+    while (await storage.bulk.advance());
+    const retry = async (): Promise<void> => {
+      const [item] = await store.setAside('bulk');
+      expect(item).to.include({ jobId: id, retryAt: null });
+      expect(await storage.setAside.retry(item?.id ?? '')).to.equal(true);
+      while (await storage.bulk.advance());
+    };
+    await retry(); // fails again, and is set aside again
+    await accept(database);
+    await retry();
+    expect([await store.stateOf(id), await store.setAside('bulk')]).to.deep.equal(['cancelled', []]);
+  });
+
+  it('is kept for 30 days after a bulk operation passed it over, and not only until the next sweep', async () => {
+    await store.enqueue(poison);
+    await refuse(database, 'job_done');
+    await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
+    while (await storage.bulk.advance());
+    const age = (days: number): Promise<unknown> =>
+      database.query(`
+        update longshore.set_aside set failed_at = now() - interval '${days} days', retry_at = now() - interval '${days} days'`);
+    const left = async (): Promise<number> => {
+      await database.query(deleteOldAside.text);
+      return (await store.setAside('bulk')).length;
+    };
+    await age(29);
+    const before = await left();
+    await age(31);
+    expect([before, await left()]).to.deep.equal([1, 0]);
   });
 
   it('is passed over by bulk operations on selected jobs', async () => {

@@ -1,3 +1,4 @@
+export { mapInSlices } from './client/slices.js';
 export { JobClient, type JobClientOptions, type JobOrder } from './client/job-client.js';
 export type { EnqueuedJob, EnqueueOptions } from './client/enqueue-options.js';
 export { HandedOver } from './client/handed-over.js';
@@ -104,6 +105,7 @@ export {
   type KeyResolution,
   keyName,
   noHolders,
+  KeyHeldError,
   resolveKeys,
 } from './storage/key-resolution.js';
 export { QueueAlarms } from './storage/queue-alarms.js';
@@ -114,7 +116,13 @@ export * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
 export type * from './storage/failed-jobs.js';
 export type * from './storage/lease.js';
-export { checkEdits, editableStates, type JobContent, type JobEditing } from './storage/job-editing.js';
+export {
+  checkEditedBytes,
+  checkEdits,
+  editableStates,
+  type JobContent,
+  type JobEditing,
+} from './storage/job-editing.js';
 export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './storage/receipt.js';
 export { idleQueueDays, type RetentionDays, retentionOf } from './storage/retention.js';
 export type * from './storage/server-control.js';

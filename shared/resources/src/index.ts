@@ -45,6 +45,7 @@ export {
   type Page,
   type ResourceStorage,
 } from './resource/storage.js';
+export { mostPageBytes } from './query/page-bytes.js';
 export type { Database, Enqueue, Queryable, Transaction } from './table/database.js';
 export type { OperationCall, TableDeclaration } from './table/table.js';
 export type { Platform } from './table/table-storage.js';

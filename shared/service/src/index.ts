@@ -13,6 +13,7 @@ export { type HttpListener, listen } from './http-listener.js';
 export { createJobServer } from './job-server.js';
 export { loadApplication } from './load-application.js';
 export { createLogger, type Logger } from './logger.js';
+export { metricsGuard } from './metrics-guard.js';
 export { openStorage } from './open-storage.js';
 export { runService, type RunningService } from './run-service.js';
 export { readQueues } from './server-queues.js';
@@ -22,6 +23,7 @@ export { testJob, testJobHandler } from './test-job.js';
 export {
   dashboardVariables,
   databaseVariables,
+  metricsVariables,
   proxyVariables,
   serverVariables,
   serviceVariables,

@@ -15,6 +15,14 @@ export const serviceVariables = {
   LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
 };
 
+const host = String.raw`[\w-]+(\.[\w-]+)*`;
+
+/** Variables of a service whose numbers are all that it shows without credentials. */
+export const metricsVariables = {
+  /** Names by which `/metrics` may be asked for, besides `localhost` and addresses; comma-separated, without ports. */
+  ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^ *${host} *(, *${host} *)*$` })),
+};
+
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),

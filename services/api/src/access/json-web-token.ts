@@ -1,4 +1,4 @@
-import { apiError, type Principal, unauthorized } from '@longshore/resources';
+import { ApiError, apiError, type Principal, unauthorized } from '@longshore/resources';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { scopes } from './api-key.js';
 
@@ -16,6 +16,9 @@ export interface TokenIssuer {
 
 /** Signatures by a private key: with a shared secret, whoever can check a token could make one. */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
+
+/** As OpenID Connect has it. A longer one is not cut, for two people may have the beginning in common. */
+const longestSubject = 255;
 
 /** What is wrong with the token itself; anything else is wrong with the issuer's keys, or with us. */
 const refusals: Readonly<Record<string, string>> = {
@@ -48,13 +51,15 @@ export function tokenVerifier(
       const checked = { issuer, audience, clockTolerance, algorithms, requiredClaims: required };
       const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
       const { sub = '', scope } = payload;
+      if (sub.length > longestSubject)
+        throw unauthorized(`The claim sub of the token has more than ${longestSubject} characters`);
       const held = typeof scope === 'string' ? scope.split(' ') : [];
       return {
-        name: `subject ${sub.slice(0, 200)}`,
+        name: `subject ${sub}`,
         scopes: scopes.filter((known) => held.includes(scopePrefix + known)),
       };
     } catch (error) {
-      throw refusalOf(error) ?? unreachable(error, onUnreachable);
+      throw error instanceof ApiError ? error : (refusalOf(error) ?? unreachable(error, onUnreachable));
     }
   };
 }

@@ -92,6 +92,7 @@ export const rows = (places: Places): readonly Row[] => [
   operation(({ batch }) => `/batches/${batch}/cancel`),
   collection(() => '/job-definitions'),
   item(() => '/job-definitions/add'),
+  collection(() => '/set-aside-items'),
   collection(() => '/servers'),
   item(({ server }) => `/servers/${server}`),
   collection(({ server }) => `/servers/${server}/jobs`),

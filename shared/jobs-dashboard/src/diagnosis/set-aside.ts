@@ -32,11 +32,16 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
     return [
       {
         text: told`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
-        advice: `Everything else goes on.${more} It is tried again ${first.failures === 1 ? 'after a minute' : 'at growing intervals'}; correct its data, or cancel the job.`,
+        advice: `Everything else goes on.${more} ${retryOf(first)}; correct its data, or cancel the job.`,
         link: linkOf(first),
       },
     ];
   });
+}
+
+function retryOf({ retryAt, failures: times }: SetAsideItem): string {
+  if (retryAt === null) return 'It is not tried again by itself';
+  return `It is tried again ${times === 1 ? 'after a minute' : 'at growing intervals'}`;
 }
 
 function linkOf({ role, key, jobId }: SetAsideItem): string {

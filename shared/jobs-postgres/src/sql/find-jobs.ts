@@ -31,6 +31,15 @@ export const findJobs: Statement = {
   order by place`,
 };
 
+/** $1 ids. How many bytes what these jobs were given and returned takes. */
+export const sizeOfJobs: Statement = {
+  name: 'longshore-size-of-jobs',
+  text: `
+  select coalesce(sum(octet_length(found.args::text) + coalesce(octet_length(found.result::text), 0)), 0)::float8 as bytes
+  from unnest($1::uuid[]) as wanted (wanted_id)
+  cross join lateral (${jobWithId('wanted_id')}) as found`,
+};
+
 /** Of those that have not finished, the id alone is in no index: each queue is asked (of 1000, 5 ms) unless it is known, and only for what is not in history. */
 export function jobWithId(id: string, queue = 'null::integer'): string {
   return `

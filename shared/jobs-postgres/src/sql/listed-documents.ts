@@ -1,5 +1,6 @@
 import type { Statement } from '../database.js';
 import { jobWithId } from './find-jobs.js';
+import { progressOf } from './job-reports.js';
 
 /** Which arguments and results a list reads: all, none, or those that are small for certain, to read the others one after the other. */
 export type ListedDocuments = 'all' | 'none' | 'small';
@@ -34,6 +35,16 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
     `coalesce(pg_column_size(${alias}.args), 0) + coalesce(pg_column_size(${alias}.result), 0) as bytes`,
   ].join(', ');
 }
+
+/** The jobs with the ids $1, in their order, without what they were given and returned. */
+export const findBareJobs: Statement = {
+  name: 'longshore-find-bare-jobs',
+  text: `
+  select ${listedColumns('found', 'none')}, ${progressOf('found')}
+  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+  cross join lateral (${jobWithId('wanted_id')}) as found
+  order by place`,
+};
 
 /** What the jobs with the ids $1 in the queues $2 were given and returned, as text. */
 export const selectDocuments: Statement = {

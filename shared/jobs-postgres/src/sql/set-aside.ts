@@ -11,7 +11,7 @@ export interface SetAsideRow {
   failures: number;
   created_at: Date;
   failed_at: Date;
-  retry_at: Date;
+  retry_at: Date | null;
 }
 
 /** As `setAsideForMs` has it. */
@@ -72,17 +72,32 @@ export const deleteOldAside: Statement = {
   name: 'longshore-delete-old-aside',
   text: `
     delete from longshore.set_aside
-    where item is null and discarded_at is null and retry_at < now() - interval '1 hour'
+    where item is null and discarded_at is null and role <> 'bulk' and retry_at < now() - interval '1 hour'
+      or role = 'bulk' and failed_at < now() - interval '30 days'
       or discarded_at < now() - interval '30 days'`,
+};
+
+const columns = `aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
+      case when role <> 'bulk' then retry_at end as retry_at
+    from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id`;
+
+/** $1 id. */
+export const findAside: Statement = {
+  name: 'longshore-find-aside',
+  text: `select ${columns} where aside.id = $1 and discarded_at is null`,
+};
+
+/** $1 id. The same, held until the transaction ends. */
+export const lockAside: Statement = {
+  name: 'longshore-lock-aside',
+  text: `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
 };
 
 /** $1 limit, $2 the id to go on after, or null. */
 export const selectAside: Statement = {
   name: 'longshore-select-aside',
   text: `
-    select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at, retry_at
-    from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id
-    where discarded_at is null and ($2::bigint is null or aside.id < $2)
+    select ${columns} where discarded_at is null and ($2::bigint is null or aside.id < $2)
     order by aside.id desc limit $1`,
 };
 

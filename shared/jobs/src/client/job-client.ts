@@ -13,6 +13,7 @@ import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
 import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
 import { HandedOver } from './handed-over.js';
+import { mapInSlices } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
@@ -102,8 +103,9 @@ export class JobClient {
 
   async #enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
     const jobs: NewJob[] = [];
-    for (const { definition, args, options = {} } of orders)
-      jobs.push(this.#toNewJob(definition, args, options, jobs));
+    await mapInSlices(orders, ({ definition, args, options = {} }) =>
+      jobs.push(this.#toNewJob(definition, args, options, jobs)),
+    );
     const [first] = jobs;
     if (first === undefined) return [];
     // Storages may put what concurrent callers enqueue into one write.
@@ -111,7 +113,7 @@ export class JobClient {
       jobs.length === 1 && transaction === undefined
         ? await this.#intake.enqueue(first)
         : await this.#intake.enqueueMany(jobs, transaction);
-    return jobs.map((job) => new HandedOver(job, receipt));
+    return mapInSlices(jobs, (job) => new HandedOver(job, receipt));
   }
 
   /**
@@ -141,10 +143,10 @@ export class JobClient {
     checkCondition(when);
     const id = this.#ids.newId();
     const jobs: NewJob[] = [];
-    for (const { definition, args, options = {} } of order.jobs) {
+    await mapInSlices(order.jobs, ({ definition, args, options = {} }) => {
       const job = this.#toNewJob(definition, args, options, jobs);
       jobs.push({ ...job, meta: { ...job.meta, batchId: id } });
-    }
+    });
     const after = { parents: [id], when };
     const followUp =
       last === undefined
@@ -153,7 +155,7 @@ export class JobClient {
     const receipt = await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
     return {
       id,
-      jobs: jobs.map((job) => new HandedOver(job, receipt)),
+      jobs: await mapInSlices(jobs, (job) => new HandedOver(job, receipt)),
       followUp: followUp === null ? null : new HandedOver(followUp, receipt),
     };
   }

@@ -36,6 +36,22 @@ export function editing(bench: Bench): void {
     ],
   ];
 
+  it('refuses to change jobs at once that together have more than 16 MiB of arguments, and names the way out', async () => {
+    const queue = bench.newQueue();
+    const args = JSON.stringify({ text: 'x'.repeat(6 * 1024 * 1024) });
+    const jobs = [
+      await bench.enqueue(queue, { args }),
+      await bench.enqueue(queue, { args }),
+      await bench.enqueue(queue, { args }),
+    ];
+    const ids = jobs.map(({ id }) => id);
+    const error = await edit(ids, { priority: 3 }).catch((thrown: unknown) => thrown);
+    expect(String(error)).to.match(/^RangeError: These 3 jobs have .* change fewer of them at a time$/);
+    expect((await edit(ids.slice(0, 2), { priority: 3 })).map(({ priority }) => priority)).to.deep.equal([
+      3, 3,
+    ]);
+  });
+
   for (const [state, make] of states) {
     it(`changes arguments and priority of a job that is ${state}, and nothing else`, async () => {
       const { id } = await make(bench.newQueue());

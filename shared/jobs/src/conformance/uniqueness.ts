@@ -55,6 +55,25 @@ export function uniqueness(bench: Bench): void {
     expect(await bench.jobsOf(job.queue)).to.have.length(1);
   });
 
+  it('names the job that an idempotency key was used for to those who see its queue, and to nobody else', async () => {
+    const job = definition();
+    const options = { idempotencyKey: 'a' };
+    const elsewhere = bench.newQueue();
+    const first = await client().enqueue(job, { n: 1 }, options);
+    await bench.storage.editJobs([first.id], (current) => {
+      const { priority, args, runAt } = current.get(first.id) ?? expect.fail('it is gone');
+      const content = { queue: elsewhere, priority, args: JSON.stringify(args), runAt };
+      return new Map([[first.id, content]]);
+    });
+    const messages: string[] = [];
+    for (const scope of [undefined, [job.queue, elsewhere], [job.queue]]) {
+      const scoped = { ...options, ...(scope !== undefined && { scope }) };
+      messages.push(String(await problemOf(client().enqueue(job, { n: 2 }, scoped))));
+    }
+    expect(messages.map((text) => text.includes(first.id))).to.deep.equal([true, true, false]);
+    expect(messages[2]).to.match(/^IdempotencyConflictError: .* was used for a job of another name/);
+  });
+
   it('keeps keys, names of jobs and queues apart', async () => {
     const job = definition();
     const others = [defineJob({ name: 'other', queue: job.queue }), definition()];

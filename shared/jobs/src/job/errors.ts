@@ -68,11 +68,13 @@ export class UnknownParentError extends Error {
 export class DuplicateJobError extends Error {
   override readonly name = 'DuplicateJobError';
   readonly key: string;
-  /** The job that holds the key. */
-  readonly holderId: string;
+  /** The job that holds the key; `null` if it is in a queue that the caller cannot see. */
+  readonly holderId: string | null;
 
-  constructor(key: string, holderId: string) {
-    super(`Job ${holderId} holds the key "${key}"; nothing was enqueued`);
+  constructor(key: string, holderId: string | null) {
+    super(
+      `${holderId === null ? 'Another job' : `Job ${holderId}`} holds the key "${key}"; nothing was enqueued`,
+    );
     this.key = key;
     this.holderId = holderId;
   }
@@ -82,12 +84,13 @@ export class DuplicateJobError extends Error {
 export class IdempotencyConflictError extends Error {
   override readonly name = 'IdempotencyConflictError';
   readonly idempotencyKey: string;
-  /** The job that the key was first used for. */
-  readonly jobId: string;
+  /** The job that the key was first used for; `null` if it is in a queue that the caller cannot see. */
+  readonly jobId: string | null;
 
-  constructor(idempotencyKey: string, jobId: string) {
+  constructor(idempotencyKey: string, jobId: string | null) {
+    const job = jobId === null ? 'a job' : `job ${jobId},`;
     super(
-      `The idempotency key "${idempotencyKey}" was used for job ${jobId}, of another name or with other arguments; nothing was enqueued`,
+      `The idempotency key "${idempotencyKey}" was used for ${job} of another name or with other arguments; nothing was enqueued`,
     );
     this.idempotencyKey = idempotencyKey;
     this.jobId = jobId;

@@ -1,4 +1,5 @@
 import type { Batch, NewBatch } from '../job/batch.js';
+import type { ControlOptions } from './job-control.js';
 import type { Receipt } from './receipt.js';
 import type { JobCount } from './storage.js';
 import type { TransactionClient } from './transaction.js';
@@ -47,8 +48,7 @@ export type BatchControlResult =
 export interface BatchControl {
   /**
    * Cancels every job of the batch that has not finished, as `cancelJob` does: those that wait at once, running ones by request.
-   *
-   * @param check gets the batch as it is before anything is done; what it throws, nothing has been changed then, this rejects with
+   * The counts that a check gets follow what is cancelled later, as those of all jobs that end.
    */
-  cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult>;
+  cancelBatch(id: string, options?: ControlOptions<Batch>): Promise<BatchControlResult>;
 }

@@ -1,6 +1,7 @@
 import type { JobState } from '../job/state.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './storage.js';
+import type { TransactionClient } from './transaction.js';
 
 /** What can be done to many jobs at once, as the methods of `JobControl` do it to one. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
@@ -22,7 +23,7 @@ export interface BulkOrder {
   readonly action: BulkAction;
   /** Which jobs; with `id`, at most 1000. Every job is meant only by naming states, as a filter may be empty by mistake. */
   readonly filter: JobFilter;
-  /** Who asked for it, for those who look at it later; at most 200 characters. */
+  /** Who asked for it, for those who look at it later; at most 300 characters. */
   readonly requestedBy?: string | null;
 }
 
@@ -70,9 +71,11 @@ export interface BulkOperations {
   /**
    * Starts an operation. Resolves as soon as it is stored.
    *
+   * @param transaction of the caller's: the operation starts when it commits, and never if it rolls back. Memory storage has
+   * none: a `TypeError`
    * @throws {RangeError} if the action is none, there are too many ids, or the filter lets every job through
    */
-  start(order: BulkOrder): Promise<BulkOperation>;
+  start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation>;
   /** `null` if there is no such operation. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
@@ -91,7 +94,7 @@ export function checkBulkOrder({ action, filter, requestedBy }: BulkOrder): void
     throw new RangeError('A bulk operation needs a filter; to mean every job, name the states');
   if ((filter.id?.length ?? 0) > maxIds)
     throw new RangeError(`A bulk operation takes at most ${maxIds} ids; a filter reaches more jobs`);
-  if ((requestedBy?.length ?? 0) > 200) throw new RangeError('requestedBy has at most 200 characters');
+  if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy has at most 300 characters');
 }
 
 /** The states in which the action finds jobs of the filter. */

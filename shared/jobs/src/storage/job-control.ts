@@ -3,13 +3,13 @@ import type { QueueLimits } from '../job/queue-limits.js';
 import type { BatchControl } from './batch-store.js';
 import type { TransactionClient } from './transaction.js';
 
-/** The conditions under which something is done to a job. */
-export interface ControlOptions {
+/** The conditions under which something is done to a job, a batch or a server. */
+export interface ControlOptions<Subject = Job> {
   /**
-   * Gets the job as it is before anything is done to it; nobody else changes it in between. What it throws, nothing has been
+   * Gets the subject as it is before anything is done to it; nobody else changes it in between. What it throws, nothing has been
    * changed then, the control rejects with.
    */
-  readonly check?: ((job: Job) => void) | undefined;
+  readonly check?: ((subject: Subject) => void) | undefined;
   /** Of the caller's: what is done is done when it commits, and undone if it rolls back. Memory storage has none: a `TypeError`. */
   readonly transaction?: TransactionClient | undefined;
 }
@@ -56,10 +56,11 @@ export interface JobControl extends BatchControl {
    * Servers take no more jobs from a paused queue; those that run go on. Makes the queue if it does not exist.
    *
    * @param seen only if it is still paused or not as here, with these limits; `false`: it is not, and nothing was changed
+   * @param transaction as in {@link ControlOptions}
    */
-  pauseQueue(name: string, seen?: QueueSettings): Promise<boolean>;
+  pauseQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean>;
   /** The opposite of {@link pauseQueue}. */
-  resumeQueue(name: string, seen?: QueueSettings): Promise<boolean>;
+  resumeQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean>;
   /**
    * Sets or takes away limits of a queue, for all servers from their next look on; jobs that run go on. Makes the queue if
    * it does not exist.

@@ -16,6 +16,9 @@ export interface JobContent {
 /** The states in which jobs can be changed. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
+/** What several jobs that are changed at once were given may take so many bytes together, as JSON. */
+export const mostEditedBytes = 16 * 1024 * 1024;
+
 export interface JobEditing {
   /**
    * Changes jobs that do not run, all of them or none; nothing else happens to them in between. A ready job keeps its place
@@ -24,13 +27,24 @@ export interface JobEditing {
    * @param decide gets those of the jobs that exist as they are, by id, and gives the new content of some that are in one of
    * {@link editableStates}; what it throws, nothing has been changed then, this rejects with
    * @returns the jobs that `decide` gave content for, as they are then
-   * @throws {RangeError} if a queue has a name that it cannot have, a priority or a time is out of its bounds, or a job cannot be
-   * changed
+   * @throws {RangeError} if a queue has a name that it cannot have, a priority or a time is out of its bounds, a job cannot be
+   * changed, or several together have more than {@link mostEditedBytes}
    */
   editJobs(
     ids: readonly string[],
     decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
   ): Promise<Job[]>;
+}
+
+/**
+ * @param bytes of the arguments of all of them
+ * @throws {RangeError} if that is too much for more than one job
+ */
+export function checkEditedBytes(ids: readonly string[], bytes: number): void {
+  if (ids.length > 1 && bytes > mostEditedBytes)
+    throw new RangeError(
+      `These ${ids.length} jobs have ${bytes} bytes of arguments, more than the ${mostEditedBytes} that are changed at once: change fewer of them at a time`,
+    );
 }
 
 /** @throws {RangeError} if one of them is not there or cannot be changed, or what it is to become is out of bounds */

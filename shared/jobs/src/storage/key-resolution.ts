@@ -21,6 +21,36 @@ export interface KeyHolder {
   readonly fingerprint: string | null;
 }
 
+/** A job is refused because another one holds its key: thrown by {@link resolveKeys}, and not beyond a storage. */
+export class KeyHeldError extends Error {
+  readonly job: NewJob;
+  readonly key: JobKey;
+  readonly holderId: string;
+  readonly #isOtherJob: boolean;
+
+  constructor(job: NewJob, key: JobKey, holder: KeyHolder) {
+    super(`Job ${holder.jobId} holds the key "${key.key}"`);
+    this.job = job;
+    this.key = key;
+    this.holderId = holder.jobId;
+    this.#isOtherJob = key.fingerprint !== holder.fingerprint;
+  }
+
+  /**
+   * What the caller gets: a {@link DuplicateJobError} or an {@link IdempotencyConflictError}.
+   *
+   * @param holderQueue where the holder is; `undefined` if it was deleted
+   */
+  toCaller(holderQueue: string | undefined): Error {
+    const { scope = null } = this.job;
+    const isVisible = scope === null || (holderQueue !== undefined && scope.includes(holderQueue));
+    const shownId = isVisible ? this.holderId : null;
+    return this.#isOtherJob
+      ? new IdempotencyConflictError(this.key.key, shownId)
+      : new DuplicateJobError(this.key.key, shownId);
+  }
+}
+
 /** What is to be done about jobs that bring keys. */
 export interface KeyResolution {
   /** To be created, in their order. */
@@ -36,8 +66,7 @@ export interface KeyResolution {
  * Decides which of these jobs are created, as if they came one after the other.
  *
  * @param holderOf who holds a key of a queue before any of them
- * @throws {DuplicateJobError} if one must not be there twice and is
- * @throws {IdempotencyConflictError} if an idempotency key was used for something else
+ * @throws {KeyHeldError} if one must not be there twice and is, or an idempotency key was used for something else
  */
 export function resolveKeys(
   jobs: readonly NewJob[],
@@ -68,8 +97,8 @@ export function resolveKeys(
       continue;
     }
     const { jobId } = conflict;
-    if (key.fingerprint !== conflict.fingerprint) throw new IdempotencyConflictError(key.key, jobId);
-    if (key.onConflict === 'reject') throw new DuplicateJobError(key.key, jobId);
+    if (key.fingerprint !== conflict.fingerprint || key.onConflict === 'reject')
+      throw new KeyHeldError(job, key, conflict);
     if (key.onConflict === 'replace') {
       const first = created.get(jobId);
       if (first !== undefined) created.set(jobId, replaced(first, job));

@@ -79,9 +79,9 @@ export interface RecurringJobs {
   /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */
   trigger(id: string, options?: RecurringControlOptions): Promise<TriggeredJob | null>;
   /** It enqueues nothing until it is resumed. */
-  pause(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<RecurringJob | null>;
+  pause(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
   /** It goes on with the next due time from now; those that passed meanwhile were not missed. */
-  resume(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<RecurringJob | null>;
+  resume(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
   /**
    * Makes the recurring jobs of an application those that its code defines: adds, changes as {@link addOrUpdate} does and
    * removes, but touches nothing that is not the application's own.

@@ -1,4 +1,5 @@
 import type { Server } from '../job/job.js';
+import type { ControlOptions } from './job-control.js';
 
 /** What became of a request to a server. */
 export type ServerControlResult =
@@ -7,13 +8,10 @@ export type ServerControlResult =
   /** No such server runs. */
   | { readonly outcome: 'unknown' };
 
-/**
- * What operators ask of servers. A heartbeat goes out each third of a server's `timeoutMs`. `check` gets the server as it is
- * before anything is asked, and nobody else changes it in between; what it throws, nothing was asked then, these reject with.
- */
+/** What operators ask of servers. A heartbeat goes out each third of a server's `timeoutMs`. */
 export interface ServerControl {
   /** Has a server take no more jobs; those that run go on. Nothing takes this back but a new start of its process. */
-  quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult>;
+  quietServer(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
   /** Has a server stop in order, as by `JobServer.stop()`. */
-  stopServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult>;
+  stopServer(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
 }

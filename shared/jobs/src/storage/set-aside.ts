@@ -1,4 +1,7 @@
 import type { JobError } from '../job/job.js';
+import { type BulkAction, bulkActions, type BulkOrder } from './bulk-operations.js';
+import type { ControlOptions } from './job-control.js';
+import type { TransactionClient } from './transaction.js';
 
 /**
  * The background work that can set something aside:
@@ -35,8 +38,8 @@ export interface SetAsideItem {
   readonly failures: number;
   readonly createdAt: Date;
   readonly failedAt: Date;
-  /** When it is tried again. */
-  readonly retryAt: Date;
+  /** When it is tried again; `null` if only {@link SetAside.retry} does that: a bulk operation goes on without its item. */
+  readonly retryAt: Date | null;
 }
 
 export interface SetAsideQuery {
@@ -52,6 +55,19 @@ export const mostSetAside = 1_000;
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;
 
+/** How a job is called that a bulk operation passed over. */
+export function bulkKey(action: BulkAction, jobId: string): string {
+  return `${action} ${jobId}`;
+}
+
+/** What a bulk operation did not do to a job. @throws {Error} if the item is of another role */
+export function orderOfAside({ role, key, jobId }: Pick<SetAsideItem, 'role' | 'key' | 'jobId'>): BulkOrder {
+  const action = bulkActions.find((candidate) => key === bulkKey(candidate, jobId ?? ''));
+  if (role !== 'bulk' || action === undefined || jobId === null)
+    throw new Error(`"${key}" of the role ${role} is nothing that a bulk operation passed over`);
+  return { action, filter: { id: [jobId] } };
+}
+
 /** @param failures how often it has failed, 1 or more */
 export function setAsideForMs(failures: number): number {
   return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
@@ -59,20 +75,25 @@ export function setAsideForMs(failures: number): number {
 
 /**
  * What was set aside. Each item is tried again by itself after a minute, then at growing intervals up to an hour, and is gone
- * from here when that succeeds.
+ * from here when that succeeds. What a bulk operation passed over is kept for 30 days and tried again only by `retry`.
  */
 export interface SetAside {
   /** Newest first. */
   list(query: SetAsideQuery): Promise<SetAsideItem[]>;
   /** How many items of each role there are. */
   count(): Promise<Record<SetAsideRole, number>>;
-  /** Has an item tried again now. `false`: there is none with this id. */
-  retry(id: string): Promise<boolean>;
+  /** `null` if there is none with this id. A caller's transaction sees what it has written. */
+  find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
+  /**
+   * Has an item tried again by the next server that does such work. For what a bulk operation passed over this starts an
+   * operation on that job alone, and the item is gone unless that fails as well. `false`: there is none with this id.
+   */
+  retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
   /**
    * Gives an item up: it is not tried again, and gone from here. A job that it is about stays where it is, for an operator to
    * cancel or to run. `false`: there is none with this id.
    */
-  discard(id: string): Promise<boolean>;
+  discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
   /** Calls the listener when this process has set something aside for the first time. Returns the function that ends it. */
   listen(listener: SetAsideListener): () => void;
 }

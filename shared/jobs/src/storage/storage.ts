@@ -209,6 +209,8 @@ export interface JobPage {
 export interface ContinuationPage {
   readonly limit?: number;
   readonly after?: string;
+  /** As in {@link JobPageQuery}. */
+  readonly documents?: boolean;
 }
 
 export interface JobCount {
@@ -254,8 +256,8 @@ export interface JobReader extends TopicalReader {
    * after the one with the id `after`. Known for at least 30 days.
    */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
-  /** `null` if there is none. */
-  findQueue(name: string): Promise<Queue | null>;
+  /** `null` if there is none. A caller's transaction sees the settings that it has written; the counts are those that all see. */
+  findQueue(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /** By name. */
   listQueues(): Promise<Queue[]>;
   /** Running servers, oldest first. */

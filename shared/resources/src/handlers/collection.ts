@@ -10,7 +10,7 @@ import { pageLinks } from '../query/page-links.js';
 import type { ItemRecord } from '../resource/resource.js';
 import { type CallContext, Existing, type Page } from '../resource/storage.js';
 import { checkBody, requireFewElements } from '../validation/large-body.js';
-import { inSlices } from '../validation/slices.js';
+import { inSlices, mapInSlices } from '../validation/slices.js';
 import { validatorFor } from '../validation/validator.js';
 import type { Action, Call } from './call.js';
 import { served } from './served.js';
@@ -87,7 +87,8 @@ async function createItems(call: Call<'collection'>, elements: readonly unknown[
   return async (context) => {
     const items = await served(storage.createMany?.(bodies, context));
     const headers = { location: collectionUrl(call) };
-    return { status: 201, headers, body: items.map((item) => represent(resource, item)) };
+    const body = await mapInSlices(items, (item) => represent(resource, item));
+    return { status: 201, headers, body };
   };
 }
 
@@ -112,7 +113,8 @@ export async function replaceItems(call: Call<'collection'>): Promise<Action> {
   });
   return async (context) => {
     const items = await served(storage.replaceMany?.(changes, context));
-    return { status: 200, headers: {}, body: items.map((item) => represent(resource, item)) };
+    const body = await mapInSlices(items, (item) => represent(resource, item));
+    return { status: 200, headers: {}, body };
   };
 }
 

@@ -54,13 +54,14 @@ function lengthOf(links: readonly { readonly link: string }[]): number {
 
 function offsetTargets(
   { limit, offset }: CollectionQuery,
-  { items, total }: Page<ItemRecord>,
+  { items, total, cut = false }: Page<ItemRecord>,
 ): Record<string, string> {
   const last = lastOffset(limit, total) ?? offset;
-  const hasNext = total === undefined ? items.length === limit : offset + limit < total;
+  const end = offset + (cut ? items.length : limit);
+  const hasNext = cut || (total === undefined ? items.length === limit : end < total);
   return {
     ...(offset > 0 ? { prev: `offset=${Math.max(0, Math.min(offset - limit, last))}` } : {}),
-    ...(hasNext && offset + limit <= farthestOffset ? { next: `offset=${offset + limit}` } : {}),
+    ...(hasNext && end <= farthestOffset ? { next: `offset=${end}` } : {}),
   };
 }
 

@@ -14,6 +14,7 @@ import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
 import type { Database, Queryable } from './database.js';
 import type { Platform } from './table-storage.js';
+import { mostPageBytes } from '../query/page-bytes.js';
 import { inTransaction } from './transaction.js';
 
 /**
@@ -21,6 +22,22 @@ import { inTransaction } from './transaction.js';
  * has four letters: 0.4.
  */
 const similarityThreshold = '0.35';
+
+interface BoundedRow extends ItemRecord {
+  /** How many there would be without the bound. */
+  readonly rows_found: number;
+}
+
+/** The rows of a statement whose JSON together takes no more than a page may; the first one always. */
+function firstBytes(select: string, parameters: Parameters): string {
+  return `
+    select * from (
+      select found.*, row_number() over () as row_place, (count(*) over ())::integer as rows_found,
+        sum(octet_length(to_jsonb(found)::text)) over (rows unbounded preceding) as row_bytes
+      from (${select}) as found
+    ) as page
+    where row_place = 1 or row_bytes <= ${parameters.add(mostPageBytes)}`;
+}
 
 /** The SELECT side of a table: pages and single rows. */
 export class TableReader {
@@ -86,10 +103,8 @@ export class TableReader {
     conditions: readonly string[],
     parameters: Parameters,
     rest: string,
-    from = this.from,
-    selectList = this.#selectList,
   ): Promise<readonly ItemRecord[]> {
-    const sql = `select ${selectList} from ${from} where ${allOf(conditions)} ${rest}`;
+    const sql = `select ${this.#selectList} from ${this.from} where ${allOf(conditions)} ${rest}`;
     const { rows } = await connection.query(sql, parameters.values);
     return rows.map((row) => itemFromRow(this.#columns, row));
   }
@@ -110,12 +125,9 @@ export class TableReader {
     const order = orderBy(this.#columns, query.sort, reversed);
     // One row beyond the page tells whether there is more.
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const found =
-      limit === 0
-        ? []
-        : await this.select(connection, conditions, parameters, rest, this.from, this.#listOf(query));
-    const items = found.slice(0, limit);
-    const page = { items: reversed ? items.toReversed() : items, more: found.length > limit };
+    const select = `select ${this.#listOf(query)} from ${this.from} where ${allOf(conditions)} ${rest}`;
+    const found = await this.#bounded(connection, select, parameters, limit);
+    const page = { ...found, items: reversed ? found.items.toReversed() : found.items };
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
@@ -135,12 +147,23 @@ export class TableReader {
     );
     const order = `${matches.order}, ${orderBy(this.#columns, query.sort, false)}`;
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const found =
-      limit === 0
-        ? []
-        : await this.select(connection, [], parameters, rest, matches.from, this.#listOf(query));
-    const page = { items: found.slice(0, limit), more: found.length > limit };
+    const select = `select ${this.#listOf(query)} from ${matches.from} ${rest}`;
+    const page = await this.#bounded(connection, select, parameters, limit);
     return { ...page, ...(await this.#count(connection, query, page)) };
+  }
+
+  /** The first `limit` rows of a statement, as many as fit on a page. */
+  async #bounded(
+    connection: Queryable,
+    select: string,
+    parameters: Parameters,
+    limit: number,
+  ): Promise<{ items: readonly ItemRecord[]; more: boolean; cut: boolean }> {
+    if (limit === 0) return { items: [], more: false, cut: false };
+    const { rows } = await connection.query<BoundedRow>(firstBytes(select, parameters), parameters.values);
+    const items = rows.slice(0, limit).map((row) => itemFromRow(this.#columns, row));
+    const found = rows[0]?.rows_found ?? 0;
+    return { items, more: found > items.length, cut: items.length < Math.min(found, limit) };
   }
 
   /** The columns that a page needs: those asked for, and those by which cursors tell its place. */

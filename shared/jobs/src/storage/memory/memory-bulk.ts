@@ -9,8 +9,11 @@ import {
   statesOfOrder,
 } from '../bulk-operations.js';
 import type { ControlResult, JobControl } from '../job-control.js';
+import { bulkKey } from '../set-aside.js';
 import type { Clock } from '../clock.js';
+import type { TransactionClient } from '../transaction.js';
 import { matcherOf } from './job-matcher.js';
+import { refuseTransaction } from './refuse-transaction.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
@@ -47,7 +50,8 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#setAside = setAside;
   }
 
-  async start(order: BulkOrder): Promise<BulkOperation> {
+  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
+    refuseTransaction(transaction);
     checkBulkOrder(order);
     const { action, filter, requestedBy = null } = order;
     const states = statesOfOrder(order);
@@ -116,7 +120,7 @@ export class MemoryBulkOperations implements BulkOperations {
       const result = await verbs[action](this.#control, id);
       return result.outcome === 'ok' && result.changed;
     } catch (error) {
-      this.#setAside.put({ role: 'bulk', key: id, queue: job.queue, jobId: id }, error);
+      this.#setAside.put({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
       return false;
     }
   }

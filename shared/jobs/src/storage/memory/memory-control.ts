@@ -14,10 +14,12 @@ import type {
   QueueDeletion,
   QueueSettings,
 } from '../job-control.js';
-import { checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
+import { checkEditedBytes, checkEdits, type JobContent, type JobEditing } from '../job-editing.js';
 import type { ServerControl, ServerControlResult } from '../server-control.js';
+import type { TransactionClient } from '../transaction.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
 import { MemoryReader } from './memory-reader.js';
+import { refuseTransaction } from './refuse-transaction.js';
 
 /** What operators do. */
 export class MemoryControl extends MemoryReader implements JobControl, JobEditing, ServerControl {
@@ -40,7 +42,11 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  async cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult> {
+  async cancelBatch(
+    id: string,
+    { check, transaction }: ControlOptions<Batch> = {},
+  ): Promise<BatchControlResult> {
+    refuseTransaction(transaction);
     const batch = this.jobs.batches.find(id);
     if (batch === undefined) return { outcome: 'unknown' };
     check?.({ ...batch });
@@ -101,14 +107,16 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     });
   }
 
-  async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+  async pauseQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    refuseTransaction(transaction);
     const queue = this.jobs.queue(name);
     if (!isAsSeen(queue, seen)) return false;
     queue.pausedAt ??= new Date(this.clock.now());
     return true;
   }
 
-  async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
+  async resumeQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    refuseTransaction(transaction);
     const queue = this.jobs.queue(name);
     if (!isAsSeen(queue, seen)) return false;
     queue.pausedAt = null;
@@ -142,6 +150,10 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
   ): Promise<Job[]> {
     const records = ids.flatMap((id) => this.jobs.find(id) ?? []);
+    checkEditedBytes(
+      ids,
+      records.reduce((bytes, { args }) => bytes + Buffer.byteLength(args), 0),
+    );
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
     const edits = decide(current);
     checkEdits(current, edits);
@@ -168,12 +180,12 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     } else if (state !== 'awaiting' && runAt !== null) this.jobs.schedule(record, runAt, null);
   }
 
-  async quietServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
-    return this.servers.request(id, 'quiet', check);
+  async quietServer(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.servers.request(id, 'quiet', options);
   }
 
-  async stopServer(id: string, check?: (server: Server) => void): Promise<ServerControlResult> {
-    return this.servers.request(id, 'stop', check);
+  async stopServer(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.servers.request(id, 'stop', options);
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
@@ -188,8 +200,7 @@ export class MemoryControl extends MemoryReader implements JobControl, JobEditin
     { check, transaction }: ControlOptions = {},
     change: (record: JobRecord) => 'changed' | 'unchanged' | 'illegal',
   ): ControlResult {
-    if (transaction !== undefined)
-      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    refuseTransaction(transaction);
     const record = this.jobs.find(id);
     if (record === undefined) return { outcome: 'unknown' };
     check?.(toJob(record));

@@ -3,7 +3,7 @@ import { endOf, type NewBatch } from '../../job/batch.js';
 import type { ParentEnd } from '../../job/continuation.js';
 import type { JobError, NewJob } from '../../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../../job/state.js';
-import { bringsKeys, createdOf, resolveKeys } from '../key-resolution.js';
+import { bringsKeys, createdOf, KeyHeldError, type KeyResolution, resolveKeys } from '../key-resolution.js';
 import { checkShown, holdersToShow, type Receipt, receiptOf } from '../receipt.js';
 import type { TransitionReason } from '../../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
@@ -60,7 +60,7 @@ export class MemoryJobs {
       return receiptOf(new Date(now));
     }
     const stateOf = (id: string): JobState | undefined => this.#records.get(id)?.state;
-    const { created, holders, replacements, claims } = resolveKeys(jobs, (queue, key) =>
+    const { created, holders, replacements, claims } = this.#resolve(jobs, (queue, key) =>
       this.#keys.holderOf(queue, key, stateOf, now),
     );
     checkShown(jobs, holders, (id) => this.#records.get(id));
@@ -70,6 +70,17 @@ export class MemoryJobs {
     const records = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
     const shown = new Map(records.map((record) => [record.id, toJob(record)]));
     return { holders, shown, createdAt: created.length === 0 ? null : new Date(now) };
+  }
+
+  #resolve(...[jobs, holderOf]: Parameters<typeof resolveKeys>): KeyResolution {
+    try {
+      return resolveKeys(jobs, holderOf);
+    } catch (error) {
+      if (!(error instanceof KeyHeldError)) throw error;
+      const { holderId } = error;
+      const holder = jobs.find(({ id }) => id === holderId) ?? this.#records.get(holderId);
+      throw error.toCaller(holder?.queue);
+    }
   }
 
   #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {

@@ -59,7 +59,7 @@ export class MemoryReader implements JobReader {
 
   async listJobPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
     const jobs = await this.listJobs(query);
-    if (!documents) return { jobs: jobs.map((job) => ({ ...job, args: null, result: null })), cut: false };
+    if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
     let bytes = 0;
     const end = jobs.findIndex(({ args, result }, index) => {
       bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(JSON.stringify(result));
@@ -111,13 +111,15 @@ export class MemoryReader implements JobReader {
     return linesOf(this.jobs.find(jobId), { ...query, limit: Infinity }).length;
   }
 
-  async listContinuations(id: string, { limit = 100, after = '' }: ContinuationPage = {}): Promise<Job[]> {
-    return [...this.jobs.links.childrenOf(id.toLowerCase())]
+  async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
+    const { limit = 100, after = '', documents = true } = page;
+    const jobs = [...this.jobs.links.childrenOf(id.toLowerCase())]
       .toSorted(compare)
       .filter((child) => child > after)
       .flatMap((child) => this.jobs.find(child) ?? [])
       .slice(0, limit)
       .map(toJob);
+    return documents ? jobs : jobs.map(withoutDocuments);
   }
 
   async findBatch(id: string): Promise<Batch | null> {
@@ -230,4 +232,8 @@ function countStates(records: Iterable<JobRecord>): StateCounts {
   const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
   for (const { state } of records) counts[state]++;
   return counts;
+}
+
+function withoutDocuments(job: Job): Job {
+  return { ...job, args: null, result: null };
 }

@@ -18,6 +18,7 @@ import type {
   TriggeredJob,
 } from '../recurring-jobs.js';
 import type { Clock } from '../clock.js';
+import { refuseTransaction } from './refuse-transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
@@ -101,8 +102,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     id: string,
     { check, transaction }: RecurringControlOptions = {},
   ): Promise<TriggeredJob | null> {
-    if (transaction !== undefined)
-      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    refuseTransaction(transaction);
     const record = this.#checked(id, check);
     if (record === undefined) return null;
     const job = jobOf(record, record.args, this.#now());
@@ -110,7 +110,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
   }
 
-  async pause(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
+  async pause(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    refuseTransaction(transaction);
     const record = this.#checked(id, check);
     if (record === undefined) return null;
     record.pausedAt ??= this.#now();
@@ -118,7 +122,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return toRecurringJob(record);
   }
 
-  async resume(id: string, { check }: RecurringControlOptions = {}): Promise<RecurringJob | null> {
+  async resume(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    refuseTransaction(transaction);
     const record = this.#checked(id, check);
     if (record === undefined) return null;
     if (record.pausedAt !== null) {

@@ -1,9 +1,11 @@
 import { newId } from '../../job/id.js';
 import type { LostServer, Server } from '../../job/job.js';
 import type { ServerRequest } from '../../job/server-state.js';
+import type { ControlOptions } from '../job-control.js';
 import type { ServerControlResult } from '../server-control.js';
 import type { ServerDescription, ServerRegistration } from '../storage.js';
 import type { Clock } from '../clock.js';
+import { refuseTransaction } from './refuse-transaction.js';
 
 interface Entry {
   readonly server: Server;
@@ -94,7 +96,12 @@ export class MemoryServers {
     };
   }
 
-  request(id: string, request: ServerRequest, check?: (server: Server) => void): ServerControlResult {
+  request(
+    id: string,
+    request: ServerRequest,
+    { check, transaction }: ControlOptions<Server> = {},
+  ): ServerControlResult {
+    refuseTransaction(transaction);
     const entry = this.#entries.get(id);
     if (entry === undefined) return { outcome: 'unknown' };
     const { server, onRequest } = entry;

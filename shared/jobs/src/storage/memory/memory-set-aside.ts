@@ -1,6 +1,9 @@
 import { toJobError } from '../../job/failure.js';
+import type { BulkOrder } from '../bulk-operations.js';
+import type { ControlOptions } from '../job-control.js';
 import {
   mostSetAside,
+  orderOfAside,
   type SetAside,
   setAsideForMs,
   type SetAsideItem,
@@ -10,6 +13,8 @@ import {
   setAsideRoles,
 } from '../set-aside.js';
 import type { Clock } from '../clock.js';
+import type { TransactionClient } from '../transaction.js';
+import { refuseTransaction } from './refuse-transaction.js';
 
 /** What background work concerns itself with. */
 interface Subject {
@@ -21,15 +26,21 @@ interface Subject {
   readonly changedAt?: Date;
 }
 
+type Entry = SetAsideItem & { readonly discarded: boolean };
+
 /** Deals with items one by one, and sets aside those that fail. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
-  readonly #items = new Map<string, SetAsideItem & { readonly discarded: boolean }>();
+  readonly #items = new Map<string, Entry>();
   readonly #listeners = new Set<SetAsideListener>();
   #lastId = 0;
 
-  constructor(clock: Clock) {
+  readonly #startBulk: (order: BulkOrder) => void;
+
+  /** @param startBulk starts a bulk operation */
+  constructor(clock: Clock, startBulk: (order: BulkOrder) => void) {
     this.#clock = clock;
+    this.#startBulk = startBulk;
   }
 
   /** Does the work for one item, unless it is set aside. `undefined`: it failed, or is left alone for now. */
@@ -61,7 +72,7 @@ export class MemorySetAside implements SetAside {
       failures,
       createdAt: before?.createdAt ?? new Date(now),
       failedAt: new Date(now),
-      retryAt: new Date(now + setAsideForMs(failures)),
+      retryAt: subject.role === 'bulk' ? null : new Date(now + setAsideForMs(failures)),
     };
     this.#items.set(nameOf(subject), { ...item, discarded: false });
     if (before === undefined) for (const listener of this.#listeners) listener(item);
@@ -71,7 +82,7 @@ export class MemorySetAside implements SetAside {
   isLeftAlone({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
     if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
-    return item.discarded || item.retryAt.getTime() > this.#clock.now();
+    return item.discarded || (item.retryAt?.getTime() ?? 0) > this.#clock.now();
   }
 
   async list({ limit, after }: SetAsideQuery): Promise<SetAsideItem[]> {
@@ -79,7 +90,7 @@ export class MemorySetAside implements SetAside {
       .filter(({ id, discarded }) => !discarded && (after === undefined || Number(id) < Number(after)))
       .toSorted((one, other) => Number(other.id) - Number(one.id))
       .slice(0, limit)
-      .map(({ discarded: _discarded, ...item }) => item);
+      .map(shown);
   }
 
   async count(): Promise<Record<SetAsideRole, number>> {
@@ -89,12 +100,25 @@ export class MemorySetAside implements SetAside {
     >;
   }
 
-  async retry(id: string): Promise<boolean> {
-    return this.#change(id, { retryAt: new Date(this.#clock.now()) });
+  async find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null> {
+    refuseTransaction(transaction);
+    const [item] = await this.list({ limit: 1, after: String(Number(id) + 1) });
+    return item?.id === id ? item : null;
   }
 
-  async discard(id: string): Promise<boolean> {
-    return this.#change(id, { discarded: true });
+  async retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, (name, item) => {
+      if (item.role !== 'bulk') {
+        this.#items.set(name, { ...item, retryAt: new Date(this.#clock.now()) });
+        return;
+      }
+      this.#items.delete(name);
+      this.#startBulk(orderOfAside(item));
+    });
+  }
+
+  async discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, (name, item) => this.#items.set(name, { ...item, discarded: true }));
   }
 
   listen(listener: SetAsideListener): () => void {
@@ -106,14 +130,24 @@ export class MemorySetAside implements SetAside {
     return [...this.#items.values()].filter((item) => item.role === role && !item.discarded).length;
   }
 
-  #change(id: string, change: { retryAt: Date } | { discarded: true }): boolean {
+  #change(
+    id: string,
+    { check, transaction }: ControlOptions<SetAsideItem> = {},
+    change: (name: string, item: Entry) => void,
+  ): boolean {
+    refuseTransaction(transaction);
     for (const [name, item] of this.#items) {
       if (item.id !== id || item.discarded) continue;
-      this.#items.set(name, { ...item, ...change });
+      check?.(shown(item));
+      change(name, item);
       return true;
     }
     return false;
   }
+}
+
+function shown({ discarded: _discarded, ...item }: Entry): SetAsideItem {
+  return item;
 }
 
 function nameOf({ role, key }: Subject): string {

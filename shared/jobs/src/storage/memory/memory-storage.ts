@@ -17,6 +17,7 @@ import { type RetentionDays, retentionOf } from '../retention.js';
 import { QueueAlarms } from '../queue-alarms.js';
 import type { TransactionClient } from '../transaction.js';
 import { type Clock, systemClock } from '../clock.js';
+import { refuseTransaction } from './refuse-transaction.js';
 import { dueAt, endAttempt, holds, type JobRecord, letGo, toClaimedJob } from './job-record.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { keepReport } from './job-log.js';
@@ -50,7 +51,7 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly audit = new MemoryAuditLog(this.clock);
   readonly statistics = new MemoryStatistics(this.jobs, this.clock);
-  readonly setAside = new MemorySetAside(this.clock);
+  readonly setAside = new MemorySetAside(this.clock, (order) => void this.bulk.start(order));
   readonly #retention: MemoryRetention;
   #idleQueuesRetiredAt = -Infinity;
   readonly #alarms = new QueueAlarms((queue) => this.jobs.wake(queue));
@@ -81,14 +82,12 @@ export class MemoryStorage extends MemoryControl implements JobStorage {
   }
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
-    if (transaction !== undefined)
-      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    refuseTransaction(transaction);
     return this.jobs.add(jobs);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
-    if (transaction !== undefined)
-      throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    refuseTransaction(transaction);
     return this.jobs.addBatch(batch);
   }
 

@@ -1,0 +1,151 @@
+import { defineJob, JobClient } from '@longshore/jobs';
+import { PostgresStorage } from '@longshore/jobs-postgres';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { adminKey, type RunningApi, runApi } from './support/running-api.js';
+
+const work = defineJob({ name: 'work' });
+const later = { runAt: new Date('2100-01-01') };
+const cron = '0 0 1 1 *';
+
+/** The tables of the example: their operations are the toolkit's, and tested there. */
+const ofTheApplication = /^\/(customers|orders|cancellations|cars|tickets)\//;
+
+/** A row that the operation changes. */
+interface Operated {
+  readonly path: string;
+  /** What the operation changes; one row, and no two the same for different states of it. */
+  readonly effect: string;
+}
+
+const stateOf = (id: string): string => `
+  select state from (
+    select id, case when server_id is null then 'enqueued' else 'processing' end as state from longshore.job
+    union all select id, 'scheduled' from longshore.job_waiting
+    union all select id, state::text from longshore.job_done) as job
+  where id = '${id}'`;
+
+const pausedOf = (table: 'queue' | 'recurring_job', column: string, id: string): string =>
+  `select paused_at is not null as paused from longshore.${table} where ${column} = '${id}'`;
+
+describe('An operation with an Idempotency-Key, whose answer cannot be kept', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let api: RunningApi;
+  let operations: Record<string, Operated>;
+  let leave: () => Promise<void>;
+
+  const operate = async ({ path }: Operated, key: string): Promise<number> =>
+    (await api.call('PUT', `/api/v1${path}`, { token: adminKey, headers: { 'idempotency-key': key } }))
+      .status;
+
+  before(async () => {
+    database = await createTestDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    const client = new JobClient(storage);
+    const job = async (options: object = later): Promise<string> =>
+      (await client.enqueue(work, {}, options)).id;
+    const cancelled = await job();
+    await storage.cancelJob(cancelled);
+    const batch = await client.enqueueBatch({
+      jobs: [{ definition: work, args: {}, options: { ...later, queue: 'batches' } }],
+    });
+    const [ofBatch] = await storage.listJobs({ filter: { queue: ['batches'] }, limit: 1 });
+    const purged = await job({ queue: 'purged' });
+    for (const id of ['triggered', 'running', 'paused'])
+      await client.recurring.addOrUpdate({ id, definition: work, args: {}, cron });
+    await storage.recurring.pause('paused');
+    await storage.pauseQueue('still');
+    await storage.pauseQueue('moving');
+    await storage.resumeQueue('moving');
+    const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+    const servers = [await storage.registerServer(description), await storage.registerServer(description)];
+    leave = async () => void (await Promise.all(servers.map((server) => server.unregister())));
+    const [first, second] = servers.map(({ id }) => id);
+    const requestOf = (id: string | undefined): string =>
+      `select requested from longshore.server where id = '${id}'`;
+    const [toCancel, toRun] = [await job(), await job()];
+    await database.query(`
+      insert into longshore.set_aside (role, key, job_id, error)
+      values ('bulk', 'cancel ${cancelled}', '${cancelled}', '{"name": "Error", "message": "odd", "stack": null}')`);
+    const [aside] = await storage.setAside.list({ limit: 1 });
+    operations = {
+      '/jobs/{jobId}/cancel': { path: `/jobs/${toCancel}/cancel`, effect: stateOf(toCancel) },
+      '/jobs/{jobId}/retry': { path: `/jobs/${cancelled}/retry`, effect: stateOf(cancelled) },
+      '/jobs/{jobId}/run': { path: `/jobs/${toRun}/run`, effect: stateOf(toRun) },
+      '/queues/{queueName}/pause': {
+        path: '/queues/moving/pause',
+        effect: pausedOf('queue', 'name', 'moving'),
+      },
+      '/queues/{queueName}/resume': {
+        path: '/queues/still/resume',
+        effect: pausedOf('queue', 'name', 'still'),
+      },
+      '/queues/{queueName}/purge': { path: '/queues/purged/purge', effect: stateOf(purged) },
+      '/servers/{serverId}/quiet': { path: `/servers/${first}/quiet`, effect: requestOf(first) },
+      '/servers/{serverId}/stop': { path: `/servers/${second}/stop`, effect: requestOf(second) },
+      '/recurring-jobs/{recurringJobId}/trigger': {
+        path: '/recurring-jobs/triggered/trigger',
+        effect: `select count(*)::integer as jobs from longshore.job where meta ->> 'recurringJobId' = 'triggered'`,
+      },
+      '/recurring-jobs/{recurringJobId}/pause': {
+        path: '/recurring-jobs/running/pause',
+        effect: pausedOf('recurring_job', 'id', 'running'),
+      },
+      '/recurring-jobs/{recurringJobId}/resume': {
+        path: '/recurring-jobs/paused/resume',
+        effect: pausedOf('recurring_job', 'id', 'paused'),
+      },
+      '/set-aside-items/{setAsideItemId}/retry': {
+        path: `/set-aside-items/${aside?.id}/retry`,
+        effect: 'select count(*)::integer as items from longshore.set_aside',
+      },
+      '/batches/{batchId}/cancel': {
+        path: `/batches/${batch.id}/cancel`,
+        effect: stateOf(ofBatch?.id ?? ''),
+      },
+    };
+    api = await runApi({ STORAGE: 'postgres', DATABASE_URL: database.url });
+    await database.query(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
+      create trigger refuse before insert on longshore_api.kept_answer
+      for each row when (new.key like '% unkept') execute function refuse()`);
+  });
+
+  after(async () => {
+    await api.stop();
+    await leave();
+    await storage.close();
+    await database.drop();
+  });
+
+  it('is among those that are looked at here', async () => {
+    const document = (await api.call('GET', '/api/v1/openapi.json', { token: adminKey })).json() as {
+      paths: Record<string, { put?: { operationId: string } }>;
+    };
+    const paths = Object.entries(document.paths).filter(
+      ([path, { put }]) => put !== undefined && /\}\/[a-z-]+$/.test(path) && !ofTheApplication.test(path),
+    );
+    expect(paths.map(([path]) => path)).to.have.members(Object.keys(operations));
+  });
+
+  it('has no effect, and has it when it is sent again', async () => {
+    const seen: Record<string, unknown> = {};
+    const expected: Record<string, unknown> = {};
+    for (const [name, operated] of Object.entries(operations)) {
+      const effect = async (): Promise<unknown> => (await database.query(operated.effect))[0];
+      const before = await effect();
+      const refused = await operate(operated, 'unkept');
+      const unchanged = await effect();
+      const carriedOut = await operate(operated, name.replaceAll(/\W/g, '-'));
+      const after = await eventually(async () => {
+        const now = await effect();
+        return JSON.stringify(now) !== JSON.stringify(before) && now;
+      });
+      seen[name] = { refused, unchanged, carriedOut, changed: after !== undefined };
+      expected[name] = { refused: 500, unchanged: before, carriedOut: 200, changed: true };
+    }
+    expect(seen).to.deep.equal(expected);
+  });
+});

@@ -1,0 +1,63 @@
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
+import { unbound } from './support/poison.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const work = defineJob({ name: 'work', queue: 'work' });
+
+describe('Times of rows that no job can have', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+  let client: JobClient;
+  let connection: pg.Client;
+
+  before(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    client = new JobClient(storage);
+    connection = new pg.Client(database.url);
+    await connection.connect();
+  });
+
+  after(async () => {
+    await connection.end();
+    await storage.close();
+    await database.drop();
+  });
+
+  it('are read in a transaction of the caller as outside of it', async () => {
+    const { id } = await client.enqueue(work, {}, { delayMs: 60_000 });
+    await unbound(database, 'job_waiting');
+    await database.query(
+      `update longshore.job_waiting set run_at = 'infinity', created_at = '-infinity' where id = '${id}'`,
+    );
+    await connection.query('begin');
+    const within = await storage.findJob(id, connection);
+    await connection.query('rollback');
+    expect(within).to.deep.equal(await storage.findJob(id));
+    expect(within?.runAt).to.be.instanceOf(Date);
+  });
+
+  it("are as pg gives them in a handler's own statements", async () => {
+    let seen: unknown;
+    const handler = handleJob(work, async ({ transaction }) => {
+      await transaction(async (own) => {
+        const { rows } = await own.query(`select 'infinity'::timestamptz as at, $1::integer as one`, [1]);
+        [seen] = rows;
+      });
+    });
+    const server = new JobServer({ storage, handlers: [handler], queues: ['work'] });
+    await server.start();
+    try {
+      const { id } = await client.enqueue(work, {});
+      await eventually(async () => (await storage.findJob(id))?.state === 'done');
+    } finally {
+      await server.stop();
+    }
+    expect(seen).to.deep.equal({ at: Infinity, one: 1 });
+  });
+});

@@ -1,0 +1,27 @@
+import { isIP } from 'node:net';
+import type Koa from 'koa';
+import { listOf } from './config.js';
+
+/**
+ * Refuses a request for `/metrics` that is addressed to a name which this service does not have: a page in a browser that
+ * points its own name here (DNS rebinding) could read them. Addresses and `localhost` are always served, for no page can
+ * point those elsewhere.
+ *
+ * @param allowedHosts further names, comma-separated, without ports
+ */
+export function metricsGuard(allowedHosts = ''): Koa.Middleware {
+  const names = new Set(['localhost', ...listOf(allowedHosts).map((name) => name.toLowerCase())]);
+  return async (context, next) => {
+    const { host = '' } = context.req.headers;
+    const name = host.replace(/:\d*$/, '').toLowerCase();
+    const isServed = names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
+    if (context.path !== '/metrics' || isServed) {
+      await next();
+      return;
+    }
+    context.status = 421;
+    context.body = {
+      reason: `The request is for the host "${host.slice(0, 200)}"; add it to ALLOWED_HOSTS if it is a name of this service`,
+    };
+  };
+}
