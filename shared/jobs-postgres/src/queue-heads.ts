@@ -4,6 +4,9 @@ import type { Database } from './database.js';
 import { PacedScan } from './paced-scan.js';
 import { type HeadRow, mostHeads, selectHeads, selectHeadsFrom } from './sql/queue-heads.js';
 
+/** Reads from the head are paced if they take longer than this: more than a healthy database needs for thousands of queues. */
+const quickMs = 100;
+
 /** Where the ready jobs of a queue begin. */
 interface QueuePlaces {
   /** The first ready job of each priority that has one. */
@@ -26,7 +29,7 @@ export class QueueHeads {
   readonly #horizon = new CommitHorizon();
 
   /** @param newPace paces the reads from the head: those of all queues, and those of each */
-  constructor(database: Database, newPace = () => new PacedScan()) {
+  constructor(database: Database, newPace = () => new PacedScan(quickMs)) {
     this.#database = database;
     this.#newPace = newPace;
   }

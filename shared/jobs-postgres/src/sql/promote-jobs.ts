@@ -17,8 +17,8 @@ export interface DueRow {
   due_at: Timestamp | null;
 }
 
-/** Looks begin so much earlier than they would have to: clocks are set back, and times are read before they are written. */
-const margin = `interval '1 second'`;
+/** Looks begin so much earlier than they would have to: clocks differ, and a time is told before it is written. */
+const margin = `interval '5 seconds'`;
 
 /**
  * For each queue with waiting jobs, the first of them from a time on. $1 that time; $2 queues with another one, $3 which; $4 transactions,
