@@ -44,6 +44,10 @@ describe('A look for due jobs', () => {
       [queueId, count],
     );
 
+  /** The queues in which the next look finds a due job. */
+  const dueIn = async (scan: DueScan): Promise<number[]> =>
+    (await scan.look()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
+
   const promote = (): Promise<unknown> => database.query(promoteDue, [queueId, jobs, '-infinity']);
 
   it('does not pass the dead entries of promoted jobs again while a transaction stays open', async () => {
@@ -77,7 +81,7 @@ describe('A look for due jobs', () => {
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
     for (let looks = 0; looks < 5; looks++) {
-      expect((await later.look()).map(({ id }) => id)).to.deep.equal([queueId]);
+      expect(await dueIn(later)).to.deep.equal([queueId]);
       await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
     }
   });
@@ -89,7 +93,7 @@ describe('A look for due jobs', () => {
     const later = newScan(database);
     for (let looks = 0; looks < 3; looks++) await later.look();
     await other.query('rollback');
-    expect((await later.look()).map(({ id }) => id)).to.deep.equal([queueId]);
+    expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
   it('finds a job of a transaction that was under way during earlier looks', async () => {
@@ -98,15 +102,15 @@ describe('A look for due jobs', () => {
     const later = newScan(database);
     for (let looks = 0; looks < 5; looks++) await later.look();
     await other.query('commit');
-    expect((await later.look()).map(({ id }) => id)).to.deep.equal([queueId]);
+    expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
   it('finds a job scheduled for long ago when it begins at the head', async () => {
     const paced = new DueScan(database);
     await paced.look();
     await schedule(`now() - interval '1 year'`);
-    let found = await paced.look();
-    while (found.length === 0) found = await paced.look();
-    expect(found).to.have.length(1);
+    let found = await dueIn(paced);
+    while (found.length === 0) found = await dueIn(paced);
+    expect(found).to.deep.equal([queueId]);
   });
 });
