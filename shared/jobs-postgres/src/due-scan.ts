@@ -34,11 +34,12 @@ export class DueScan {
 
   /** In the order in which their first jobs are due. */
   look(): Promise<WaitingQueue[]> {
-    if (!this.#whole.isDue) return this.#lookFrom(this.#cursor);
-    return this.#whole.run(() => this.#lookFrom(DueCursor.start));
+    // While looks from the head are quick nobody needs marks, and servers of an idle database write nothing.
+    if (!this.#whole.isDue) return this.#lookFrom(this.#cursor, this.#cursor.isMarkDue);
+    return this.#whole.run(() => this.#lookFrom(DueCursor.start, false));
   }
 
-  async #lookFrom({ everywhere, earlier, underWay }: DueCursor): Promise<WaitingQueue[]> {
+  async #lookFrom({ everywhere, earlier, underWay }: DueCursor, makesMark: boolean): Promise<WaitingQueue[]> {
     const cursor = this.#cursor;
     const rows = await this.#database.query<DueRow>(nextDue, [
       everywhere,
@@ -46,7 +47,7 @@ export class DueScan {
       [...earlier.values()],
       arrayOf([...underWay.keys()]),
       [...underWay.values()],
-      cursor.isMarkDue,
+      makesMark,
     ]);
     const [first] = rows;
     if (first === undefined) throw new Error('Postgres did not tell the time');
