@@ -10,6 +10,7 @@ import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database, Statement } from './database.js';
+import { DueScan } from './due-scan.js';
 import type { LimitedQueues } from './limited-queues.js';
 import { PacedScan } from './paced-scan.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
@@ -19,7 +20,7 @@ import type { ScanStart } from './scan-cursor.js';
 import { type ClaimedRow, claimReady, type LimitedClaimedRow } from './sql/claim-jobs.js';
 import { releaseClaims, renewClaims, selectClaims } from './sql/hold-jobs.js';
 import { type Moving, QueueSweep } from './queue-sweep.js';
-import { nextDue, type PromotedRow, promoteDue, promoteSome, selectDue } from './sql/promote-jobs.js';
+import { type PromotedRow, promoteDue, promoteSome, selectDue } from './sql/promote-jobs.js';
 import {
   buryServers,
   busyQueues,
@@ -42,6 +43,7 @@ export class PostgresClaims {
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
   readonly #sweep: QueueSweep;
+  readonly #due: DueScan;
   readonly #rescues = new Map<number, PacedScan>();
 
   constructor(
@@ -52,6 +54,7 @@ export class PostgresClaims {
     setAside: PostgresSetAside,
   ) {
     this.#database = database;
+    this.#due = new DueScan(database);
     this.#sweep = new QueueSweep(database, setAside);
     this.#queues = queues;
     this.#wakeUps = wakeUps;
@@ -92,10 +95,11 @@ export class PostgresClaims {
   }
 
   async promoteDue(limit: number): Promise<PromotionReport> {
-    const waiting = await this.#database.query<{ id: number; due_in: number }>(nextDue);
+    const waiting = await this.#due.look();
     let promoted = 0;
-    for (const { id } of waiting.filter(({ due_in: dueIn }) => dueIn <= 0)) {
-      const rows = await this.#sweep.move<PromotedRow>(promoting, id, limit);
+    for (const { id, dueAt } of waiting) {
+      if (dueAt === null) continue;
+      const rows = await this.#sweep.move<PromotedRow>(promoting, id, limit, [dueAt]);
       const moved = rows.reduce((sum, row) => sum + row.promoted, 0);
       if (moved === 0) continue;
       promoted += moved;
@@ -103,8 +107,8 @@ export class PostgresClaims {
       if (rows.some(({ held }) => held)) this.#wakeUps.announce(null);
       if (moved === limit) return { promoted, nextDueMs: 0 };
     }
-    const next = waiting.find(({ due_in: dueIn }) => dueIn > 0);
-    return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.due_in ?? null) };
+    const next = waiting.find(({ dueAt }) => dueAt === null);
+    return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.dueInMs ?? null) };
   }
 
   /**

@@ -29,6 +29,7 @@ import type { DatabaseClock } from './database-clock.js';
 import { withDocuments } from './job-documents.js';
 import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueDirectory, QueueRow } from './queue-directory.js';
+import { QueueHeads } from './queue-heads.js';
 import { toQueue } from './queue-row.js';
 import { JobLocator } from './job-locator.js';
 import { noCounts, type PostgresCounters } from './postgres-counters.js';
@@ -43,7 +44,6 @@ import { holdsNone, isText, type ListRequest, type SearchScope } from './sql/job
 import { findBareJobs, type ListedDocuments, type SparingRow } from './sql/listed-documents.js';
 import { areNearAll, listJobs, listNearJobs } from './sql/list-jobs.js';
 import { selectWaitingNames } from './sql/orphans.js';
-import { type OldestReadyRow, selectOldestReady, selectOldestReadyOf } from './sql/queue-heads.js';
 import { selectServers, type ServerRow, toServer } from './sql/servers.js';
 
 /** What people look at. */
@@ -54,6 +54,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
   readonly #queues: QueueDirectory;
   readonly #counters: PostgresCounters;
   readonly #locator: JobLocator;
+  readonly #heads: QueueHeads;
   readonly #sameTick = new SameTick();
 
   /** @param searches for what nobody can foresee the cost of */
@@ -70,6 +71,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     this.#queues = queues;
     this.#counters = counters;
     this.#locator = new JobLocator(database);
+    this.#heads = new QueueHeads(database);
   }
 
   async findJob(id: string, transaction?: TransactionClient): Promise<Job | null> {
@@ -146,7 +148,7 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
 
   async findQueue(name: string, transaction?: TransactionClient): Promise<Queue | null> {
     const row = await this.#queues.find(name, transaction);
-    return row === undefined ? null : ((await this.#toQueues([row], [row.id]))[0] ?? null);
+    return row === undefined ? null : ((await this.#toQueues([row], row.id))[0] ?? null);
   }
 
   listQueues(): Promise<Queue[]> {
@@ -225,23 +227,21 @@ export class PostgresReader implements Omit<JobReader, keyof TopicalReader> {
     };
   }
 
-  /** @param queueIds of all of them, unless it is all that there are */
+  /** @param queueId of the queue, if it is one; `null`: of all that there are */
   async #toQueues(
     rows: readonly QueueRow[] | Promise<readonly QueueRow[]>,
-    queueIds?: readonly number[],
+    queueId: number | null = null,
   ): Promise<Queue[]> {
-    const oldestReady = queueIds === undefined ? selectOldestReady : selectOldestReadyOf(queueIds);
     const [queues, counts, oldest, servers] = await Promise.all([
       rows,
-      this.#counters.byQueue(queueIds),
-      this.#database.query<OldestReadyRow>(oldestReady, oldestReady.values),
+      this.#counters.byQueue(queueId === null ? undefined : [queueId]),
+      this.#heads.oldestReady(queueId),
       this.listServers(),
     ]);
-    const oldestById = new Map(oldest.map((row) => [row.id, new Date(row.ready_at)]));
     return queues.map((row) =>
       toQueue(row, {
         counts: counts.get(row.id) ?? noCounts(),
-        oldestEnqueuedAt: oldestById.get(row.id) ?? null,
+        oldestEnqueuedAt: oldest.get(row.id) ?? null,
         servers,
       }),
     );

@@ -8,11 +8,11 @@ import type { PostgresSetAside } from './postgres-set-aside.js';
 /** How jobs of one queue are moved in bulk, and how some of them are. */
 export interface Moving {
   readonly role: SetAsideRole;
-  /** $1 queue, and what else the caller gives. */
+  /** $1 queue, then the limit and what else the caller gives. */
   readonly all: Statement;
   /** $1 queue, $2 ids. */
   readonly some: Statement;
-  /** $1 queue, $2 ids to skip, $3 limit: selects the ids of the jobs to move. */
+  /** $1 queue, $2 ids to skip, $3 limit, then what else the caller gives: selects the ids of the jobs to move. */
   readonly select: Statement;
 }
 
@@ -33,31 +33,41 @@ export class QueueSweep {
     this.#setAside = setAside;
   }
 
-  /** Resolves to what the statements answered. */
-  async move<Row extends pg.QueryResultRow>(moving: Moving, queueId: number, limit?: number): Promise<Row[]> {
+  /**
+   * Resolves to what the statements answered.
+   *
+   * @param bounds of what is moved, if the statements take any
+   */
+  async move<Row extends pg.QueryResultRow>(
+    moving: Moving,
+    queueId: number,
+    limit?: number,
+    bounds: readonly unknown[] = [],
+  ): Promise<Row[]> {
     const place = `${moving.role} ${queueId}`;
     if ((this.#careful.get(place) ?? 0) <= performance.now()) {
       this.#careful.delete(place);
       try {
         return await this.#database.write<Row>(
           moving.all,
-          limit === undefined ? [queueId] : [queueId, limit],
+          limit === undefined ? [queueId] : [queueId, limit, ...bounds],
         );
       } catch (error) {
         if (!isOfData(error)) throw error;
         this.#careful.set(place, performance.now() + carefulMs);
       }
     }
-    return this.#moveWithCare<Row>(moving, queueId, limit ?? mostWithCare);
+    return this.#moveWithCare<Row>(moving, queueId, limit ?? mostWithCare, bounds);
   }
 
   async #moveWithCare<Row extends pg.QueryResultRow>(
     { role, some, select }: Moving,
     queueId: number,
     limit: number,
+    bounds: readonly unknown[],
   ): Promise<Row[]> {
     const left = arrayOf([...(await this.#setAside.leftAlone(role))]);
-    const found = await this.#database.query<{ id: string }>(select, [queueId, left, limit]);
+    const found = await this.#database.query<{ id: string }>(select, [queueId, left, limit, ...bounds]);
     if (found.length === 0) return [];
     const ids = found.map(({ id }) => id);
     const failed = new Set<string>();

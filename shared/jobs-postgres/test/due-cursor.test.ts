@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { DueCursor } from '../src/due-cursor.js';
+
+interface Seen {
+  readonly snapshot: string;
+  readonly at: string;
+  readonly mark?: string;
+}
+
+/** Where a look begins after looks that saw this, and found nothing due. */
+const after = (...looks: readonly Seen[]): DueCursor =>
+  looks.reduce(
+    (cursor, { snapshot, at, mark = null }) => cursor.after({ snapshot, at, mark, due: new Map() }),
+    DueCursor.start,
+  );
+
+describe('The cursor of due jobs', () => {
+  it('begins at a marked look when a later one shows that the mark has been passed', () => {
+    const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '11:11:', at: '2' });
+    expect(cursor.everywhere).to.equal('1');
+  });
+
+  it('stays where it was while a mark is still under way', () => {
+    const cursor = after({ snapshot: '10:10:', at: '1', mark: '12' }, { snapshot: '12:12:', at: '2' });
+    expect(cursor.everywhere).to.equal('-infinity');
+  });
+
+  it('goes back to before a mark for a transaction that had begun when it was made', () => {
+    const cursor = after(
+      { snapshot: '10:10:', at: '1', mark: '11' }, // 10 was under way, and no snapshot showed it
+      { snapshot: '10:12:10', at: '2' },
+    );
+    expect([...cursor.underWay]).to.deep.equal([['10', '-infinity']]);
+  });
+
+  it('goes back to a mark for a transaction that began after it', () => {
+    const cursor = after(
+      { snapshot: '10:10:', at: '1', mark: '10' },
+      { snapshot: '11:13:11', at: '2' },
+      { snapshot: '11:13:11', at: '3', mark: '13' },
+      { snapshot: '11:14:11', at: '4' },
+    );
+    expect([cursor.everywhere, ...cursor.underWay]).to.deep.equal(['3', ['11', '1']]);
+  });
+
+  it('makes no mark while nobody writes', () => {
+    const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '11:11:', at: '2' });
+    expect(cursor.isMarkDue).to.equal(false);
+  });
+
+  it('makes another mark after others have written', () => {
+    const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '12:12:', at: '2' });
+    expect(cursor.isMarkDue).to.equal(true);
+  });
+});

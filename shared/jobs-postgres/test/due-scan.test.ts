@@ -1,0 +1,116 @@
+import type { TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import pg from 'pg';
+import { Database } from '../src/database.js';
+import { DueCursor } from '../src/due-cursor.js';
+import { DueScan } from '../src/due-scan.js';
+import { PacedScan } from '../src/paced-scan.js';
+import { databaseOptions } from '../src/postgres-options.js';
+import { type DueRow, nextDue, promoteDue } from '../src/sql/promote-jobs.js';
+import { buffersOf } from './support/buffers.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const jobs = 5_000;
+
+/** After its first look none begins at the head. */
+const newScan = (database: Database): DueScan => new DueScan(database, new PacedScan(-Infinity));
+
+describe('A look for due jobs', () => {
+  let store: TestDatabase;
+  let database: Database;
+  let other: pg.Client;
+  let queueId: number;
+
+  beforeEach(async () => {
+    store = await createStoreDatabase();
+    database = new Database(databaseOptions({ url: store.url }));
+    other = new pg.Client(store.url);
+    await other.connect();
+    await other.query(`insert into longshore.queue (name) values ('default')`);
+    const { rows } = await other.query<{ id: number }>('select id from longshore.queue');
+    queueId = rows[0]?.id ?? NaN;
+  });
+
+  afterEach(async () => {
+    await other.end();
+    await database.close();
+    await store.drop();
+  });
+
+  const schedule = (runAt: string, count = 1): Promise<unknown> =>
+    other.query(
+      `insert into longshore.job_waiting (queue_id, id, max_attempts, name, args, run_at)
+       select $1, gen_random_uuid(), 1, 'due', '{}', ${runAt} from generate_series(1, $2)`,
+      [queueId, count],
+    );
+
+  /** The queues in which the next look finds a due job. */
+  const dueIn = async (scan: DueScan): Promise<number[]> =>
+    (await scan.look()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
+
+  const promote = (): Promise<unknown> => database.query(promoteDue, [queueId, jobs, '-infinity']);
+
+  it('does not pass the dead entries of promoted jobs again while a transaction stays open', async () => {
+    const pinning = new pg.Client(store.url);
+    await pinning.connect();
+    await pinning.query('begin isolation level repeatable read');
+    await pinning.query('select 1 from pg_class limit 1');
+    await schedule(`now() - interval '1 minute'`, jobs);
+    await promote();
+    const valuesOf = ({ everywhere, earlier, underWay, isMarkDue }: DueCursor): unknown[] => [
+      everywhere,
+      [...earlier.keys()],
+      [...earlier.values()],
+      [...underWay.keys()],
+      [...underWay.values()],
+      isMarkDue,
+    ];
+    let cursor = DueCursor.start;
+    for (let looks = 0; looks < 2; looks++) {
+      const [look] = await database.query<DueRow>(nextDue, valuesOf(cursor));
+      if (look !== undefined) cursor = cursor.after({ ...look, due: new Map() });
+    }
+    const fromHead = await buffersOf(store, nextDue, valuesOf(DueCursor.start));
+    const fromCursor = await buffersOf(store, nextDue, valuesOf(cursor));
+    await pinning.end();
+    expect(fromHead).to.be.above(50);
+    expect(fromCursor).to.be.below(15);
+  });
+
+  it('finds a job again that nobody has promoted', async () => {
+    await schedule(`now() - interval '1 hour'`);
+    const later = newScan(database);
+    for (let looks = 0; looks < 5; looks++) {
+      expect(await dueIn(later)).to.deep.equal([queueId]);
+      await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
+    }
+  });
+
+  it('finds a job that another server was promoting and gave back', async () => {
+    await schedule(`now() - interval '1 hour'`);
+    await other.query('begin');
+    await other.query(promoteDue.text, [queueId, jobs, '-infinity']);
+    const later = newScan(database);
+    for (let looks = 0; looks < 3; looks++) await later.look();
+    await other.query('rollback');
+    expect(await dueIn(later)).to.deep.equal([queueId]);
+  });
+
+  it('finds a job of a transaction that was under way during earlier looks', async () => {
+    await other.query('begin');
+    await schedule(`now() - interval '1 hour'`);
+    const later = newScan(database);
+    for (let looks = 0; looks < 5; looks++) await later.look();
+    await other.query('commit');
+    expect(await dueIn(later)).to.deep.equal([queueId]);
+  });
+
+  it('finds a job scheduled for long ago when it begins at the head', async () => {
+    const paced = new DueScan(database);
+    await paced.look();
+    await schedule(`now() - interval '1 year'`);
+    let found = await dueIn(paced);
+    while (found.length === 0) found = await dueIn(paced);
+    expect(found).to.deep.equal([queueId]);
+  });
+});

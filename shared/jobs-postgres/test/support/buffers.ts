@@ -1,0 +1,21 @@
+import type { TestDatabase } from '@longshore/test-support';
+import type { Statement } from '../../src/database.js';
+
+interface Explained {
+  'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[];
+}
+
+/** How many pages a statement reads: what it costs, on a busy machine as on an idle one. */
+export async function buffersOf(
+  database: TestDatabase,
+  { text }: Statement,
+  values: readonly unknown[],
+): Promise<number> {
+  const [row] = await database.query<Explained & Record<string, unknown>>(
+    `explain (analyze, buffers, format json) ${text}`,
+    values,
+  );
+  const plan = row?.['QUERY PLAN'][0]?.Plan;
+  if (plan === undefined) throw new Error('Postgres explained nothing');
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
