@@ -44,7 +44,8 @@ export class QueueHeads {
       : this.#database.query<HeadRow>(selectHeadsFrom, [queueId, ...this.#begin(queueId)]));
     const [first] = rows;
     if (first === undefined) return new Map();
-    this.#horizon.observe(first.snapshot ?? '', BigInt(first.last), performance.now());
+    const mark = first.mark === null ? null : BigInt(first.mark);
+    this.#horizon.observe(first.snapshot ?? '', BigInt(first.last), mark, performance.now());
     const found = new Map<number, Map<number, string>>();
     const oldest = new Map<number, Date>();
     for (const { id, priority, seq, ready_at: readyAt } of rows) {

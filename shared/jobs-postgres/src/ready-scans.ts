@@ -104,14 +104,19 @@ export class ReadyScans {
     const stale = nowMs - this.#lookedAtMs > staleMs;
     for (const [key, { usedAtMs }] of this.#scans) if (nowMs - usedAtMs > idleMs) this.#scans.delete(key);
     const queueIds = [...new Set([...this.#scans.values()].map(({ queueId }) => queueId))];
-    const rows = await this.#database.query<ScanRow>(scanState, [stale ? null : this.#snapshot, queueIds]);
+    const rows = await this.#database.query<ScanRow>(scanState, [
+      stale ? null : this.#snapshot,
+      queueIds,
+      this.#horizon.place.toString(),
+    ]);
     const [state] = rows;
     if (state === undefined) throw new Error('The store has lost its sequence longshore.job_seq');
     this.#lookedAtMs = nowMs;
     this.#snapshot = state.snapshot;
     this.#priorities = state.priorities ?? {};
     if (stale) this.#beginAnew();
-    this.#horizon.observe(state.snapshot, BigInt(state.seq), nowMs);
+    const mark = state.mark === null ? null : BigInt(state.mark);
+    this.#horizon.observe(state.snapshot, BigInt(state.seq), mark, nowMs);
     for (const { cursor, queueId } of this.#scans.values()) cursor.learn(this.#priorities[queueId] ?? []);
     this.#addGaps(rows);
   }

@@ -58,21 +58,42 @@ describe('A scan cursor', () => {
 describe('The commit horizon', () => {
   it('comes to a place once every transaction that could have taken one before it has ended', () => {
     const horizon = new CommitHorizon();
-    horizon.observe('100:103:100,102', 50n, 0);
-    horizon.observe('102:110:102,109', 60n, 100);
+    horizon.observe('100:103:100,102', 50n, 103n, 0);
+    horizon.observe('102:110:102,109', 60n, 110n, 100);
     expect(horizon.place).to.equal(0n);
-    horizon.observe('109:120:109', 70n, 200);
-    expect(horizon.place).to.equal(50n);
-    horizon.observe('121:121:', 80n, 300);
-    expect(horizon.place).to.equal(70n);
+    horizon.observe('109:120:109', 70n, 120n, 200);
+    expect(horizon.place).to.equal(0n);
+    horizon.observe('121:121:', 80n, 121n, 300);
+    expect(horizon.place).to.equal(60n);
+  });
+
+  it('waits for a transaction that no snapshot lists because none with a greater number has ended', () => {
+    const horizon = new CommitHorizon();
+    horizon.observe('101:101:', 10n, null, 0);
+    horizon.observe('101:101:', 10n, null, 50);
+    horizon.observe('101:101:', 10n, 102n, 100); // 101 took a place and has not committed it
+    horizon.observe('101:103:101', 10n, 103n, 150);
+    expect(horizon.place).to.equal(0n);
+    horizon.observe('104:104:', 10n, 104n, 200);
+    expect(horizon.place).to.equal(10n);
+  });
+
+  it('waits for a transaction that took its place before it got its number', () => {
+    const horizon = new CommitHorizon();
+    horizon.observe('100:100:', 10n, 100n, 0); // 101 has taken place 10, and gets its number only now
+    horizon.observe('101:101:', 10n, 102n, 20);
+    horizon.observe('101:103:101', 10n, 103n, 40);
+    expect(horizon.place).to.equal(0n);
   });
 
   it('does not wait for a transaction that takes long, whose places are noted as gaps', () => {
     const horizon = new CommitHorizon();
-    horizon.observe('100:101:100', 50n, 0);
-    horizon.observe('100:200:100', 60n, 4_000);
+    horizon.observe('100:101:100', 50n, 101n, 0);
+    horizon.observe('100:200:100', 60n, 200n, 4_000);
     expect(horizon.place).to.equal(0n);
-    horizon.observe('100:300:100', 70n, 6_000);
+    horizon.observe('100:300:100', 70n, 300n, 6_000);
+    expect(horizon.place).to.equal(50n);
+    horizon.observe('100:400:100', 70n, 400n, 6_100);
     expect(horizon.place).to.equal(60n);
   });
 });

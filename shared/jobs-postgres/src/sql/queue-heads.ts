@@ -14,14 +14,17 @@ export interface HeadRow {
   readonly ready_at: number | null;
   /** `xmin:xmax:xip,…`, in the first row; `null` in the others. */
   readonly snapshot: string | null;
+  /** The number of this transaction, in the first row; `null` in the others, and where no number is needed. */
+  readonly mark: string | null;
   /** The last place given out in any queue. */
   readonly last: string;
 }
 
 /** One row at least for each queue. */
-const ofQueues = (heads: string): string => `
+const ofQueues = (heads: string, mark: string): string => `
   select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
-    case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last
+    case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
+    case when row_number() over () = 1 then ${mark} end as mark
   from longshore.job_seq cross join longshore.queue left join ${heads} as head on head.id = queue.id
   where ($1::integer is null or queue.id = $1) and ${isShown}`;
 
@@ -48,7 +51,7 @@ export const selectHeads: Statement = {
       order by priority, seq limit 1
     ) as first
   )
-  ${ofQueues(`(select * from head limit ${mostHeads})`)}`,
+  ${ofQueues(`(select * from head limit ${mostHeads})`, 'null::text')}`,
 };
 
 /**
@@ -57,7 +60,8 @@ export const selectHeads: Statement = {
  */
 export const selectHeadsFrom: Statement = {
   name: 'longshore-select-heads-from',
-  text: ofQueues(`lateral (
+  text: ofQueues(
+    `lateral (
     select known.id, first.*
     from (select queue.id, 0::smallint as priority union select queue.id, unnest(queue.priorities)) as known
     left join unnest($2::integer[], $3::smallint[], $4::bigint[]) as begun (id, priority, seq) using (id, priority)
@@ -68,5 +72,7 @@ export const selectHeadsFrom: Statement = {
         and server_id is null
       order by seq limit 1
     ) as first
-  )`),
+  )`,
+    'pg_current_xact_id()::text',
+  ),
 };

@@ -6,6 +6,8 @@ export interface ScanRow {
   snapshot: string;
   /** The last place given out in any queue. */
   seq: string;
+  /** The number of this transaction; `null` if the horizon has nothing to learn from one. */
+  mark: string | null;
   /** Of the queues asked for that have other priorities than 0, by number; `null` if none has. */
   priorities: Record<string, number[]> | null;
   /** `null` in the one row that comes when no gap has closed. */
@@ -16,7 +18,8 @@ export interface ScanRow {
 }
 
 /**
- * $1 an earlier snapshot; null: only the present one is wanted. $2 queues. A gap has closed if its transaction had not begun then, or was
+ * $1 an earlier snapshot; null: only the present one is wanted. $2 queues, $3 the horizon: where no later place has been taken, as in an
+ * idle store, the transaction gets no number. A gap has closed if its transaction had not begun then, or was
  * under way: the first are found by a range of the index and the others one by one, so that a transaction that stays open for
  * an hour makes nobody read an hour of dead entries.
  */
@@ -30,7 +33,8 @@ export const scanState: Statement = {
       select queue_id, priority, first_seq, last_seq
       from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.job_gap on job_gap.xid = under_way.id
     )
-    select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq, closed.*, (
+    select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
+      case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
       select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
     ) as priorities
     from longshore.job_seq left join closed on true`,
