@@ -1,4 +1,4 @@
-import type { JobReader } from '@longshore/jobs';
+import type { JobStorage } from '@longshore/jobs';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import { JobItem, toJobItem } from './job-item.js';
 
@@ -6,7 +6,7 @@ import { JobItem, toJobItem } from './job-item.js';
 const mostRead = 10_000;
 
 /** `/jobs/{id}/continuations`: the jobs that wait or waited for this one, the oldest first. */
-export function continuationsResource(storage: JobReader): Resource {
+export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
   return defineResource({
     name: 'continuations',
     description: 'The jobs that wait or waited for one job.',
@@ -15,7 +15,7 @@ export function continuationsResource(storage: JobReader): Resource {
     storage: {
       seeks: true,
       list: async (query, { parents }) => {
-        const jobs = await storage.listContinuations(parents.at(-1)?.id ?? '', { limit: mostRead });
+        const jobs = await storage.jobs.listContinuations(parents.at(-1)?.id ?? '', { limit: mostRead });
         return pageOf(jobs.map(toJobItem), query);
       },
     },

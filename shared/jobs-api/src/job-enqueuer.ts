@@ -5,7 +5,7 @@ import {
   HandedOver,
   type JobClient,
   type JobOrder,
-  type JobReader,
+  type JobStorage,
   type TransactionClient,
 } from '@longshore/jobs';
 import { apiError, Existing } from '@longshore/resources';
@@ -42,11 +42,11 @@ export interface NewBatchBody {
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
-  readonly #storage: Pick<JobReader, 'findJob'>;
+  readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #orders: JobOrders;
   readonly #backlog: Backlog;
 
-  constructor(client: JobClient, storage: Pick<JobReader, 'findJob'>, orders: JobOrders, backlog: Backlog) {
+  constructor(client: JobClient, storage: Pick<JobStorage, 'jobs'>, orders: JobOrders, backlog: Backlog) {
     this.#client = client;
     this.#storage = storage;
     this.#orders = orders;
@@ -107,7 +107,7 @@ export class JobEnqueuer {
 
   async #itemOf(enqueued: EnqueuedJob, transaction: TransactionClient | undefined): Promise<Item> {
     const stored = enqueued instanceof HandedOver ? enqueued.asStored() : null;
-    const job = stored ?? (await this.#storage.findJob(enqueued.id, transaction));
+    const job = stored ?? (await this.#storage.jobs.find(enqueued.id, transaction));
     if (job !== null) return toJobItem(job);
     throw apiError(40901, `The job ${enqueued.id} came with the same key, and has been deleted since`);
   }

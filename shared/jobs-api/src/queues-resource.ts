@@ -1,11 +1,4 @@
-import {
-  type JobControl,
-  jobStates,
-  type JobReader,
-  type JobState,
-  type JobStorage,
-  type Queue,
-} from '@longshore/jobs';
+import { jobStates, type JobState, type JobStorage, type Queue } from '@longshore/jobs';
 import { defineResource, type ItemChange, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { carryOut } from './bulk-work.js';
@@ -55,24 +48,21 @@ type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 const unstarted: JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
 /** `/queues`: the lines of jobs, how long they are and how fast they may go. */
-export function queuesResource(
-  storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>,
-  jobs: Resource,
-): Resource {
+export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, jobs: Resource): Resource {
   const find = async (name: string): Promise<Item | undefined> => {
-    const queue = await storage.findQueue(name);
+    const queue = await storage.queues.find(name);
     return queue === null ? undefined : toQueueItem(queue);
   };
   /** Sets something of a queue that is still set as `set` has seen it; looks again if it is not. */
   const change = async (name: string, set: (queue: Queue) => Promise<boolean>): Promise<Item | undefined> => {
     for (;;) {
-      const queue = await storage.findQueue(name);
+      const queue = await storage.queues.find(name);
       if (queue === null) return undefined;
       if (await set(queue)) return find(name);
     }
   };
   const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
-    change(name, (queue) => storage.limitQueue(name, asked.apply(toQueueItem(queue)), queue));
+    change(name, (queue) => storage.queues.limit(name, asked.apply(toQueueItem(queue)), queue));
   return defineResource({
     name: 'queues',
     description: 'Named lines of jobs.',
@@ -88,7 +78,7 @@ export function queuesResource(
     children: [{ resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'] }],
     storage: {
       seeks: true,
-      list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
+      list: async (query) => pageOf((await storage.queues.list()).map(toQueueItem), query),
       get: find,
       replace: limit,
       patch: limit,
@@ -96,12 +86,12 @@ export function queuesResource(
         pause: (name, _body, _context, check) =>
           change(name, async (queue) => {
             check?.(toQueueItem(queue));
-            return storage.pauseQueue(name, queue);
+            return storage.queues.pause(name, queue);
           }),
         resume: (name, _body, _context, check) =>
           change(name, async (queue) => {
             check?.(toQueueItem(queue));
-            return storage.resumeQueue(name, queue);
+            return storage.queues.resume(name, queue);
           }),
         purge: async (name, _body, { principal }, check) => {
           const queue = await find(name);

@@ -1,10 +1,4 @@
-import {
-  type JobReader,
-  type Server,
-  type ServerControl,
-  type ServerControlResult,
-  serverStates,
-} from '@longshore/jobs';
+import { type JobStorage, type Server, type ServerControlResult, serverStates } from '@longshore/jobs';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time } from './fields.js';
@@ -37,7 +31,7 @@ const ServerItem = Type.Object({
 });
 
 /** `/servers`: the processes that run jobs now. */
-export function serversResource(storage: JobReader & ServerControl, jobs: Resource): Resource {
+export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Resource): Resource {
   return defineResource({
     name: 'servers',
     description: 'Running processes that take jobs and run them.',
@@ -66,16 +60,16 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
     children: [{ resource: jobs, by: 'serverId', serves: ['list'] }],
     storage: {
       seeks: true,
-      list: async (query) => pageOf((await storage.listServers()).map(toServerItem), query),
+      list: async (query) => pageOf((await storage.servers.list()).map(toServerItem), query),
       get: async (id) => {
-        const server = (await storage.listServers()).find((candidate) => candidate.id === id);
+        const server = (await storage.servers.list()).find((candidate) => candidate.id === id);
         return server === undefined ? undefined : toServerItem(server);
       },
       operations: {
         quiet: async (id, _body, _context, check) =>
-          itemAfter(await storage.quietServer(id, check && ((server) => check(toServerItem(server))))),
+          itemAfter(await storage.servers.quiet(id, check && ((server) => check(toServerItem(server))))),
         stop: async (id, _body, _context, check) =>
-          itemAfter(await storage.stopServer(id, check && ((server) => check(toServerItem(server))))),
+          itemAfter(await storage.servers.stop(id, check && ((server) => check(toServerItem(server))))),
       },
     },
   });

@@ -45,7 +45,7 @@ describe('an action', () => {
     post(path, { token: await token(), at: '2026-03-03T08:00', which: 'state=failed', ...form });
   /** Where it leads on, without what that page says of it. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
-  const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
+  const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
   const targetOf = (path: string, story: Story): string => {
     if (path.startsWith('/queues')) return 'mail';
     if (path.startsWith('/recurring')) return story.recurringId;
@@ -104,7 +104,7 @@ describe('an action', () => {
 
   it('gives a scheduled job another time', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
-    const job = await site.story.storage.findJob(site.story.scheduledId);
+    const job = await site.story.storage.jobs.find(site.story.scheduledId);
     expect(job?.runAt).to.deep.equal(new Date('2026-03-03T08:00:00Z'));
   });
 
@@ -114,16 +114,16 @@ describe('an action', () => {
 
   it('gives no job a time that has passed, and says what time it is', async () => {
     const { storage, scheduledId } = site.story;
-    const before = await storage.findJob(scheduledId);
+    const before = await storage.jobs.find(scheduledId);
     const answer = await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-01T08:00' });
     expect(answer.status).to.equal(422);
     expect(answer.text).to.include(new Date(storage.manualClock.now()).toISOString().slice(0, 16));
-    expect(await storage.findJob(scheduledId)).to.deep.equal(before);
+    expect(await storage.jobs.find(scheduledId)).to.deep.equal(before);
   });
 
   it('limits a queue, and takes the limits away again', async () => {
     const limits = async () => {
-      const queue = (await site.story.storage.listQueues()).find(({ name: found }) => found === 'mail');
+      const queue = (await site.story.storage.queues.list()).find(({ name: found }) => found === 'mail');
       return [queue?.concurrencyLimit, queue?.rateLimit];
     };
     await act('/queues/mail/limit', { concurrency: '1,000', jobs: '10', seconds: '0.5', burst: '' });
@@ -148,7 +148,7 @@ describe('an action', () => {
   it('enqueues a job of a recurring one and goes to its page', async () => {
     const { headers } = await act('/recurring/count-stock/trigger');
     const id = /jobs\/([\da-f-]{36})$/.exec(placeIn(headers))?.[1] ?? '';
-    expect((await site.story.storage.findJob(id))?.recurringJobId).to.equal('count-stock');
+    expect((await site.story.storage.jobs.find(id))?.recurringJobId).to.equal('count-stock');
   });
 
   it('pauses a recurring job and resumes it', async () => {
@@ -168,7 +168,7 @@ describe('an action', () => {
 
   it('cancels a batch', async () => {
     await act(`/batches/${site.story.batchId}/cancel`);
-    expect(await site.story.storage.findBatch(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
+    expect(await site.story.storage.batches.find(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
   });
 
   it('is noted down for good, and told on the audit page', async () => {

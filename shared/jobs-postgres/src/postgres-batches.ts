@@ -1,9 +1,8 @@
 import {
   type Batch,
-  type BatchControl,
   type BatchControlResult,
   type BatchListQuery,
-  type BatchReader,
+  type Batches,
   type FinishedState,
   isFinished,
   isId,
@@ -40,7 +39,7 @@ const mostCounted = 10_000;
 type Change = Record<FinishedState, number>;
 
 /** Counts the jobs of batches as they end, and shows and cancels batches. */
-export class PostgresBatches implements Consequence, BatchReader, BatchControl {
+export class PostgresBatches implements Consequence, Batches {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #queues: QueueDirectory;
@@ -69,27 +68,27 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     return rows.length > 0 ? [null] : []; // some have ended: a look at those that wait for them
   }
 
-  async findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null> {
+  async find(id: string, transaction?: TransactionClient): Promise<Batch | null> {
     if (!isId(id)) return null;
     const run = transaction === undefined ? runAlone(this.#reads) : runWithin(transaction);
     const [row] = (await run(selectBatch, [id])) as readonly BatchRow[];
     return row === undefined ? null : toBatch(row);
   }
 
-  async listBatches({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
+  async list({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
     const statement = order === 'newest' ? selectNewestBatches : selectOldestBatches;
     const rows = await this.#reads.query<BatchRow>(statement, [limit, offset, after ?? null]);
     return rows.map(toBatch);
   }
 
-  async countBatches(): Promise<JobCount> {
+  async count(): Promise<JobCount> {
     const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, [mostCounted + 1]);
     const counted = row?.batches ?? 0;
     return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }
 
-  async cancelBatch(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult> {
-    const batch = await this.findBatch(id);
+  async cancel(id: string, check?: (batch: Batch) => void): Promise<BatchControlResult> {
+    const batch = await this.find(id);
     if (batch === null) return { outcome: 'unknown' };
     check?.(batch); // its counts follow what is cancelled now later, as those of all jobs that end
     if (batch.finishedAt !== null) return { outcome: 'illegal', batch };
@@ -102,7 +101,7 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
       cancelled += await this.#count(cancelRunningOfBatch, [queueId, batch.id]);
     }
     this.#announce(null);
-    return { outcome: 'ok', batch: (await this.findBatch(id)) ?? batch, changed: cancelled > 0 };
+    return { outcome: 'ok', batch: (await this.find(id)) ?? batch, changed: cancelled > 0 };
   }
 
   async #count(statement: (typeof cancelBatchJobs)[number], values: unknown[]): Promise<number> {

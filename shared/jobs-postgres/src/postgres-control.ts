@@ -1,19 +1,17 @@
 import {
-  type BatchControl,
   checkTime,
   type Claim,
   type ControlOptions,
   type ControlResult,
+  type Job,
   type JobControl,
   type JobState,
-  type QueueLimits,
-  type QueueSettings,
 } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { findRowOn } from './job-in-transaction.js';
 import { type JobRow, toJob } from './job-row.js';
-import { type LimitedQueues, seenValues } from './limited-queues.js';
-import type { PostgresReader } from './postgres-reader.js';
+import type { JobEditor } from './job-editor.js';
+import type { PostgresJobReader } from './postgres-job-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type Run, runAlone, runOn, runWithin } from './run.js';
 import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
@@ -40,29 +38,29 @@ const locks: Partial<Record<JobState, readonly Statement[]>> = {
   cancelled: [sql.lockFinished],
 };
 
-/** What operators do. */
-export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
+/** Carries out operators' actions on single jobs. */
+export class PostgresControl implements JobControl {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
-  readonly #reader: PostgresReader;
+  readonly #reader: PostgresJobReader;
   readonly #wakeUps: WakeUps;
-  readonly #limits: LimitedQueues;
+  readonly #editor: JobEditor;
 
   constructor(
     database: Database,
     queues: QueueDirectory,
-    reader: PostgresReader,
+    reader: PostgresJobReader,
     wakeUps: WakeUps,
-    limits: LimitedQueues,
+    editor: JobEditor,
   ) {
     this.#database = database;
     this.#queues = queues;
     this.#reader = reader;
     this.#wakeUps = wakeUps;
-    this.#limits = limits;
+    this.#editor = editor;
   }
 
-  cancelJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  cancel(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       scheduled: sql.cancelWaiting,
       awaiting: cancelOneAwaiting,
@@ -73,7 +71,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#announced(options, () => this.#wakeUps.announce(null), this.#control(id, steps, options));
   }
 
-  retryJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  retry(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       failed: sql.retryFinished,
       cancelled: sql.retryFinished,
@@ -83,7 +81,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  runJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  run(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       scheduled: sql.runWaiting,
       awaiting: runAwaiting,
@@ -93,14 +91,14 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
+  async reschedule(id: string, runAt: Date): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
     const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [time]);
     this.#wakeUps.announce(null);
     return result;
   }
 
-  deleteJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  delete(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       done: sql.deleteFinished,
       failed: sql.deleteFinished,
@@ -109,18 +107,8 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#control(id, steps, options);
   }
 
-  async pauseQueue(name: string, seen?: QueueSettings): Promise<boolean> {
-    return (await this.#database.query(sql.pauseQueue, [name, ...seenValues(seen)])).length > 0;
-  }
-
-  async resumeQueue(name: string, seen?: QueueSettings): Promise<boolean> {
-    const resumed = await this.#database.query(sql.resumeQueue, [name, ...seenValues(seen)]);
-    this.#wakeUps.announce(name);
-    return resumed.length > 0;
-  }
-
-  limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
-    return this.#limits.limit(name, limits, seen);
+  edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
+    return this.#editor.edit(...call);
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {

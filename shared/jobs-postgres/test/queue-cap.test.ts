@@ -34,7 +34,7 @@ describe('The number of queues', () => {
         await client.enqueueMany([order('a'), order('e')]).catch((error: unknown) => error),
       ).to.be.instanceOf(TooManyQueuesError);
       await enqueue('a');
-      expect((await storage.stateCounts()).enqueued).to.equal(4);
-      expect((await storage.listQueues()).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
+      expect((await storage.jobs.stateCounts()).enqueued).to.equal(4);
+      expect((await storage.queues.list()).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
     });
 });

@@ -120,7 +120,7 @@ describe('Unique keys on Postgres', () => {
     const after = await client.enqueue(work, {}, { transaction: connection });
     await connection.query('commit');
     expect(problem).to.be.instanceOf(DuplicateJobError).and.include({ holderId: standing.id });
-    expect(await storage.findJob(after.id)).to.include({ state: 'enqueued' });
+    expect(await storage.jobs.find(after.id)).to.include({ state: 'enqueued' });
     expect([await rows('job'), await rows('job_unique')]).to.deep.equal([2, 1]);
   });
 
@@ -155,7 +155,7 @@ describe('Unique keys on Postgres', () => {
         }
       };
       await Promise.all(Array.from({ length: 4 }, enqueueMuch));
-      await eventually(async () => (await storage.stateCounts()).done === created.length);
+      await eventually(async () => (await storage.jobs.stateCounts()).done === created.length);
     } finally {
       await server.stop();
     }
@@ -187,8 +187,8 @@ describe('Unique keys on Postgres', () => {
       options.map((each) => ({ definition: work, args: {}, options: each })),
     );
     const [, , gone, cancelled, request] = jobs.map(({ id }) => id);
-    for (const id of [gone, cancelled, request]) await storage.cancelJob(id ?? '');
-    for (const id of [gone, request]) await storage.deleteJob(id ?? '');
+    for (const id of [gone, cancelled, request]) await storage.control.cancel(id ?? '');
+    for (const id of [gone, request]) await storage.control.delete(id ?? '');
     const direct = new Database(databaseOptions({ url: database.url }));
     try {
       const sweeper = new KeySweeper(direct);

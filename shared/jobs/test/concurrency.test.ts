@@ -15,7 +15,7 @@ describe('A concurrency key', () => {
   beforeEach(() => {
     jobs = [];
     const storage = new MemoryStorage();
-    const enqueue = storage.enqueue.bind(storage);
+    const enqueue = storage.enqueuer.enqueue.bind(storage);
     client = new JobClient(
       Object.assign(storage, {
         enqueue: async (job: NewJob) => {

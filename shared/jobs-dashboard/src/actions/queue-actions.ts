@@ -10,8 +10,8 @@ export const queueActions: Actions = {
     role: 'operator',
     said: 'The queue is paused: none of its jobs start until it is resumed.',
     perform: async (control, { target, reader }) => {
-      const before = await reader.findQueue(target);
-      await control.pauseQueue(target);
+      const before = await reader.queues.find(target);
+      await control.queues.pause(target);
       return queueAfter(target, (before?.pausedAt ?? null) === null);
     },
   },
@@ -19,8 +19,8 @@ export const queueActions: Actions = {
     role: 'operator',
     said: 'The queue is resumed.',
     perform: async (control, { target, reader }) => {
-      const before = await reader.findQueue(target);
-      await control.resumeQueue(target);
+      const before = await reader.queues.find(target);
+      await control.queues.resume(target);
       return queueAfter(target, (before?.pausedAt ?? null) !== null);
     },
   },
@@ -32,8 +32,8 @@ export const queueActions: Actions = {
       return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
     },
     perform: async (control, { target, form, reader }) => {
-      const queue = await reader.findQueue(target);
-      await control.limitQueue(target, limitsIn(form));
+      const queue = await reader.queues.find(target);
+      await control.queues.limit(target, limitsIn(form));
       return { ...queueAfter(target), before: limitsOf(queue) };
     },
   },

@@ -51,7 +51,7 @@ describe('without scripts', () => {
     it(`${action} is done by a form`, async () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
-      if (action === '/queues/:target/resume') await storage.pauseQueue('mail');
+      if (action === '/queues/:target/resume') await storage.queues.pause('mail');
       const { at, fill = {} } = offerOf(action, site, waiting.id);
       await open(at);
       const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);
