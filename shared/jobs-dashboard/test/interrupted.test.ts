@@ -19,7 +19,7 @@ describe('an action that does not come to its end', () => {
       snapshotMs: 60_000,
       control: ({ storage }) => {
         const { audit } = storage;
-        const pauseQueue = storage.queues.pause.bind(storage);
+        const pauseQueue = storage.queues.pause.bind(storage.queues);
         const record = audit.record.bind(audit);
         const amend = audit.amend.bind(audit);
         storage.queues.pause = (...args) => unless('pause', () => pauseQueue(...args));

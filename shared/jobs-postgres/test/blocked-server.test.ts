@@ -16,7 +16,7 @@ const rescuer = (url: string): string => `
   let looks = 0, found = 0, ended = false;
   process.stdin.on('data', () => (ended = true));
   while (!ended) {
-    const { deadServers, released, failed } = await storage.rescue();
+    const { deadServers, released, failed } = await storage.maintenance.rescue();
     looks++;
     found += deadServers.length + released + failed;
     await new Promise((resolve) => setTimeout(resolve, 50)); // leaves the processor to those that are looked at

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -54,9 +54,7 @@ describe('A history without partitions', () => {
     });
 
   async function work(maintains: boolean): Promise<string[]> {
-    const withoutMaintenance = Object.create(storage, {
-      maintain: { value: () => Promise.resolve() },
-    }) as PostgresStorage;
+    const withoutMaintenance = overriding(storage, { maintenance: { maintain: async () => undefined } });
     const server = new JobServer({
       storage: maintains ? storage : withoutMaintenance,
       handlers: [

@@ -81,7 +81,7 @@ describe('a list in a browser', () => {
     await cancelledParcels(120);
     const gate: { open?: () => void } = {};
     const opened = new Promise<void>((resolve) => (gate.open = resolve));
-    const count = storage.jobs.count.bind(storage);
+    const count = storage.jobs.count.bind(storage.jobs);
     storage.jobs.count = async (filter) => {
       await opened;
       return count(filter);
