@@ -26,7 +26,7 @@ export async function longshore(url: string): Promise<Contender> {
       await server?.stop();
     },
     unfinished: async () => {
-      const { enqueued, processing } = await storage.stateCounts();
+      const { enqueued, processing } = await storage.jobs.stateCounts();
       return enqueued + processing;
     },
     close: () => storage.close(),

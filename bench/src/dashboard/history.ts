@@ -108,7 +108,7 @@ async function indexEndedDays(client: pg.Client, url: string): Promise<void> {
   await storage.open();
   try {
     for (;;) {
-      await storage.maintain();
+      await storage.maintenance.maintain();
       const { rows } = await client.query(
         `select from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent in ('job_done_done'::regclass, 'job_done_failed'::regclass, 'job_done_cancelled'::regclass)

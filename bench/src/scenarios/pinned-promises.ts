@@ -28,7 +28,7 @@ export const pinnedPromises: Scenario = {
       const { jobs, singleJobs, latencyJobs } = bench.sizes;
       const storage = new PostgresStorage({ url: agent.url });
       const client = new JobClient(storage);
-      await storage.limitQueue(limited.queue, { concurrencyLimit });
+      await storage.queues.limit(limited.queue, { concurrencyLimit });
       let onJob: () => void = () => undefined;
       const handlers = [handleJob(limited, () => onJob()), handleJob(plain, () => onJob())];
       const server = new JobServer({ storage, handlers, queues: ['limited', 'plain'], concurrency: 20 });
@@ -126,7 +126,7 @@ export const pinnedPromises: Scenario = {
 /** A job's outcome is written a moment after its handler has ended. */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
-    const { enqueued, processing } = await storage.stateCounts();
+    const { enqueued, processing } = await storage.jobs.stateCounts();
     if (enqueued + processing === 0) return;
   }
 }

@@ -5,8 +5,9 @@ import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
 class BrokenStorage extends MemoryStorage {
-  override listServers(): Promise<never> {
-    return Promise.reject(new Error('broken on purpose'));
+  constructor() {
+    super();
+    this.servers.list = () => Promise.reject(new Error('broken on purpose'));
   }
 }
 

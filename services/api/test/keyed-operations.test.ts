@@ -47,20 +47,23 @@ describe('An operation with an Idempotency-Key, whose answer cannot be kept', ()
     const job = async (options: object = later): Promise<string> =>
       (await client.enqueue(work, {}, options)).id;
     const cancelled = await job();
-    await storage.cancelJob(cancelled);
+    await storage.control.cancel(cancelled);
     const batch = await client.enqueueBatch({
       jobs: [{ definition: work, args: {}, options: { ...later, queue: 'batches' } }],
     });
-    const [ofBatch] = await storage.listJobs({ filter: { queue: ['batches'] }, limit: 1 });
+    const [ofBatch] = await storage.jobs.list({ filter: { queue: ['batches'] }, limit: 1 });
     const purged = await job({ queue: 'purged' });
     for (const id of ['triggered', 'running', 'paused'])
       await client.recurring.addOrUpdate({ id, definition: work, args: {}, cron });
     await storage.recurring.pause('paused');
-    await storage.pauseQueue('still');
-    await storage.pauseQueue('moving');
-    await storage.resumeQueue('moving');
+    await storage.queues.pause('still');
+    await storage.queues.pause('moving');
+    await storage.queues.resume('moving');
     const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
-    const servers = [await storage.registerServer(description), await storage.registerServer(description)];
+    const servers = [
+      await storage.servers.register(description),
+      await storage.servers.register(description),
+    ];
     leave = async () => void (await Promise.all(servers.map((server) => server.unregister())));
     const [first, second] = servers.map(({ id }) => id);
     const requestOf = (id: string | undefined): string =>

@@ -99,7 +99,7 @@ describe('the service dashboard', () => {
       'x-forwarded-for': '192.0.2.66, 192.0.2.7',
     };
     const storage = new PostgresStorage({ url: database.url });
-    await storage.resumeQueue('mail');
+    await storage.queues.resume('mail');
     await storage.close();
     const { text } = await http.get('/job-dashboard/queues/mail', { headers });
     const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
@@ -136,7 +136,7 @@ describe('the service dashboard', () => {
     try {
       const { id } = await new JobClient(storage).enqueue(wait, {});
       await server.start();
-      await eventually(async () => expect((await storage.findJob(id))?.state).to.equal('processing'));
+      await eventually(async () => expect((await storage.jobs.find(id))?.state).to.equal('processing'));
       const [, port] = /"port":(\d+)/.exec(log()) ?? [];
       const asked = request({ port, path: `/job-dashboard/jobs/${id}/stream`, agent: false }).end();
       const [response] = (await once(asked, 'response')) as [IncomingMessage];

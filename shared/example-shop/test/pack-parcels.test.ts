@@ -21,7 +21,7 @@ describe('Packing parcels', () => {
   async function pack(weights: number[], limit: number): Promise<Job> {
     const { id } = await new JobClient(storage).enqueue(packParcels, { weights, limit });
     return eventually(async () => {
-      const job = await storage.findJob(id);
+      const job = await storage.jobs.find(id);
       return job?.finishedAt ? job : null;
     });
   }

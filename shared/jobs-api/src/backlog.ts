@@ -1,4 +1,4 @@
-import { type JobOrder, type JobReader, ReadTimeoutError } from '@longshore/jobs';
+import { type JobOrder, type JobStorage, ReadTimeoutError } from '@longshore/jobs';
 import { apiError } from '@longshore/resources';
 
 /** How long a count holds. */
@@ -15,12 +15,12 @@ interface Count {
 
 /** Lets jobs into a queue as long as not too many are ready there. Each queue is counted once a second at most, by its counters. */
 export class Backlog {
-  readonly #storage: Pick<JobReader, 'countJobs'>;
+  readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #most: number;
   readonly #counts = new Map<string, Promise<Count>>();
 
   /** @param most ready jobs in each queue */
-  constructor(storage: Pick<JobReader, 'countJobs'>, most: number) {
+  constructor(storage: Pick<JobStorage, 'jobs'>, most: number) {
     this.#storage = storage;
     this.#most = most;
   }
@@ -59,7 +59,7 @@ export class Backlog {
 
   /** Reads may be too busy to count: jobs go in all the same, by the count before, or uncounted. */
   async #count(queue: string, before: number): Promise<Count> {
-    const jobs = await this.#storage.countJobs({ queue: [queue], state: ['enqueued'] }).then(
+    const jobs = await this.#storage.jobs.count({ queue: [queue], state: ['enqueued'] }).then(
       ({ count }) => count,
       (error: unknown) => {
         if (error instanceof ReadTimeoutError) return before;

@@ -1,10 +1,4 @@
-import {
-  type Batch,
-  type BatchControl,
-  type BatchReader,
-  continuationConditions,
-  endOf,
-} from '@longshore/jobs';
+import { type Batch, type JobStorage, continuationConditions, endOf } from '@longshore/jobs';
 import { apiError, defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Id, nullable, Time, toTime } from './fields.js';
@@ -42,7 +36,7 @@ const NewBatchItem = Type.Object(
 
 /** `/batches`: jobs that are counted together. */
 export function batchesResource(
-  storage: BatchReader & BatchControl,
+  storage: Pick<JobStorage, 'batches'>,
   enqueuer: JobEnqueuer,
   jobs: Resource,
 ): Resource {
@@ -71,25 +65,25 @@ export function batchesResource(
       seeks: true,
       list: async (query) => {
         const [page, counted] = await Promise.all([
-          seekPage(query, async (page) => ({ rows: await storage.listBatches(page) })),
-          query.count === 'none' ? undefined : storage.countBatches(),
+          seekPage(query, async (page) => ({ rows: await storage.batches.list(page) })),
+          query.count === 'none' ? undefined : storage.batches.count(),
         ]);
         const items = page.items.map(toBatchItem);
         return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
       },
       get: async (id) => {
-        const batch = await storage.findBatch(id);
+        const batch = await storage.batches.find(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
       create: async (body, context) => {
         const { id } = await enqueuer.batch(body, context);
-        const batch = await storage.findBatch(id, context.transaction);
+        const batch = await storage.batches.find(id, context.transaction);
         if (batch === null) throw new Error(`The batch ${id} was enqueued and cannot be found`);
         return toBatchItem(batch);
       },
       operations: {
         cancel: async (id, _body, { transaction }, check) => {
-          const result = await storage.cancelBatch(id, {
+          const result = await storage.batches.cancel(id, {
             check: check && ((batch) => check(toBatchItem(batch))),
             transaction,
           });

@@ -1,4 +1,4 @@
-import type { JobReader } from '@longshore/jobs';
+import type { JobStorage } from '@longshore/jobs';
 import {
   type CollectionQuery,
   defineResource,
@@ -14,7 +14,7 @@ import { JobItem, toJobItem } from './job-item.js';
 const mostRead = 10_000;
 
 /** `/jobs/{id}/continuations`: the jobs that wait or waited for this one, the oldest first. */
-export function continuationsResource(storage: JobReader): Resource {
+export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
   return defineResource({
     name: 'continuations',
     description: 'The jobs that wait or waited for one job.',
@@ -24,7 +24,7 @@ export function continuationsResource(storage: JobReader): Resource {
       seeks: true,
       list: async (query, { parents }) => {
         const parent = parents.at(-1)?.id ?? '';
-        const jobs = await storage.listContinuations(parent, { limit: mostRead, documents: false });
+        const jobs = await storage.jobs.listContinuations(parent, { limit: mostRead, documents: false });
         const page = pageOf(jobs.map(toJobItem), query);
         if (page.items.length === 0 || !asksForDocuments(query)) return page;
         const { items, cut } = await wholeItems(storage, page.items, query);
@@ -36,14 +36,14 @@ export function continuationsResource(storage: JobReader): Resource {
 
 /** The items of a page with what the jobs were given and returned, as many as fit: those next to where the page begins. */
 async function wholeItems(
-  storage: JobReader,
+  storage: Pick<JobStorage, 'jobs'>,
   items: readonly Static<typeof JobItem>[],
   { seek }: CollectionQuery,
 ): Promise<{ items: Static<typeof JobItem>[]; cut: boolean }> {
   const ids = items.map(({ id }) => id);
   const backwards = seek?.direction === 'before';
   const ascending = (ids[0] ?? '') <= (ids.at(-1) ?? '');
-  const { jobs, cut } = await storage.listJobPage({
+  const { jobs, cut } = await storage.jobs.listPage({
     filter: { id: ids },
     order: ascending === backwards ? 'newest' : 'oldest',
     limit: ids.length,

@@ -1,13 +1,4 @@
-import {
-  type JobClient,
-  type JobControl,
-  type JobDefinition,
-  type JobEditing,
-  JobEvents,
-  type JobReader,
-  type JobStorage,
-  type ServerControl,
-} from '@longshore/jobs';
+import { type JobClient, type JobDefinition, JobEvents, type JobStorage } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
 import { batchesResource } from './batches-resource.js';
@@ -25,11 +16,20 @@ import { setAsideItemsResource } from './set-aside-items-resource.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
-  readonly storage: JobReader &
-    JobControl &
-    JobEditing &
-    ServerControl &
-    Pick<JobStorage, 'bulk' | 'recurring' | 'feed' | 'setAside'>;
+  readonly storage: Pick<
+    JobStorage,
+    | 'jobs'
+    | 'control'
+    | 'reports'
+    | 'queues'
+    | 'servers'
+    | 'batches'
+    | 'bulk'
+    | 'recurring'
+    | 'feed'
+    | 'clock'
+    | 'setAside'
+  >;
   readonly client: JobClient;
   /** Of the same storage; by default one of its own. Close it before the listener: those who wait are answered then. */
   readonly events?: JobEvents;

@@ -1,4 +1,4 @@
-import { editableStates, type Job, type JobContent, type JobEditing } from '@longshore/jobs';
+import { editableStates, type Job, type JobContent, type JobStorage } from '@longshore/jobs';
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
@@ -32,10 +32,10 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 
 /** Changes jobs that do not run, as bodies of requests ask for it. */
 export class JobEditor {
-  readonly #storage: JobEditing;
+  readonly #storage: Pick<JobStorage, 'control'>;
   readonly #orders: JobOrders;
 
-  constructor(storage: JobEditing, orders: JobOrders) {
+  constructor(storage: Pick<JobStorage, 'control'>, orders: JobOrders) {
     this.#storage = storage;
     this.#orders = orders;
   }
@@ -59,7 +59,7 @@ export class JobEditor {
     ids: readonly string[],
     decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
   ): Promise<Item[]> {
-    return (await asked(() => this.#storage.editJobs(ids, decide))).map(toJobItem);
+    return (await asked(() => this.#storage.control.edit(ids, decide))).map(toJobItem);
   }
 
   #decide(

@@ -5,9 +5,9 @@ import {
   HandedOver,
   type JobClient,
   type JobOrder,
-  type JobReader,
   mapInSlices,
   type TransactionClient,
+  type JobStorage,
 } from '@longshore/jobs';
 import { apiError, Existing } from '@longshore/resources';
 import type { Static } from 'typebox';
@@ -43,11 +43,11 @@ export interface NewBatchBody {
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
-  readonly #storage: Pick<JobReader, 'findJob'>;
+  readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #orders: JobOrders;
   readonly #backlog: Backlog;
 
-  constructor(client: JobClient, storage: Pick<JobReader, 'findJob'>, orders: JobOrders, backlog: Backlog) {
+  constructor(client: JobClient, storage: Pick<JobStorage, 'jobs'>, orders: JobOrders, backlog: Backlog) {
     this.#client = client;
     this.#storage = storage;
     this.#orders = orders;
@@ -109,7 +109,7 @@ export class JobEnqueuer {
   }
 
   async #foundItem(id: string, transaction: TransactionClient | undefined): Promise<Item> {
-    const job = await this.#storage.findJob(id, transaction);
+    const job = await this.#storage.jobs.find(id, transaction);
     if (job !== null) return toJobItem(job);
     throw apiError(40901, `The job ${id} came with the same key, and has been deleted since`);
   }

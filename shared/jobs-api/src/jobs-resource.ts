@@ -1,9 +1,7 @@
 import {
   type ControlOptions,
   type ControlResult,
-  type JobControl,
   type JobEvents,
-  type JobReader,
   type JobStorage,
   statesOfAction,
 } from '@longshore/jobs';
@@ -30,7 +28,7 @@ import { asksForDocuments } from './job-filters.js';
 import { seekPage } from './seek.js';
 
 interface JobsResourceParts {
-  readonly storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>;
+  readonly storage: Pick<JobStorage, 'jobs' | 'control' | 'reports' | 'bulk'>;
   readonly enqueuer: JobEnqueuer;
   readonly editor: JobEditor;
   readonly events: JobEvents;
@@ -71,7 +69,7 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
         const documents = asksForDocuments(query);
         const [page, counted] = await Promise.all([
           seekPage(query, async (page) => {
-            const { jobs, cut } = await storage.listJobPage({
+            const { jobs, cut } = await storage.jobs.listPage({
               filter,
               ...page,
               documents,
@@ -79,13 +77,13 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
             });
             return { rows: jobs, cut };
           }),
-          query.count === 'none' ? undefined : storage.countJobs(filter),
+          query.count === 'none' ? undefined : storage.jobs.count(filter),
         ]);
         const items = page.items.map(toJobItem);
         return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
       },
       get: async (id) => {
-        const job = await storage.findJob(id);
+        const job = await storage.jobs.find(id);
         return job === null ? undefined : toJobItem(job);
       },
       wait: async (id, timeoutMs, _context, signal) => {
@@ -104,14 +102,14 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),
       delete: async (id, check, context) =>
-        itemAfter(await storage.deleteJob(id, controlOptions(check, context)), 'deleted') !== undefined,
+        itemAfter(await storage.control.delete(id, controlOptions(check, context)), 'deleted') !== undefined,
       operations: {
         cancel: async (id, _body, context, check) =>
-          itemAfter(await storage.cancelJob(id, controlOptions(check, context)), 'cancelled'),
+          itemAfter(await storage.control.cancel(id, controlOptions(check, context)), 'cancelled'),
         retry: async (id, _body, context, check) =>
-          itemAfter(await storage.retryJob(id, controlOptions(check, context)), 'retried'),
+          itemAfter(await storage.control.retry(id, controlOptions(check, context)), 'retried'),
         run: async (id, _body, context, check) =>
-          itemAfter(await storage.runJob(id, controlOptions(check, context)), 'run now'),
+          itemAfter(await storage.control.run(id, controlOptions(check, context)), 'run now'),
       },
     },
   });

@@ -1,4 +1,4 @@
-import { type JobReader, type LogLine, logLevels } from '@longshore/jobs';
+import { type JobStorage, type LogLine, logLevels } from '@longshore/jobs';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 
@@ -12,7 +12,7 @@ const LogItem = Type.Object({
 });
 
 /** `/jobs/{id}/logs`: what the job's handler logged, in the order of writing. */
-export function logsResource(storage: JobReader): Resource {
+export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'logs',
     description: 'What the handler of one job logged, in the order of writing.',
@@ -24,17 +24,17 @@ export function logsResource(storage: JobReader): Resource {
         const jobId = parents.at(-1)?.id ?? '';
         const [attempt] = filters.find(({ field }) => field === 'attempt')?.values ?? [];
         const query = attempt === undefined ? {} : { attempt: Number(attempt) };
-        const total = await storage.countLogs(jobId, query);
+        const total = await storage.reports.countLogs(jobId, query);
         if (sort[0]?.direction !== 'desc') {
           return {
-            items: (await storage.listLogs(jobId, { ...query, limit, offset })).map(toLogItem),
+            items: (await storage.reports.listLogs(jobId, { ...query, limit, offset })).map(toLogItem),
             total,
           };
         }
         const first = Math.max(0, total - offset - limit);
         const page = { limit: Math.max(0, total - offset - first), offset: first };
         return {
-          items: (await storage.listLogs(jobId, { ...query, ...page })).map(toLogItem).toReversed(),
+          items: (await storage.reports.listLogs(jobId, { ...query, ...page })).map(toLogItem).toReversed(),
           total,
         };
       },

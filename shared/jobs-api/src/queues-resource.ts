@@ -1,11 +1,4 @@
-import {
-  type JobControl,
-  jobStates,
-  type JobReader,
-  type JobState,
-  type JobStorage,
-  type Queue,
-} from '@longshore/jobs';
+import { jobStates, type JobState, type JobStorage, type Queue } from '@longshore/jobs';
 import {
   apiError,
   type CallContext,
@@ -70,12 +63,9 @@ const refusals = {
 const unstarted: JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
 /** `/queues`: the lines of jobs, how long they are and how fast they may go. */
-export function queuesResource(
-  storage: JobReader & JobControl & Pick<JobStorage, 'bulk'>,
-  jobs: Resource,
-): Resource {
+export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, jobs: Resource): Resource {
   const find = async (name: string, transaction?: Transaction): Promise<Item | undefined> => {
-    const queue = await storage.findQueue(name, transaction);
+    const queue = await storage.queues.find(name, transaction);
     return queue === null ? undefined : toQueueItem(queue);
   };
   /** Sets something of a queue that is still set as `set` has seen it; looks again if it is not. */
@@ -85,24 +75,24 @@ export function queuesResource(
     transaction?: Transaction,
   ): Promise<Item | undefined> => {
     for (;;) {
-      const queue = await storage.findQueue(name, transaction);
+      const queue = await storage.queues.find(name, transaction);
       if (queue === null) return undefined;
       if (await set(queue)) return find(name, transaction);
     }
   };
   const setPaused =
-    (set: 'pauseQueue' | 'resumeQueue') =>
+    (set: 'pause' | 'resume') =>
     (name: string, _body: unknown, { transaction }: CallContext, check: Check<Item> | undefined) =>
       change(
         name,
         async (queue) => {
           check?.(toQueueItem(queue));
-          return storage[set](name, queue, transaction);
+          return storage.queues[set](name, queue, transaction);
         },
         transaction,
       );
   const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
-    change(name, (queue) => storage.limitQueue(name, asked.apply(toQueueItem(queue)), queue));
+    change(name, (queue) => storage.queues.limit(name, asked.apply(toQueueItem(queue)), queue));
   return defineResource({
     name: 'queues',
     description: 'Named lines of jobs.',
@@ -118,14 +108,14 @@ export function queuesResource(
     children: [{ resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'] }],
     storage: {
       seeks: true,
-      list: async (query) => pageOf((await storage.listQueues()).map(toQueueItem), query),
+      list: async (query) => pageOf((await storage.queues.list()).map(toQueueItem), query),
       get: (name) => find(name),
       delete: async (name, check) => {
         for (;;) {
-          const queue = await storage.findQueue(name);
+          const queue = await storage.queues.find(name);
           if (queue === null) return false;
           check?.(toQueueItem(queue));
-          const deletion = await storage.deleteQueue(name, queue);
+          const deletion = await storage.queues.delete(name, queue);
           if (deletion === 'holds-jobs' || deletion === 'served') throw apiError(40902, refusals[deletion]);
           if (deletion !== 'changed') return deletion === 'deleted';
         }
@@ -133,8 +123,8 @@ export function queuesResource(
       replace: limit,
       patch: limit,
       operations: {
-        pause: setPaused('pauseQueue'),
-        resume: setPaused('resumeQueue'),
+        pause: setPaused('pause'),
+        resume: setPaused('resume'),
         purge: async (name, _body, { principal, transaction }, check) => {
           const queue = await find(name, transaction);
           if (queue === undefined) return undefined;

@@ -1,10 +1,9 @@
 import {
   type ControlOptions,
-  type JobReader,
   type Server,
-  type ServerControl,
   type ServerControlResult,
   serverStates,
+  type JobStorage,
 } from '@longshore/jobs';
 import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
@@ -38,7 +37,7 @@ const ServerItem = Type.Object({
 });
 
 /** `/servers`: the processes that run jobs now. */
-export function serversResource(storage: JobReader & ServerControl, jobs: Resource): Resource {
+export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Resource): Resource {
   return defineResource({
     name: 'servers',
     description: 'Running processes that take jobs and run them.',
@@ -67,16 +66,16 @@ export function serversResource(storage: JobReader & ServerControl, jobs: Resour
     children: [{ resource: jobs, by: 'serverId', serves: ['list'] }],
     storage: {
       seeks: true,
-      list: async (query) => pageOf((await storage.listServers()).map(toServerItem), query),
+      list: async (query) => pageOf((await storage.servers.list()).map(toServerItem), query),
       get: async (id) => {
-        const server = (await storage.listServers()).find((candidate) => candidate.id === id);
+        const server = (await storage.servers.list()).find((candidate) => candidate.id === id);
         return server === undefined ? undefined : toServerItem(server);
       },
       operations: {
         quiet: async (id, _body, context, check) =>
-          itemAfter(await storage.quietServer(id, optionsOf(check, context))),
+          itemAfter(await storage.servers.quiet(id, optionsOf(check, context))),
         stop: async (id, _body, context, check) =>
-          itemAfter(await storage.stopServer(id, optionsOf(check, context))),
+          itemAfter(await storage.servers.stop(id, optionsOf(check, context))),
       },
     },
   });

@@ -1,4 +1,4 @@
-import { type JobReader, jobStates, type Transition, type TransitionReason } from '@longshore/jobs';
+import { type JobStorage, jobStates, type Transition, type TransitionReason } from '@longshore/jobs';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { JobErrorItem } from './job-item.js';
@@ -35,7 +35,7 @@ const TransitionItem = Type.Object({
 });
 
 /** `/jobs/{id}/transitions`: every state that a job has been in, the oldest first. */
-export function transitionsResource(storage: JobReader): Resource {
+export function transitionsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'transitions',
     description: 'Every state that one job has been in, with time and reason.',
@@ -44,7 +44,7 @@ export function transitionsResource(storage: JobReader): Resource {
     serverSet: ['number', 'state', 'reason', 'at', 'attempt', 'serverId', 'runAt', 'error'],
     storage: {
       list: async ({ sort, limit, offset }, { parents }) => {
-        const transitions = await storage.listTransitions(parents.at(-1)?.id ?? '');
+        const transitions = await storage.reports.listTransitions(parents.at(-1)?.id ?? '');
         const items = transitions.map(toItem);
         if (sort[0]?.direction === 'desc') items.reverse();
         return { items: items.slice(offset, offset + limit), total: items.length };

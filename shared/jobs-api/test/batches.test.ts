@@ -62,7 +62,7 @@ onEachStorage('Batches as resources', (api) => {
     const id = await make([{ ...job, queue: api.newName() }]);
     expect((await api.put(`/batches/${id}/cancel`)).status).to.equal(200);
     await eventually(async () => {
-      await api.storage.settle(100);
+      await api.storage.maintenance.resolveDependencies(100);
       return (await api.get(`/batches/${id}`)).item['cancelled'] === 1;
     });
     expect((await api.put(`/batches/${id}/cancel`)).item).to.include({ cancelled: 1, progress: 100 });

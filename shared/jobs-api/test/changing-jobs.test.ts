@@ -38,12 +38,12 @@ onEachStorage('Changing jobs over HTTP', (api) => {
         maxAttempts: 1,
         due: null,
       };
-      await api.storage.enqueue(job);
+      await api.storage.enqueuer.enqueue(job);
       expect((await api.patch(`/jobs/${id}`, body)).status).to.equal(200);
-      const documents = await api.storage.findDocuments(id);
+      const documents = await api.storage.jobs.findDocuments(id);
       expect(documents?.args.replaceAll(' ', '')).to.contain('"a":12345678901234567890');
       expect((await api.put('/jobs', [{ id, ...body }])).status).to.equal(200);
-      expect((await api.storage.findDocuments(id))?.args).to.equal(documents?.args);
+      expect((await api.storage.jobs.findDocuments(id))?.args).to.equal(documents?.args);
     });
   }
 

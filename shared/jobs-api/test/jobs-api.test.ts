@@ -156,7 +156,7 @@ describe('Jobs as resources', () => {
     const { id } = await post();
     const worker = new JobServer({ storage, handlers: [handleJob(add, ({ args }) => args.a + args.b)] });
     await worker.start();
-    await eventually(async () => (await storage.findJob(id))?.state === 'done');
+    await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
     await worker.stop();
     const attempts = (await api.get(`/api/v1/jobs/${id}/attempts`)).json() as JobBody[];
     expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).to.deep.equal([[1, 'done']]);
@@ -196,7 +196,7 @@ describe('Jobs as resources', () => {
   });
 
   it('a storage that cannot be reached is 503 with Retry-After', async () => {
-    storage.enqueue = () => Promise.reject(new StorageUnavailableError('away'));
+    storage.enqueuer.enqueue = () => Promise.reject(new StorageUnavailableError('away'));
     const response = await api.post('/api/v1/jobs', { name: 'add', args: { a: 1, b: 2 } });
     expect(response.status).to.equal(503);
     expect(codesOf(response)).to.deep.equal([50301]);

@@ -57,7 +57,7 @@ onEachStorage('Conditions of changes', (api) => {
 
   it('a queue that was changed since it was seen is not deleted', async () => {
     const path = `/queues/${api.newName()}`;
-    await api.storage.pauseQueue(path.slice('/queues/'.length));
+    await api.storage.queues.pause(path.slice('/queues/'.length));
     const seen = { 'if-match': await etagOf(path) };
     await api.patch(path, { concurrencyLimit: 3 });
     expect((await api.call('DELETE', path, undefined, seen)).status).to.equal(412);
@@ -113,9 +113,9 @@ onEachStorage('Conditions of changes', (api) => {
     const queue = api.newName();
     const { id } = await api.enqueue(queue);
     const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
-    const server = await api.storage.registerServer(description);
+    const server = await api.storage.servers.register(description);
     const seen = { 'if-match': await etagOf(`/jobs/${id}`) };
-    await api.storage.claim({ serverId: server.id, queue, limit: 1, leaseMs: 60_000 });
+    await api.storage.claims.claim({ serverId: server.id, queue, limit: 1, leaseMs: 60_000 });
     const cancel = (headers: Readonly<Record<string, string>>) =>
       api.call('PUT', `/jobs/${id}/cancel`, undefined, headers);
     expect((await cancel(seen)).status).to.equal(412);

@@ -110,7 +110,7 @@ onEachStorage('Queues as resources', (api) => {
     const queue = await make();
     await api.put(`/queues/${queue}/purge`);
     const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
-    const server = await api.storage.registerServer(description);
+    const server = await api.storage.servers.register(description);
     const refused = await api.call('DELETE', `/queues/${queue}`);
     await server.unregister();
     expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);

@@ -43,7 +43,7 @@ describe('What background work set aside, over HTTP', () => {
     const id = await put('bulk', `cancel ${jobId}`, jobId);
     expect((await api.put(`/set-aside-items/${id}/retry`)).item).to.include({ id, retryAt: null });
     while (await storage.bulk.advance());
-    expect((await storage.findJob(jobId))?.state).to.equal('cancelled');
+    expect((await storage.jobs.find(jobId))?.state).to.equal('cancelled');
     expect((await api.get(`/set-aside-items/${id}`)).status).to.equal(404);
   });
 

@@ -46,7 +46,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
 
 const story = await seedStory(nowMs, { busy: true });
 const later = await seedStory(nowMs, { busy: true });
-await later.storage.pauseQueue('images');
+await later.storage.queues.pause('images');
 later.storage.manualClock.advance(3 * 60_000);
 const nothing = new MemoryStorage();
 

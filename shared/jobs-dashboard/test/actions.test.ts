@@ -26,7 +26,7 @@ describe('an action', () => {
   beforeEach(async () => {
     const order = { action: 'retry', filter: { state: ['failed'] } } as const;
     operationId = (await site.story.storage.bulk.start(order)).id;
-    await site.story.storage.resumeQueue('unused'); // makes it
+    await site.story.storage.queues.resume('unused'); // makes it
   });
   afterEach(() => site.close());
 
@@ -46,7 +46,7 @@ describe('an action', () => {
     post(path, { token: await token(), at: '2026-03-03T08:00', which: 'state=failed', ...form });
   /** Where it leads on, without what that page says of it. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
-  const stateOf = async (id: string) => (await site.story.storage.findJob(id))?.state;
+  const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
   const targetOf = (path: string, story: Story): string => {
     if (path === '/queues/:target/delete') return 'unused';
     if (path.startsWith('/queues')) return 'mail';
@@ -106,7 +106,7 @@ describe('an action', () => {
 
   it('gives a scheduled job another time', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
-    const job = await site.story.storage.findJob(site.story.scheduledId);
+    const job = await site.story.storage.jobs.find(site.story.scheduledId);
     expect(job?.runAt).to.deep.equal(new Date('2026-03-03T08:00:00Z'));
   });
 
@@ -116,16 +116,16 @@ describe('an action', () => {
 
   it('gives no job a time that has passed, and says what time it is', async () => {
     const { storage, scheduledId } = site.story;
-    const before = await storage.findJob(scheduledId);
+    const before = await storage.jobs.find(scheduledId);
     const answer = await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-01T08:00' });
     expect(answer.status).to.equal(422);
     expect(answer.text).to.include(new Date(storage.manualClock.now()).toISOString().slice(0, 16));
-    expect(await storage.findJob(scheduledId)).to.deep.equal(before);
+    expect(await storage.jobs.find(scheduledId)).to.deep.equal(before);
   });
 
   it('limits a queue, and takes the limits away again', async () => {
     const limits = async () => {
-      const queue = (await site.story.storage.listQueues()).find(({ name: found }) => found === 'mail');
+      const queue = (await site.story.storage.queues.list()).find(({ name: found }) => found === 'mail');
       return [queue?.concurrencyLimit, queue?.rateLimit];
     };
     await act('/queues/mail/limit', { concurrency: '1,000', jobs: '10', seconds: '0.5', burst: '' });
@@ -139,7 +139,7 @@ describe('an action', () => {
     expect((await site.http.get('/job-dashboard/queues/unused')).text).to.include('Delete the queue');
     const { headers } = await act('/queues/unused/delete');
     expect(placeIn(headers)).to.equal('../../queues');
-    expect(await site.story.storage.findQueue('unused')).to.equal(null);
+    expect(await site.story.storage.queues.find('unused')).to.equal(null);
     expect((await act('/queues/unused/delete')).status).to.equal(404);
   });
 
@@ -165,7 +165,7 @@ describe('an action', () => {
   it('enqueues a job of a recurring one and goes to its page', async () => {
     const { headers } = await act('/recurring/count-stock/trigger');
     const id = /jobs\/([\da-f-]{36})$/.exec(placeIn(headers))?.[1] ?? '';
-    expect((await site.story.storage.findJob(id))?.recurringJobId).to.equal('count-stock');
+    expect((await site.story.storage.jobs.find(id))?.recurringJobId).to.equal('count-stock');
   });
 
   it('pauses a recurring job and resumes it', async () => {
@@ -185,7 +185,7 @@ describe('an action', () => {
 
   it('cancels a batch', async () => {
     await act(`/batches/${site.story.batchId}/cancel`);
-    expect(await site.story.storage.findBatch(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
+    expect(await site.story.storage.batches.find(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
   });
 
   it('is noted down for good, and told on the audit page', async () => {

@@ -24,18 +24,20 @@ describe('what the attempts of a job said', () => {
       message,
       fields: null,
     }));
-    await storage.report([{ claim: claimed.claim, progress: null, lines }]);
+    await storage.reports.report([{ claim: claimed.claim, progress: null, lines }]);
     const error = { name: 'Refused', message: messages[0] ?? '', stack: null };
     if (end) await storage.end(claimed, { kind: 'retry', error, delayMs: 1 });
     storage.manualClock.advance(10);
-    await storage.promoteDue(10);
+    await storage.maintenance.promoteDue(10);
     return claimed;
   };
 
   beforeEach(async () => {
     site = await openSite({ control: ({ storage }) => storage });
     const { storage, serverId } = site.story;
-    while ((await storage.claim({ serverId, queue: 'newsletter', limit: 10, leaseMs: 60_000 })).length > 0);
+    while (
+      (await storage.claims.claim({ serverId, queue: 'newsletter', limit: 10, leaseMs: 60_000 })).length > 0
+    );
     id = await storage.add({ name: 'talkative', queue: 'newsletter' });
   });
   afterEach(() => site.close());

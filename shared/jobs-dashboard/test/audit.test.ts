@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { AuditEntry } from '@longshore/jobs';
-import type { HttpResponse } from '@longshore/test-support';
+import { type HttpResponse, overriding, type Overrides } from '@longshore/test-support';
 import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 describe('the audit', () => {
   let site: Site;
-  let own: Partial<DashboardControl>;
+  let own: Overrides<DashboardControl>;
   let role: Role;
   let records: ActionRecord[];
   let accesses: AccessRecord[];
@@ -19,16 +19,16 @@ describe('the audit', () => {
       authorize: () => ({ name: 'ada', role }),
       onAction: (record) => records.push(record),
       onAccess: (record) => accesses.push(record),
-      control: ({ storage }) => new Proxy(storage, { get: memberOf }),
+      control: ({ storage }) => overridden(storage),
     });
   });
   afterEach(() => site.close());
 
-  /** The storage’s, or what a test has put in its place. */
-  const memberOf = (storage: DashboardControl, name: string | symbol): unknown => {
-    const found: unknown = Reflect.get({ ...own }, name) ?? Reflect.get(storage, name, storage);
-    return typeof found === 'function' ? found.bind(storage) : found;
-  };
+  /** The storage, each time with what the test has put in place of its own by then. */
+  const overridden = (storage: DashboardControl): DashboardControl =>
+    new Proxy(storage, {
+      get: (_, name): unknown => Reflect.get(overriding<DashboardControl>(storage, own), name),
+    });
   const act = async (path: string, fields: Record<string, string> = {}): Promise<HttpResponse> => {
     const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
     const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
@@ -44,11 +44,11 @@ describe('the audit', () => {
   it('lets nothing be done that it cannot note down', async () => {
     own = { audit: { record: () => Promise.reject(new Error('full')), amend: () => Promise.resolve() } };
     expect((await act(`/jobs/${site.story.failedId}/retry`)).status).to.equal(500);
-    expect((await site.story.storage.findJob(site.story.failedId))?.state).to.equal('failed');
+    expect((await site.story.storage.jobs.find(site.story.failedId))?.state).to.equal('failed');
   });
 
   it('has an entry of what was begun and did not come to an end', async () => {
-    own = { retryJob: () => Promise.reject(new Error('gone')) };
+    own = { control: { retry: () => Promise.reject(new Error('gone')) } };
     await act(`/jobs/${site.story.failedId}/retry`);
     const entry = await latest();
     expect(entry).to.include({ action: 'jobs/retry', target: site.story.failedId, count: 0 });
@@ -121,7 +121,7 @@ describe('the audit', () => {
     expect((await latest())?.filter).to.deep.include({ before: first });
     expect(records.at(-1)?.before).to.deep.equal(first);
     const { scheduledId, storage } = site.story;
-    const at = (await storage.findJob(scheduledId))?.runAt?.toISOString();
+    const at = (await storage.jobs.find(scheduledId))?.runAt?.toISOString();
     await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
     expect((await latest())?.filter).to.deep.include({ before: { at } });
   });

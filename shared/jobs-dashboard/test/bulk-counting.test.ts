@@ -1,7 +1,7 @@
 import { type Job, type JobCount, StorageUnavailableError } from '@longshore/jobs';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 /** A count that comes when the test says so. */
 class Counting {
@@ -27,13 +27,15 @@ describe('the confirmation of an action on many jobs, before they are counted', 
     site = await openSite({
       control: ({ storage }) => storage,
       read: ({ storage }) =>
-        readerWith(storage, {
-          listNearJobs: async () => ({ jobs: near, complete: near.length > 0 }),
-          listJobs: async () => (await counting.promise, near),
-          countJobs: () => counting.promise,
+        overriding(storage, {
+          jobs: {
+            listNear: async () => ({ jobs: near, complete: near.length > 0 }),
+            list: async () => (await counting.promise, near),
+            count: () => counting.promise,
+          },
         }),
     });
-    const [failed] = await site.story.storage.listJobs({ filter: { state: ['failed'] }, limit: 1 });
+    const [failed] = await site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 1 });
     near = failed === undefined ? [] : Array.from({ length: 100 }, () => failed);
   });
   afterEach(() => site.close());

@@ -33,7 +33,7 @@ describe('an action on many jobs', () => {
 
   /** A confirmation has its form only where something matches. */
   const letSomeMatch = (): void => {
-    site.story.storage.countJobs = async () => ({ count: 1, exact: true });
+    site.story.storage.jobs.count = async () => ({ count: 1, exact: true });
   };
   const get = async (path: string): Promise<string> => {
     const { status, text } = await site.http.get(`/job-dashboard/${path}`);
@@ -81,7 +81,7 @@ describe('an action on many jobs', () => {
       await other.close();
     }
   });
-  const failed = async () => (await site.story.storage.stateCounts()).failed;
+  const failed = async () => (await site.story.storage.jobs.stateCounts()).failed;
 
   it('is confirmed by a page that says how many jobs, which, and what happens', async () => {
     const text = textOf(await get('bulk/confirm?action=retry&state=failed'));
@@ -117,7 +117,7 @@ describe('an action on many jobs', () => {
   it('is done to the marked jobs only', async () => {
     await confirm(`bulk/confirm?selected=1&action=retry&id=${site.story.failedId}`);
     expect(await failed()).to.equal(1);
-    expect(await site.story.storage.findJob(site.story.failedId)).to.include({ state: 'enqueued' });
+    expect(await site.story.storage.jobs.find(site.story.failedId)).to.include({ state: 'enqueued' });
   });
 
   it('is noted in the audit with its filter and how many jobs it was for', async () => {
@@ -223,7 +223,7 @@ describe('an action on many jobs', () => {
     const [, path = ''] = /href="\.\/(bulk\/confirm[^"]*CardDeclined[^"]*)"/.exec(await get('errors')) ?? [];
     await confirm(plain(path));
     expect(await failed()).to.equal(1);
-    expect(await site.story.storage.findJob(site.story.failedId)).to.include({ state: 'enqueued' });
+    expect(await site.story.storage.jobs.find(site.story.failedId)).to.include({ state: 'enqueued' });
   });
 
   it('is offered for a narrowed list, but not for every job there is', async () => {

@@ -40,7 +40,7 @@ describe('the page of one thing', () => {
   });
 
   it('gives the vital figures of a queue, with its limit', async () => {
-    await site.story.storage.limitQueue('images', { concurrencyLimit: 6, rateLimit: null });
+    await site.story.storage.queues.limit('images', { concurrencyLimit: 6, rateLimit: null });
     expect(await page('/queues/images')).to.match(
       /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Ended per minute 0 /,
     );
@@ -55,7 +55,7 @@ describe('the page of one thing', () => {
   });
 
   it('counts the slots of a server by the jobs that it lists', async () => {
-    const server = await site.story.storage.listServers();
+    const server = await site.story.storage.servers.list();
     expect(server.find(({ id }) => id === site.story.serverId)?.processing).to.equal(6);
     const { storage } = site.story;
     await storage.start(site.story.serverId, 'images');

@@ -1,7 +1,7 @@
 import type { ErrorGroup } from '@longshore/jobs';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 import { cardError } from './story-errors.js';
 
 describe('the page of errors', () => {
@@ -57,7 +57,7 @@ describe('the page of errors', () => {
     const own = await openSite({
       control: ({ storage }) => storage,
       read: ({ storage }) =>
-        readerWith(storage, {
+        overriding(storage, {
           statistics: {
             throughput: (query) => storage.statistics.throughput(query),
             throughputByQueue: (query) => storage.statistics.throughputByQueue(query),

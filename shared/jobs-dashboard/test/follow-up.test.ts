@@ -18,7 +18,7 @@ describe('the follow-up of a batch whose failures are retried', () => {
     followUpId = publish.id;
     const after = { parents: [id], when: 'onDone' as const };
     const followUp = { ...publish, meta: { parentIds: [id] }, after };
-    await storage.enqueueBatch({ id, name: 'album 7', jobs: [job], followUp });
+    await storage.enqueuer.enqueueBatch({ id, name: 'album 7', jobs: [job], followUp });
     const error = { name: 'Refused', message: 'no', stack: null };
     await storage.end(await storage.start(serverId, 'albums'), { kind: 'failed', error });
   });
@@ -28,7 +28,7 @@ describe('the follow-up of a batch whose failures are retried', () => {
   const confirm = (action: string): string => `/bulk/confirm?action=${action}&state=failed&batch=${id}`;
 
   it('stays cancelled, which the page of the batch says', async () => {
-    expect((await site.story.storage.findJob(followUpId))?.state).to.equal('cancelled');
+    expect((await site.story.storage.jobs.find(followUpId))?.state).to.equal('cancelled');
     expect(textOf(await get(`/batches/${id}`))).to.include(
       'It stays cancelled, whatever is retried here, until',
     );
@@ -45,7 +45,7 @@ describe('the follow-up of a batch whose failures are retried', () => {
   });
 
   it('is nothing to think of once it has been retried itself', async () => {
-    await site.story.storage.retryJob(followUpId);
+    await site.story.storage.control.retry(followUpId);
     expect(await get(confirm('retry'))).not.to.include('which follows their batch');
     expect(await get(`/batches/${id}`)).not.to.include('It stays cancelled');
   });

@@ -50,7 +50,7 @@ describe('the form of an action', () => {
     const form = { token: await token() };
     const path = `/jobs/${site.story.failedId}/cancel`;
     expect((await post(path, form)).status).to.equal(409);
-    await site.story.storage.retryJob(site.story.failedId);
+    await site.story.storage.control.retry(site.story.failedId);
     expect((await post(path, form)).status).to.equal(303);
   });
 

@@ -1,8 +1,7 @@
 import { type Orphan, StorageUnavailableError } from '@longshore/jobs';
-import { eventually } from '@longshore/test-support';
+import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 describe('how all does, on every page', () => {
   let site: Site;
@@ -14,16 +13,18 @@ describe('how all does, on every page', () => {
     site = await openSite({
       now: () => nowMs,
       read: ({ storage }) =>
-        readerWith(storage, {
-          listQueues: async () => [],
+        overriding(storage, {
+          queues: { list: async () => [] },
           recurring: {
             find: (id) => storage.recurring.find(id),
             findArgs: (id) => storage.recurring.findArgs(id),
             list: async () => [],
           },
-          listOrphans: () => {
-            looks += 1;
-            return listOrphans();
+          jobs: {
+            listOrphans: () => {
+              looks += 1;
+              return listOrphans();
+            },
           },
           readClock: async () => new Date(nowMs),
           clock: { now: () => nowMs },

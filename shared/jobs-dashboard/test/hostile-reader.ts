@@ -1,3 +1,4 @@
+import { overriding } from '@longshore/test-support';
 import type {
   Attempt,
   Batch,
@@ -9,7 +10,6 @@ import type {
   Server,
 } from '@longshore/jobs';
 import type { DashboardReader } from '../src/index.js';
-import { readerWith } from './reader-with.js';
 
 /** Each contains something that must not stand in a page as it is. */
 export const hostileTexts = [
@@ -64,36 +64,47 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
   const hostileQueue = (queue: Queue): Queue => ({ ...queue, name: text });
   const hostileServer = (server: Server): Server => ({ ...server, host: text, queues: [text] });
   const hostileAttempt = (attempt: Attempt): Attempt => ({ ...attempt, error });
-  return readerWith(reader, {
-    findJob: async (id) => {
-      const job = await reader.findJob(id);
-      return job === null ? null : hostileJob(job);
+  return overriding(reader, {
+    jobs: {
+      find: async (id) => {
+        const job = await reader.jobs.find(id);
+        return job === null ? null : hostileJob(job);
+      },
+      findDocuments: async (id) => {
+        const found = await reader.jobs.findDocuments(id);
+        return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
+      },
+      list: async ({ filter: _filter, ...query }) => (await reader.jobs.list(query)).map(hostileJob),
+      listLatestFailed: async ({ limit }) => (await reader.jobs.listLatestFailed({ limit })).map(hostileJob),
+      listNear: async ({ filter: _filter, ...query }) => ({
+        jobs: (await reader.jobs.list(query)).map(hostileJob),
+        complete: true,
+      }),
+      count: () => reader.jobs.count(),
+      countByState: () => reader.jobs.countByState(),
+      listAttempts: async (id) => (await reader.jobs.listAttempts(id)).map(hostileAttempt),
+      listContinuations: async (id) => (await reader.jobs.listContinuations(id)).map(hostileJob),
     },
-    findDocuments: async (id) => {
-      const found = await reader.findDocuments(id);
-      return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
+    reports: {
+      listLogs: async (id, query) =>
+        (await reader.reports.listLogs(id, query)).map((line) => ({
+          ...line,
+          message: text,
+          fields: { [text]: text },
+        })),
     },
-    listJobs: async ({ filter: _filter, ...query }) => (await reader.listJobs(query)).map(hostileJob),
-    listLatestFailed: async ({ limit }) => (await reader.listLatestFailed({ limit })).map(hostileJob),
-    listNearJobs: async ({ filter: _filter, ...query }) => ({
-      jobs: (await reader.listJobs(query)).map(hostileJob),
-      complete: true,
-    }),
-    countJobs: () => reader.countJobs(),
-    countJobsByState: () => reader.countJobsByState(),
-    listAttempts: async (id) => (await reader.listAttempts(id)).map(hostileAttempt),
-    listQueues: async () => [
-      ...(await reader.listQueues()),
-      ...(await reader.listQueues()).map(hostileQueue),
-    ],
-    findQueue: async (name) =>
-      (await reader.findQueue(name)) ?? (await reader.listQueues()).map(hostileQueue)[0] ?? null,
-    listContinuations: async (id) => (await reader.listContinuations(id)).map(hostileJob),
-    findBatch: async (id) => {
-      const batch = await reader.findBatch(id);
-      return batch === null ? null : hostileBatch(batch);
+    queues: {
+      list: async () => [...(await reader.queues.list()), ...(await reader.queues.list()).map(hostileQueue)],
+      find: async (name) =>
+        (await reader.queues.find(name)) ?? (await reader.queues.list()).map(hostileQueue)[0] ?? null,
     },
-    listBatches: async (query) => (await reader.listBatches(query)).map(hostileBatch),
+    batches: {
+      find: async (id) => {
+        const batch = await reader.batches.find(id);
+        return batch === null ? null : hostileBatch(batch);
+      },
+      list: async (query) => (await reader.batches.list(query)).map(hostileBatch),
+    },
     recurring: {
       find: async (id) => {
         const job = await reader.recurring.find(id);
@@ -102,12 +113,6 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       findArgs: async () => JSON.stringify(args),
       list: async () => (await reader.recurring.list()).map(hostileRecurring),
     },
-    listLogs: async (id, query) =>
-      (await reader.listLogs(id, query)).map((line) => ({
-        ...line,
-        message: text,
-        fields: { [text]: text },
-      })),
     statistics: {
       throughput: (query) => reader.statistics.throughput(query),
       throughputByQueue: (query) => reader.statistics.throughputByQueue(query),
@@ -133,11 +138,13 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
           filter: { state: text, terms: [{ key: text, value: text }] },
         })),
     },
-    listLostServers: async () =>
-      (await reader.listServers()).map((server) => ({
-        ...hostileServer(server),
-        lostAt: server.heartbeatAt,
-      })),
-    listServers: async () => (await reader.listServers()).map(hostileServer),
+    servers: {
+      listLost: async () =>
+        (await reader.servers.list()).map((server) => ({
+          ...hostileServer(server),
+          lostAt: server.heartbeatAt,
+        })),
+      list: async () => (await reader.servers.list()).map(hostileServer),
+    },
   });
 }

@@ -1,8 +1,8 @@
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, pagePaths, type Site } from './dashboard-site.js';
 import { openStream, readUntil } from './event-stream.js';
 import { hostileReader, hostileTexts } from './hostile-reader.js';
-import { readerWith } from './reader-with.js';
 
 describe('hostile text', () => {
   for (const text of hostileTexts) {
@@ -114,7 +114,7 @@ describe('hostile text', () => {
     const document = '['.repeat(5_000) + ']'.repeat(5_000);
     const site = await openSite({
       read: ({ storage }) =>
-        readerWith(storage, { findDocuments: async () => ({ args: document, result: document }) }),
+        overriding(storage, { jobs: { findDocuments: async () => ({ args: document, result: document }) } }),
     });
     try {
       expect((await site.http.get(`/job-dashboard/jobs/${site.story.doneId}`)).status).to.equal(200);

@@ -1,7 +1,7 @@
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { StorageUnavailableError } from '@longshore/jobs';
 import { etagIn, openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 const csp =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -127,16 +127,12 @@ describe('a storage that is out of reach', () => {
     const fail = () =>
       Promise.reject(new StorageUnavailableError('connect ECONNREFUSED postgres://user:secret@db'));
     const out = {
-      stateCounts: fail,
-      listJobs: fail,
-      listNearJobs: fail,
-      listLatestFailed: fail,
-      findJob: fail,
-      listQueues: fail,
-      listServers: fail,
+      jobs: { stateCounts: fail, list: fail, listNear: fail, listLatestFailed: fail, find: fail },
+      queues: { list: fail },
+      servers: { list: fail },
     };
     const statistics = { throughput: fail, throughputByQueue: fail, listErrorGroups: fail };
-    const site = await openSite({ read: ({ storage }) => readerWith(storage, { ...out, statistics }) });
+    const site = await openSite({ read: ({ storage }) => overriding(storage, { ...out, statistics }) });
     try {
       for (const path of ['/', '/jobs', `/jobs/${site.story.doneId}`, '/queues', '/servers']) {
         const { status, headers, text } = await site.http.get(`/job-dashboard${path}`);
@@ -152,7 +148,7 @@ describe('a storage that is out of reach', () => {
 describe('a storage that gives up on one part', () => {
   it('gives a page without it, which says so', async () => {
     const fail = () => Promise.reject(new StorageUnavailableError('It took too long'));
-    const site = await openSite({ read: ({ storage }) => readerWith(storage, { listNearJobs: fail }) });
+    const site = await openSite({ read: ({ storage }) => overriding(storage, { jobs: { listNear: fail } }) });
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
       expect(status).to.equal(200);
@@ -167,7 +163,7 @@ describe('an unforeseen error', () => {
   it('shows its incident only, and tells the application the cause', async () => {
     const cause = new Error('password is hunter2');
     const site = await openSite({
-      read: ({ storage }) => readerWith(storage, { listServers: () => Promise.reject(cause) }),
+      read: ({ storage }) => overriding(storage, { servers: { list: () => Promise.reject(cause) } }),
     });
     try {
       const { status, text } = await site.http.get('/job-dashboard/servers');

@@ -19,10 +19,10 @@ describe('an action that does not come to its end', () => {
       snapshotMs: 60_000,
       control: ({ storage }) => {
         const { audit } = storage;
-        const pauseQueue = storage.pauseQueue.bind(storage);
+        const pauseQueue = storage.queues.pause.bind(storage.queues);
         const record = audit.record.bind(audit);
         const amend = audit.amend.bind(audit);
-        storage.pauseQueue = (...args) => unless('pause', () => pauseQueue(...args));
+        storage.queues.pause = (...args) => unless('pause', () => pauseQueue(...args));
         audit.record = (...args) => unless('record', () => record(...args));
         audit.amend = (...args) => unless('amend', () => amend(...args));
         return storage;
@@ -38,7 +38,7 @@ describe('an action that does not come to its end', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     return site.http.post(`/job-dashboard${path}`, form, { headers });
   }
-  const pausedAt = async () => (await site.story.storage.findQueue('mail'))?.pausedAt ?? null;
+  const pausedAt = async () => (await site.story.storage.queues.find('mail'))?.pausedAt ?? null;
 
   it('says that nothing was changed if it could not begin, and leads back', async () => {
     failing = { step: 'record', error: away };

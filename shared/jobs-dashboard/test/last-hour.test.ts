@@ -1,7 +1,7 @@
 import { StorageUnavailableError } from '@longshore/jobs';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 describe('what ended in the last hour', () => {
   it('is left out while it is counted, and asked for soon', async () => {
@@ -58,7 +58,7 @@ async function siteThatCounts(
   const site = await openSite({
     snapshotMs: 1_000,
     read: ({ storage }) =>
-      readerWith(storage, {
+      overriding(storage, {
         statistics: {
           throughput: (query) => storage.statistics.throughput(query),
           listErrorGroups: (query) => storage.statistics.listErrorGroups(query),

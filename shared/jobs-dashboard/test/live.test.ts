@@ -1,7 +1,7 @@
 import { type Job, StorageUnavailableError } from '@longshore/jobs';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 describe('a live page', () => {
   let site: Site;
@@ -45,7 +45,7 @@ describe('a live page', () => {
 
   it('does not change with mere time, whatever is on the page', async () => {
     const { story, http } = site;
-    await story.storage.pauseQueue('mail');
+    await story.storage.queues.pause('mail');
     const paths = ['/', '/jobs', '/queues', '/queues/mail', '/recurring', `/batches/${story.batchId}`];
     const jobs = [story.processingId, story.scheduledId, story.retryingId, story.failedId, story.unservedId];
     for (const path of [...paths, ...jobs.map((id) => `/jobs/${id}`)]) {
@@ -61,8 +61,8 @@ describe('a live page', () => {
 
   it('says at once that a server is silent', async () => {
     const { serverId, storage } = site.story;
-    const servers = await storage.listServers();
-    storage.listServers = async () => servers;
+    const servers = await storage.servers.list();
+    storage.servers.list = async () => servers;
     for (const [path, name] of [
       ['/servers', 'servers'],
       [`/servers/${serverId}`, 'server'],
@@ -101,10 +101,12 @@ describe('the snapshot', () => {
     const site = await openSite({
       snapshotMs: 1_000,
       read: ({ storage }) =>
-        readerWith(storage, {
-          stateCounts: () => {
-            reads += 1;
-            return storage.stateCounts();
+        overriding(storage, {
+          jobs: {
+            stateCounts: () => {
+              reads += 1;
+              return storage.jobs.stateCounts();
+            },
           },
         }),
     });
@@ -124,7 +126,7 @@ describe('a slow storage', () => {
   it('gets a page that says so, 503, where there is nothing to show without it', async () => {
     const site = await openSite({
       readTimeoutMs: 30,
-      read: ({ storage }) => readerWith(storage, { findJob: () => new Promise(() => {}) }),
+      read: ({ storage }) => overriding(storage, { jobs: { find: () => new Promise(() => {}) } }),
     });
     try {
       const { status, text } = await site.http.get(`/job-dashboard/jobs/${site.story.doneId}`);
@@ -138,7 +140,7 @@ describe('a slow storage', () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({
       readTimeoutMs: 30,
-      read: ({ storage }) => readerWith(storage, { listNearJobs: () => never }),
+      read: ({ storage }) => overriding(storage, { jobs: { listNear: () => never } }),
     });
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
@@ -154,19 +156,21 @@ describe('a slow storage', () => {
     const all = new Promise<Job[]>((resolve) => (found = resolve));
     const site = await openSite({
       read: ({ storage }) =>
-        readerWith(storage, {
-          listNearJobs: async (query) => ({
-            jobs: await storage.listJobs({ ...query, limit: 1 }),
-            complete: false,
-          }),
-          listJobs: () => all,
+        overriding(storage, {
+          jobs: {
+            listNear: async (query) => ({
+              jobs: await storage.jobs.list({ ...query, limit: 1 }),
+              complete: false,
+            }),
+            list: () => all,
+          },
         }),
     });
     try {
       const path = '/job-dashboard/jobs?state=failed';
       const { text } = await site.http.get(path);
       expect(text).to.include('Still looking').and.include('data-region="list" data-every="500"');
-      found(await site.story.storage.listJobs({ filter: { state: ['failed'] }, limit: 50 }));
+      found(await site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 50 }));
       site.story.storage.manualClock.advance(1_000);
       const whole = await site.http.get(path);
       expect(whole.text).not.to.include('Still looking');
@@ -179,7 +183,7 @@ describe('a slow storage', () => {
   it('gets the tabs without counts while they are counted', async () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({
-      read: ({ storage }) => readerWith(storage, { countJobsByState: () => never }),
+      read: ({ storage }) => overriding(storage, { jobs: { countByState: () => never } }),
     });
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs?name=charge-card');
@@ -195,12 +199,14 @@ describe('a slow storage', () => {
   it('gets the nearest jobs, and what would help, when the storage gives up to seek the others', async () => {
     const site = await openSite({
       read: ({ storage }) =>
-        readerWith(storage, {
-          listNearJobs: async (query) => ({
-            jobs: await storage.listJobs({ ...query, limit: 1 }),
-            complete: false,
-          }),
-          listJobs: () => Promise.reject(new StorageUnavailableError('It took too long')),
+        overriding(storage, {
+          jobs: {
+            listNear: async (query) => ({
+              jobs: await storage.jobs.list({ ...query, limit: 1 }),
+              complete: false,
+            }),
+            list: () => Promise.reject(new StorageUnavailableError('It took too long')),
+          },
         }),
     });
     try {

@@ -1,7 +1,7 @@
 import type { Lease, LostServer } from '@longshore/jobs';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 describe('what the pages tell of what runs no longer', () => {
   const stalled: Lease[] = [];
@@ -24,18 +24,22 @@ describe('what the pages tell of what runs no longer', () => {
   before(async () => {
     site = await openSite({
       read: ({ storage }) =>
-        readerWith(storage, {
-          findLease: async (job) => stalled.find(({ jobId }) => jobId === job.id) ?? storage.findLease(job),
-          listStalledLeases: async () => stalled,
-          listLostServers: async () => lost,
+        overriding(storage, {
+          leases: {
+            find: async (job) => stalled.find(({ jobId }) => jobId === job.id) ?? storage.leases.find(job),
+            listStalled: async () => stalled,
+          },
           readClock: async () => new Date(storage.manualClock.now() + storageMs),
           clock: { now: () => storage.manualClock.now() + storageMs },
-          listServers: async () =>
-            (await storage.listServers()).map((server) => ({
-              ...server,
-              clockAheadMs,
-              heartbeatAt: new Date(server.heartbeatAt.getTime() + storageMs),
-            })),
+          servers: {
+            listLost: async () => lost,
+            list: async () =>
+              (await storage.servers.list()).map((server) => ({
+                ...server,
+                clockAheadMs,
+                heartbeatAt: new Date(server.heartbeatAt.getTime() + storageMs),
+              })),
+          },
         }),
     });
   });
@@ -54,7 +58,7 @@ describe('what the pages tell of what runs no longer', () => {
     );
     const { text } = await site.http.get(`/job-dashboard${path}`);
     expect(text).to.match(/runs out <time datetime="2026-03-0[^"]+" title="[^"]+ UTC">/);
-    const owner = (await site.story.storage.findJob(site.story.processingId))?.serverId;
+    const owner = (await site.story.storage.jobs.find(site.story.processingId))?.serverId;
     expect(text).to.match(new RegExp(`Lease owner</dt><dd><a href="[^"]*servers/${owner}"`));
   });
 

@@ -1,7 +1,7 @@
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { newId } from '@longshore/jobs';
 import { openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
 describe('the pages', () => {
   let site: Site;
@@ -62,8 +62,8 @@ describe('the pages', () => {
   it('show what a job was given to the last digit', async () => {
     const exact = await openSite({
       read: ({ storage }) =>
-        readerWith(storage, {
-          findDocuments: async () => ({ args: '{"id": 900719925474099312345}', result: 'null' }),
+        overriding(storage, {
+          jobs: { findDocuments: async () => ({ args: '{"id": 900719925474099312345}', result: 'null' }) },
         }),
     });
     try {
@@ -129,7 +129,7 @@ describe('the pages', () => {
     const digits = '900719925474099312345';
     const other = await openSite({
       read: (story) =>
-        readerWith(story.storage, {
+        overriding(story.storage, {
           recurring: {
             find: (id) => story.storage.recurring.find(id),
             findArgs: async () => `{"order":${digits},"apiKey":1}`,

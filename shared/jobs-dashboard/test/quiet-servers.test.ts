@@ -49,10 +49,10 @@ describe('the pages, of a server that takes no more jobs', () => {
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
   const changeFirst = async (own: Partial<Server>): Promise<Server> => {
     const { storage, serverId } = site.story;
-    const servers = (await storage.listServers()).map((each) =>
+    const servers = (await storage.servers.list()).map((each) =>
       each.id === serverId ? { ...each, ...own } : each,
     );
-    storage.listServers = async () => servers;
+    storage.servers.list = async () => servers;
     return servers.find(({ id }) => id === serverId) ?? server();
   };
   const slots = (html: string): number => Number(/(?:of )(\d+) slots? in use/.exec(textOf(html))?.[1]);

@@ -56,7 +56,10 @@ describe('the rows of lists', () => {
     const limited = await openSite();
     try {
       const { storage } = limited.story;
-      await storage.limitQueue('images', { concurrencyLimit: 6, rateLimit: { jobs: 90, periodMs: 60_000 } });
+      await storage.queues.limit('images', {
+        concurrencyLimit: 6,
+        rateLimit: { jobs: 90, periodMs: 60_000 },
+      });
       const { text } = await limited.http.get('/job-dashboard/queues');
       expect(textOf(text)).to.include('images 90 per min').and.include('5 of 6');
     } finally {

@@ -1,13 +1,10 @@
 import {
   type ClaimedJob,
-  type Job,
   type JsonValue,
-  type Lease,
   MemoryStorage,
   newId,
   type NewJob,
   type Outcome,
-  type Server,
 } from '@longshore/jobs';
 import type { ManualClock } from '@longshore/test-support';
 
@@ -33,28 +30,34 @@ export class SeededStorage extends MemoryStorage {
   constructor(clock: ManualClock) {
     super({ clock });
     this.manualClock = clock;
+    this.#keepServersAlive();
+    this.#keepLeases();
   }
 
   /** The manual clock leaves heartbeats behind; here every server sends them, and has just sent one. */
-  override async listServers(): Promise<Server[]> {
-    const servers = await super.listServers();
-    return servers.map((server, index) => ({
-      ...server,
-      timeoutMs: 30_000,
-      heartbeatAt: new Date(this.manualClock.now() - 2_000 - 1_500 * index),
-    }));
+  #keepServersAlive(): void {
+    const list = this.servers.list.bind(this.servers);
+    this.servers.list = async () =>
+      (await list()).map((server, index) => ({
+        ...server,
+        timeoutMs: 30_000,
+        heartbeatAt: new Date(this.manualClock.now() - 2_000 - 1_500 * index),
+      }));
   }
 
-  /** Renewed just before somebody looked for the first time, for as long as servers do. */
-  override async findLease(job: Pick<Job, 'id'>): Promise<Lease | null> {
-    const lease = await super.findLease(job);
-    this.#leasesEndAt ??= new Date(this.manualClock.now() + 28_000);
-    return lease && { ...lease, expiresAt: this.#leasesEndAt };
+  /** Renewed just before the first read, for as long as servers do. */
+  #keepLeases(): void {
+    const find = this.leases.find.bind(this.leases);
+    this.leases.find = async (job) => {
+      const lease = await find(job);
+      this.#leasesEndAt ??= new Date(this.manualClock.now() + 28_000);
+      return lease && { ...lease, expiresAt: this.#leasesEndAt };
+    };
   }
 
   async add(text: NewJobText): Promise<string> {
     const job = this.order(text);
-    await this.enqueue(job);
+    await this.enqueuer.enqueue(job);
     this.manualClock.advance(1);
     return job.id;
   }
@@ -80,12 +83,12 @@ export class SeededStorage extends MemoryStorage {
   }
 
   async start(serverId: string, queue: string): Promise<ClaimedJob> {
-    const [claimed] = await this.claim({ serverId, queue, limit: 1, leaseMs: NEVER_MS });
+    const [claimed] = await this.claims.claim({ serverId, queue, limit: 1, leaseMs: NEVER_MS });
     if (claimed === undefined) throw new Error(`Nothing to claim in ${queue}`);
     return claimed;
   }
 
   async end({ claim }: ClaimedJob, outcome: Outcome): Promise<void> {
-    await this.complete([{ claim, outcome }]);
+    await this.completions.complete([{ claim, outcome }]);
   }
 }

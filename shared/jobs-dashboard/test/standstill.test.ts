@@ -70,7 +70,7 @@ describe('a batch that stands still', () => {
       meta: { parentIds: [id] },
       after: { parents: [id], when: 'onDone' as const },
     };
-    await storage.enqueueBatch({ id, name: 'album 7', jobs, followUp });
+    await storage.enqueuer.enqueueBatch({ id, name: 'album 7', jobs, followUp });
   });
   afterEach(() => site.close());
 
@@ -95,7 +95,7 @@ describe('a batch that stands still', () => {
   });
 
   it('says so of a pause', async () => {
-    await site.story.storage.pauseQueue('orphans');
+    await site.story.storage.queues.pause('orphans');
     expect(await text(`/batches/${id}`)).to.include('5 wait, but queue “orphans” was paused');
   });
 

@@ -1,10 +1,9 @@
 import type { Job, JobState } from '@longshore/jobs';
-import { eventually } from '@longshore/test-support';
+import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
-import { readerWith } from './reader-with.js';
 
-type Counts = Awaited<ReturnType<Site['story']['storage']['countJobsByState']>>;
+type Counts = Awaited<ReturnType<Site['story']['storage']['jobs']['countByState']>>;
 
 /** Reads that end when the test says so, one after the other. */
 class Reads<T> {
@@ -39,11 +38,13 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     site = await openSite({
       control: ({ storage }) => storage,
       read: ({ storage }) =>
-        readerWith(storage, {
-          countJobsByState: () => counting.begin(),
-          listNearJobs: async (query) =>
-            complete ? { jobs: await storage.listJobs(query), complete } : { jobs: [], complete },
-          listJobs: (query) => (query.beyondNear === true ? searching.begin() : storage.listJobs(query)),
+        overriding(storage, {
+          jobs: {
+            countByState: () => counting.begin(),
+            listNear: async (query) =>
+              complete ? { jobs: await storage.jobs.list(query), complete } : { jobs: [], complete },
+            list: (query) => (query.beyondNear === true ? searching.begin() : storage.jobs.list(query)),
+          },
         }),
     });
   });
@@ -64,7 +65,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     return { ...none, failed: each(failed) };
   };
   const failedJobs = (): Promise<Job[]> =>
-    site.story.storage.listJobs({ filter: { state: ['failed'] }, limit: 2 });
+    site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 2 });
 
   it('shows what was counted meanwhile to whoever reloads it', async () => {
     expect(await get()).to.include('Retry all that match…');

@@ -16,7 +16,7 @@ export async function seedBatch(storage: SeededStorage): Promise<string> {
     meta: { batchId: id, tags: ['march', 'newsletter'] },
   }));
   const report = storage.order({ name: 'report-mailing', queue: newsletter, args: { batch: id } });
-  await storage.enqueueBatch({
+  await storage.enqueuer.enqueueBatch({
     id,
     name: 'March newsletter',
     jobs,

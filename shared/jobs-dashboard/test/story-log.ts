@@ -15,7 +15,7 @@ const lines: readonly Line[] = [
 /** What the import says of itself on its way. */
 export async function reportImport(storage: SeededStorage, { claim }: ClaimedJob): Promise<void> {
   const now = storage.manualClock.now();
-  await storage.report([
+  await storage.reports.report([
     {
       claim,
       progress: { percent: 42, message: 'Page 90 of 214', at: new Date(now) },

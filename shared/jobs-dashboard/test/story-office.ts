@@ -6,8 +6,8 @@ const MINUTE = 60_000;
 /** What people and their programs did around the shop's jobs in a day: batches, limits, deeds. Nothing that a page warns of. */
 export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
   await seedBatches(storage, serverId);
-  await storage.limitQueue('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
-  await storage.limitQueue('orders', { concurrencyLimit: 2, rateLimit: null });
+  await storage.queues.limit('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
+  await storage.queues.limit('orders', { concurrencyLimit: 2, rateLimit: null });
   await seedDeeds(storage);
   await storage.bulk.start({
     action: 'retry',
@@ -34,7 +34,7 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
       }),
       meta: { batchId: id },
     }));
-    await storage.enqueueBatch({ id, name, jobs, followUp: null });
+    await storage.enqueuer.enqueueBatch({ id, name, jobs, followUp: null });
     for (let place = 0; place < size; place += 1) {
       const claimed = await storage.start(serverId, 'batched');
       storage.manualClock.advance(600 + 37 * (place % 5));
@@ -61,7 +61,7 @@ export async function seedEarlierDeeds(storage: SeededStorage): Promise<void> {
 }
 
 async function seedDeeds(storage: SeededStorage): Promise<void> {
-  const failed = await storage.listJobs({ filter: { state: ['failed'] }, limit: 3 });
+  const failed = await storage.jobs.list({ filter: { state: ['failed'] }, limit: 3 });
   const [one, other] = failed.map(({ id }) => id);
   const deeds = [
     ['ada', 'queues/pause', 'images'],

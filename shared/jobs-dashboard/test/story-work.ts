@@ -13,7 +13,7 @@ const refused = {
 /** Ordinary jobs, more of them by day than by night, up to a time; the same ones each time. */
 export async function workUntil(storage: SeededStorage, untilMs: number): Promise<void> {
   const { manualClock: clock } = storage;
-  const server = await storage.registerServer({
+  const server = await storage.servers.register({
     host: 'worker-9',
     pid: 9,
     queues: ['orders'],

@@ -57,14 +57,14 @@ export async function seedStory(
   await at(90);
   const queues = ['billing', 'default', 'images', 'mail', 'newsletter', 'stock'];
   if (busy) queues.push('batched', 'orders');
-  const first = await storage.registerServer({
+  const first = await storage.servers.register({
     host: 'worker-1',
     pid: 4127,
     queues,
     concurrency: 8,
     timeoutMs: NEVER_MS,
   });
-  const gone = await storage.registerServer({
+  const gone = await storage.servers.register({
     host: 'worker-0',
     pid: 812,
     queues,
@@ -104,7 +104,7 @@ export async function seedStory(
     clock.advance(1_240 + 300 * index);
     await storage.end(claimed, outcome);
     clock.advance(45_000 * (index + 1));
-    await storage.promoteDue(10);
+    await storage.maintenance.promoteDue(10);
   }
 
   await at(42);
@@ -125,7 +125,7 @@ export async function seedStory(
         : { kind: 'retry', error: timeoutError, delayMs: 16_000 },
     );
     clock.advance(16_400);
-    await storage.promoteDue(10);
+    await storage.maintenance.promoteDue(10);
   }
 
   await at(27);
@@ -161,7 +161,7 @@ export async function seedStory(
   clock.advance(40_000);
   await gone.unregister();
 
-  const second = await storage.registerServer({
+  const second = await storage.servers.register({
     host: 'worker-2',
     pid: 4310,
     queues: ['default', 'mail'],

@@ -57,10 +57,10 @@ describe('what a running job says', () => {
   it('stops when the attempt does, without an end of the job', async () => {
     const { storage, processingId } = site.story;
     const response = await opened(site, processingId);
-    const job = await storage.findJob(processingId);
+    const job = await storage.jobs.find(processingId);
     const claim = { jobId: processingId, queue: 'default', serverId: job?.serverId ?? '', attempt: 2 };
     const error = { name: 'Error', message: 'again', stack: null };
-    await storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
+    await storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
     expect(await text(response)).not.to.include('event: end');
   });
 

@@ -16,7 +16,7 @@ describe('a store that has never seen a job or a server', () => {
   });
   const overview = async (): Promise<string> => (await site.http.get('/job-dashboard/')).text;
   const startServer = () =>
-    storage.registerServer({
+    storage.servers.register({
       host: 'worker-1',
       pid: 1,
       queues: ['default'],

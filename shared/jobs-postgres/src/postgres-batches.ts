@@ -1,9 +1,8 @@
 import {
   type Batch,
-  type BatchControl,
   type BatchControlResult,
   type BatchListQuery,
-  type BatchReader,
+  type Batches,
   type ControlOptions,
   type FinishedState,
   isFinished,
@@ -42,7 +41,7 @@ const mostCounted = 10_000;
 type Change = Record<FinishedState, number>;
 
 /** Counts the jobs of batches as they end, and shows and cancels batches. */
-export class PostgresBatches implements Consequence, BatchReader, BatchControl {
+export class PostgresBatches implements Consequence, Batches {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #queues: QueueDirectory;
@@ -71,29 +70,26 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     return rows.length > 0 ? [null] : []; // some have ended: a look at those that wait for them
   }
 
-  async findBatch(id: string, transaction?: TransactionClient): Promise<Batch | null> {
+  async find(id: string, transaction?: TransactionClient): Promise<Batch | null> {
     if (!isId(id)) return null;
     const [row] = (await runOf(this.#reads, transaction)(selectBatch, [id])) as readonly BatchRow[];
     return row === undefined ? null : toBatch(row);
   }
 
-  async listBatches({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
+  async list({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
     const statement = order === 'newest' ? selectNewestBatches : selectOldestBatches;
     const rows = await this.#reads.query<BatchRow>(statement, [limit, offset, after ?? null]);
     return rows.map(toBatch);
   }
 
-  async countBatches(): Promise<JobCount> {
+  async count(): Promise<JobCount> {
     const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, [mostCounted + 1]);
     const counted = row?.batches ?? 0;
     return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }
 
-  async cancelBatch(
-    id: string,
-    { check, transaction }: ControlOptions<Batch> = {},
-  ): Promise<BatchControlResult> {
-    const batch = await this.findBatch(id, transaction);
+  async cancel(id: string, { check, transaction }: ControlOptions<Batch> = {}): Promise<BatchControlResult> {
+    const batch = await this.find(id, transaction);
     if (batch === null) return { outcome: 'unknown' };
     check?.(batch);
     if (batch.finishedAt !== null) return { outcome: 'illegal', batch };
@@ -109,7 +105,7 @@ export class PostgresBatches implements Consequence, BatchReader, BatchControl {
     onceCommitted(transaction, () => this.#announce(null));
     return {
       outcome: 'ok',
-      batch: (await this.findBatch(id, transaction)) ?? batch,
+      batch: (await this.find(id, transaction)) ?? batch,
       changed: cancelled > 0,
     };
   }

@@ -18,7 +18,7 @@ import {
 import type pg from 'pg';
 import { type Database, isOfData } from './database.js';
 import { onceCommitted } from './once-committed.js';
-import type { PostgresReader } from './postgres-reader.js';
+import type { PostgresJobReader } from './postgres-job-reader.js';
 import type { PostgresSetAside } from './postgres-set-aside.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { runOf } from './run.js';
@@ -45,7 +45,7 @@ const noJobs: ReadonlyMap<number, StateCounts> = new Map();
 export class PostgresBulkOperations implements BulkOperations {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
-  readonly #reader: PostgresReader;
+  readonly #reader: PostgresJobReader;
   readonly #setAside: PostgresSetAside;
   readonly #ids: IdSource;
   readonly #announce: (queue: string | null) => void;
@@ -53,7 +53,7 @@ export class PostgresBulkOperations implements BulkOperations {
   constructor(
     database: Database,
     queues: QueueDirectory,
-    reader: PostgresReader,
+    reader: PostgresJobReader,
     setAside: PostgresSetAside,
     clock: Clock,
     announce: (queue: string | null) => void,
@@ -160,7 +160,7 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfOrder(order);
     if (state.length === 0) return { count: 0, exact: true };
     try {
-      return await this.#reader.countJobs({ ...order.filter, state });
+      return await this.#reader.count({ ...order.filter, state });
     } catch (error) {
       if (error instanceof StorageUnavailableError) return null;
       throw error;

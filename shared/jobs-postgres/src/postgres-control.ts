@@ -1,28 +1,23 @@
 import {
-  type BatchControl,
   checkTime,
   type Claim,
   type ControlOptions,
   type ControlResult,
+  type Job,
   type JobControl,
   type JobState,
-  type QueueDeletion,
-  type QueueLimits,
-  type QueueSettings,
-  type TransactionClient,
 } from '@longshore/jobs';
 import type { Database, Statement } from './database.js';
 import { findRowOn } from './job-in-transaction.js';
 import { type JobRow, toJob } from './job-row.js';
-import { type LimitedQueues, seenValues } from './limited-queues.js';
-import type { PostgresReader } from './postgres-reader.js';
+import type { JobEditor } from './job-editor.js';
+import type { PostgresJobReader } from './postgres-job-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { onceCommitted } from './once-committed.js';
-import { type Run, runAlone, runOf, runOn, runWithin } from './run.js';
+import { type Run, runAlone, runOn, runWithin } from './run.js';
 import { cancelOneAwaiting, runAwaiting } from './sql/awaiting-jobs.js';
 import * as sql from './sql/control-jobs.js';
 import { lockOneEditable } from './sql/edit-jobs.js';
-import { type RetiredRow, retireQueue } from './sql/retire-queues.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** What to do with a job in each state: nothing for it is so already; states that are not named do not allow it. */
@@ -44,29 +39,29 @@ const locks: Partial<Record<JobState, readonly Statement[]>> = {
   cancelled: [sql.lockFinished],
 };
 
-/** What operators do. */
-export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
+/** Carries out operators' actions on single jobs. */
+export class PostgresControl implements JobControl {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
-  readonly #reader: PostgresReader;
+  readonly #reader: PostgresJobReader;
   readonly #wakeUps: WakeUps;
-  readonly #limits: LimitedQueues;
+  readonly #editor: JobEditor;
 
   constructor(
     database: Database,
     queues: QueueDirectory,
-    reader: PostgresReader,
+    reader: PostgresJobReader,
     wakeUps: WakeUps,
-    limits: LimitedQueues,
+    editor: JobEditor,
   ) {
     this.#database = database;
     this.#queues = queues;
     this.#reader = reader;
     this.#wakeUps = wakeUps;
-    this.#limits = limits;
+    this.#editor = editor;
   }
 
-  cancelJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  cancel(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       scheduled: sql.cancelWaiting,
       awaiting: cancelOneAwaiting,
@@ -77,7 +72,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#announced(options, () => this.#wakeUps.announce(null), this.#control(id, steps, options));
   }
 
-  retryJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  retry(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       failed: sql.retryFinished,
       cancelled: sql.retryFinished,
@@ -87,7 +82,7 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  runJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  run(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       scheduled: sql.runWaiting,
       awaiting: runAwaiting,
@@ -97,14 +92,14 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  async rescheduleJob(id: string, runAt: Date): Promise<ControlResult> {
+  async reschedule(id: string, runAt: Date): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
     const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [time]);
     this.#wakeUps.announce(null);
     return result;
   }
 
-  deleteJob(id: string, options?: ControlOptions): Promise<ControlResult> {
+  delete(id: string, options?: ControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       done: sql.deleteFinished,
       failed: sql.deleteFinished,
@@ -113,30 +108,8 @@ export class PostgresControl implements Omit<JobControl, keyof BatchControl> {
     return this.#control(id, steps, options);
   }
 
-  async pauseQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
-    const run = runOf(this.#database, transaction);
-    const queueId = await this.#queues.idOf(name);
-    return (await run(sql.pauseQueue, [queueId, ...seenValues(seen)])).length > 0;
-  }
-
-  async resumeQueue(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
-    const run = runOf(this.#database, transaction);
-    const queueId = await this.#queues.idOf(name);
-    const resumed = await run(sql.resumeQueue, [queueId, ...seenValues(seen)]);
-    onceCommitted(transaction, () => this.#wakeUps.announce(name));
-    return resumed.length > 0;
-  }
-
-  limitQueue(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
-    return this.#limits.limit(name, limits, seen);
-  }
-
-  async deleteQueue(name: string, seen?: QueueSettings): Promise<QueueDeletion> {
-    const [row] = await this.#database.query<RetiredRow>(retireQueue, [name, ...seenValues(seen)]);
-    if (row === undefined) return 'unknown';
-    if (row.holds_jobs) return 'holds-jobs';
-    if (row.served) return 'served';
-    return row.retired ? 'deleted' : 'changed';
+  edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
+    return this.#editor.edit(...call);
   }
 
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {

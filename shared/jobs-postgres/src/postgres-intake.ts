@@ -6,7 +6,7 @@ import {
   type Holders,
   holdersToShow,
   type Job,
-  type JobIntake,
+  type Enqueuer,
   type KeyResolution,
   type NewBatch,
   type NewJob,
@@ -37,7 +37,7 @@ import type { WakeUps } from './wake-ups.js';
 const sharedWaitMs = '250';
 
 /** Where clients drop jobs. */
-export class PostgresIntake implements JobIntake {
+export class PostgresIntake implements Enqueuer {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueDirectory;

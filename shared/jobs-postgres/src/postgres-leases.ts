@@ -1,10 +1,10 @@
-import { isId, type Job, type Lease, type LeaseReader, type StalledLeaseQuery } from '@longshore/jobs';
+import { isId, type Job, type Lease, type Leases, type StalledLeaseQuery } from '@longshore/jobs';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type LeaseRow, selectLease, selectStalledLeases, toLease } from './sql/leases.js';
 
 /** What people see of leases. */
-export class PostgresLeases implements LeaseReader {
+export class PostgresLeases implements Leases {
   readonly #database: Database;
   readonly #queues: QueueDirectory;
 
@@ -13,14 +13,14 @@ export class PostgresLeases implements LeaseReader {
     this.#queues = queues;
   }
 
-  async findLease({ id, queue }: Pick<Job, 'id' | 'queue'>): Promise<Lease | null> {
+  async find({ id, queue }: Pick<Job, 'id' | 'queue'>): Promise<Lease | null> {
     const [queueId] = await this.#queues.idsOf([queue]);
     if (queueId === undefined || !isId(id)) return null;
     const [row] = await this.#database.query<LeaseRow>(selectLease, [queueId, id]);
     return row === undefined ? null : toLease(row, queue);
   }
 
-  async listStalledLeases({ expiredForMs, limit }: StalledLeaseQuery): Promise<Lease[]> {
+  async listStalled({ expiredForMs, limit }: StalledLeaseQuery): Promise<Lease[]> {
     const rows = await this.#database.query<LeaseRow>(selectStalledLeases, [expiredForMs, limit]);
     return Promise.all(rows.map(async (row) => toLease(row, await this.#queues.nameOf(row.queue_id))));
   }

@@ -48,7 +48,7 @@ export class PostgresOutbox {
     this.#announce = announce;
   }
 
-  async settle(limit: number): Promise<number> {
+  async relay(limit: number): Promise<number> {
     const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(
       lookForWork,
     );

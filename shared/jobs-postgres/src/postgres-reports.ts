@@ -1,7 +1,6 @@
 import type {
   Claim,
   Clock,
-  JobLogReader,
   JobReport,
   JobReports,
   LogLine,
@@ -14,7 +13,7 @@ import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database } from './database.js';
 import type { JobRow } from './job-row.js';
 import { transitionsOf } from './job-transitions.js';
-import type { PostgresReader } from './postgres-reader.js';
+import type { PostgresJobReader } from './postgres-job-reader.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type MoveRow, selectMoves } from './sql/job-moves.js';
 import { countLines, insertReports, type LogRow, selectLines } from './sql/job-reports.js';
@@ -32,12 +31,12 @@ interface Entry {
 }
 
 /** What attempts say of themselves, progress and logs, and what else becomes of jobs. */
-export class PostgresReports implements JobReports, JobLogReader {
+export class PostgresReports implements JobReports {
   readonly clock: Clock;
   readonly #database: Database;
   readonly #reads: Database;
   readonly #queues: QueueDirectory;
-  readonly #reader: PostgresReader;
+  readonly #reader: PostgresJobReader;
   readonly #keptDays: number;
 
   /** @param keptDays as long as the longest history */
@@ -45,7 +44,7 @@ export class PostgresReports implements JobReports, JobLogReader {
     { database, reads }: { readonly database: Database; readonly reads: Database },
     clock: Clock,
     queues: QueueDirectory,
-    reader: PostgresReader,
+    reader: PostgresJobReader,
     keptDays: number,
   ) {
     this.clock = clock;

@@ -1,7 +1,9 @@
 import { CommitHorizon } from './commit-horizon.js';
 import type { Database } from './database.js';
+import type { QueueDirectory } from './queue-directory.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
 import { type ReadyPlaceRow, scanState, type ScanRow, sweepReady } from './sql/scan-jobs.js';
+import type { WakeUps } from './wake-ups.js';
 
 /** The state of the database is read at most this often, beside the claims. */
 const lookEveryMs = 25;
@@ -44,7 +46,8 @@ const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
  */
 export class ReadyScans {
   readonly #database: Database;
-  readonly #found: (queueId: number) => void;
+  readonly #queues: QueueDirectory;
+  readonly #wakeUps: WakeUps;
   readonly #scans = new Map<string, ReadyScan>();
   #horizon = new CommitHorizon();
   #snapshot: string | null = null;
@@ -52,10 +55,10 @@ export class ReadyScans {
   #lookedAtMs = -Infinity;
   #look: Promise<void> | undefined;
 
-  /** @param found hears of queues in which there is something behind a cursor */
-  constructor(database: Database, found: (queueId: number) => void) {
+  constructor(database: Database, queues: QueueDirectory, wakeUps: WakeUps) {
     this.#database = database;
-    this.#found = found;
+    this.#queues = queues;
+    this.#wakeUps = wakeUps;
   }
 
   /** The place up to which every job is visible. */
@@ -89,6 +92,12 @@ export class ReadyScans {
   /** Whether a scan from the floor is worth its price after one from the hint found nothing. */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());
+  }
+
+  /** Notifies servers of jobs that are ready again where they stood before they were claimed: in gaps behind the cursors. */
+  async returned(queueId: number): Promise<void> {
+    await this.look();
+    this.#wakeUps.announce(await this.#queues.nameOf(queueId));
   }
 
   /** Reads what has become visible. Calls that come while one is under way share it. */
@@ -136,7 +145,7 @@ export class ReadyScans {
         found.add(queueId);
       }
     }
-    for (const queueId of found) this.#found(queueId);
+    for (const queueId of found) this.#notifyHere(queueId);
   }
 
   /** Looks from the head, without a lock, for ready jobs that the cursor has passed, and leads it back to them. */
@@ -150,11 +159,19 @@ export class ReadyScans {
         .map(({ priority, seq }): Place => ({ priority, seq: BigInt(seq) }))
         .filter((place) => cursor.hasPassed(place));
       for (const { priority, seq } of missed) cursor.addGap({ priority, after: seq - 1n, upTo: seq });
-      if (missed.length > 0) this.#found(scan.queueId);
+      if (missed.length > 0) this.#notifyHere(scan.queueId);
     } finally {
       const endedAtMs = performance.now();
       scan.sweep = { endedAtMs, tookMs: endedAtMs - startedMs };
     }
+  }
+
+  /** A hint to the servers of this process that there is something behind a cursor. */
+  #notifyHere(queueId: number): void {
+    this.#queues.nameOf(queueId).then(
+      (queue) => this.#wakeUps.tellHere(queue),
+      () => undefined, // a hint only
+    );
   }
 }
 

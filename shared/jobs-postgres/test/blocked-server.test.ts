@@ -16,7 +16,7 @@ const rescuer = (url: string): string => `
   let looks = 0, found = 0, ended = false;
   process.stdin.on('data', () => (ended = true));
   while (!ended) {
-    const { deadServers, released, failed } = await storage.rescue();
+    const { deadServers, released, failed } = await storage.maintenance.rescue();
     looks++;
     found += deadServers.length + released + failed;
     await new Promise((resolve) => setTimeout(resolve, 50)); // leaves the processor to those that are looked at
@@ -55,7 +55,7 @@ describe('A server whose handler blocks the event loop', function () {
     const server = new JobServer({ storage, handlers: [handler], serverTimeoutMs });
     await server.start();
     const { id } = await new JobClient(storage).enqueue(blocking, {});
-    await eventually(async () => (await storage.findJob(id))?.state === 'done');
+    await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
     other.stdin.end('stop');
     const [report] = (await once(other.stdout, 'data')) as [Buffer];
     await once(other, 'exit');
@@ -63,6 +63,6 @@ describe('A server whose handler blocks the event loop', function () {
     const { looks, found } = JSON.parse(String(report)) as { looks: number; found: number };
     expect({ runs, found }).to.deep.equal({ runs: 1, found: 0 });
     expect(looks).to.be.greaterThan(10);
-    expect((await storage.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal(['done']);
+    expect((await storage.jobs.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal(['done']);
   });
 });

@@ -140,11 +140,11 @@ describe('A finished job from before there were bounds', () => {
     const storage = new PostgresStorage({ url: database.url });
     await storage.open();
     const { id } = await new JobClient(storage).enqueue(defineJob({ name: 'old' }), {});
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
     await database.query(
       `update longshore.job_done set priority = 5000, attempt = 32767, max_attempts = 32767, run_at = 'infinity'`,
     );
-    const result = await storage.retryJob(id);
+    const result = await storage.control.retry(id);
     await storage.close();
     await database.drop();
     expect(result.outcome === 'ok' && result.job).to.include({

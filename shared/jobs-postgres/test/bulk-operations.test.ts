@@ -49,7 +49,7 @@ describe('Bulk operations on Postgres', () => {
     const ended = await Promise.all(started.map(({ id }) => carriedOut(storage, id)));
     expect(ended.map((operation) => operation?.state)).to.deep.equal(['done', 'done', 'done']);
     expect(ended.reduce((sum, operation) => sum + (operation?.changed ?? 0), 0)).to.equal(5_000);
-    expect(await storage.stateCounts()).to.include({ enqueued: 0, cancelled: 5_000 });
+    expect(await storage.jobs.stateCounts()).to.include({ enqueued: 0, cancelled: 5_000 });
   });
 
   it('lose nothing to a connection that is cut within a chunk', async () => {
@@ -63,7 +63,7 @@ describe('Bulk operations on Postgres', () => {
     await storage.close();
     storage = new PostgresStorage({ url: database.url });
     expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500 });
-    expect(await storage.stateCounts()).to.include({ enqueued: 0, cancelled: 3_500 });
+    expect(await storage.jobs.stateCounts()).to.include({ enqueued: 0, cancelled: 3_500 });
   });
 
   for (const filter of ['{"createdAfter":"never"}', '{"createdBefore":"never"}', '["all"]', '{}']) {

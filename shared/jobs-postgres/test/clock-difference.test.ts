@@ -17,13 +17,13 @@ describe('The difference of two clocks', () => {
       const storage = new PostgresStorage({ url: database.url });
       await storage.open();
       const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
-      const registration = await storage.registerServer(description);
+      const registration = await storage.servers.register(description);
       const now = Date.now();
       const ahead = clockDifference(now + days * 86_400_000, now, now + days * 86_400_000);
       const pool = new pg.Client(database.url);
       await pool.connect();
       const { rowCount } = await pool.query(beat.text, [registration.id, 0, 'running', ahead]);
-      const [server] = await storage.listServers();
+      const [server] = await storage.servers.list();
       await pool.end();
       await registration.unregister();
       await storage.close();

@@ -44,7 +44,7 @@ describe('Concurrency keys on Postgres', () => {
 
   const register = async (): Promise<string> =>
     (
-      await storage.registerServer({
+      await storage.servers.register({
         host: 'x',
         pid: 1,
         queues: ['default'],
@@ -82,18 +82,18 @@ describe('Concurrency keys on Postgres', () => {
   });
 
   it('let the next job in on another server if the first dies after it wrote the outcome', async () => {
-    await storage.enqueueMany(keyedJobs(2));
-    await storage.settle(100);
+    await storage.enqueuer.enqueueMany(keyedJobs(2));
+    await storage.maintenance.resolveDependencies(100);
     const serverId = await register();
-    const [first] = await storage.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
+    const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
     if (first !== undefined)
-      await storage.complete([
+      await storage.completions.complete([
         { claim: first.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
       ]);
     await storage.close(); // it never settles
     storage = new PostgresStorage({ url: database.url });
-    await storage.settle(100);
-    const next = await storage.claim({
+    await storage.maintenance.resolveDependencies(100);
+    const next = await storage.claims.claim({
       serverId: await register(),
       queue: 'default',
       limit: 10,
@@ -103,15 +103,15 @@ describe('Concurrency keys on Postgres', () => {
   });
 
   it('let the next job in after somebody deleted the running one from the table', async () => {
-    await storage.enqueueMany(keyedJobs(3));
-    await storage.settle(100);
+    await storage.enqueuer.enqueueMany(keyedJobs(3));
+    await storage.maintenance.resolveDependencies(100);
     await database.query('delete from longshore.job where queue_id > 0');
     const direct = new Database(databaseOptions({ url: database.url }));
     const retention = { done: 7, failed: 30, cancelled: 7 };
     const setAside = new PostgresSetAside(direct, storage.clock, () => undefined);
     await new Housekeeping(direct, retention, setAside).noteRoom();
     await direct.close();
-    expect(await storage.settle(100)).to.equal(1);
+    expect(await storage.maintenance.resolveDependencies(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');
     expect(inside).to.have.length(1);
   });
@@ -122,9 +122,9 @@ describe('Concurrency keys on Postgres', () => {
       meta: { concurrencyKey: `key-${n}`, concurrencyLimit: 1 },
     }));
     const claimer = new PostgresStorage({ url: database.url });
-    await claimer.enqueueMany(jobs);
-    while ((await claimer.settle(500)) > 0);
-    const claimed = await claimer.claim({
+    await claimer.enqueuer.enqueueMany(jobs);
+    while ((await claimer.maintenance.resolveDependencies(500)) > 0);
+    const claimed = await claimer.claims.claim({
       serverId: await register(),
       queue: 'default',
       limit: 500,

@@ -29,23 +29,23 @@ describe('Continuations and batches on Postgres', () => {
     await database.drop();
   });
 
-  const stateOf = async (id: string): Promise<JobState | undefined> => (await storage.findJob(id))?.state;
+  const stateOf = async (id: string): Promise<JobState | undefined> => (await storage.jobs.find(id))?.state;
 
   async function settleAll(by: PostgresStorage = storage): Promise<void> {
     let quiet = 0;
-    while (quiet < 3) quiet = (await by.settle(100)) === 0 ? quiet + 1 : 0;
+    while (quiet < 3) quiet = (await by.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;
   }
 
   /** Claims jobs for a server of its own. */
   async function claim(by: PostgresStorage, limit = 1): Promise<Claim[]> {
-    const { id: serverId } = await by.registerServer({
+    const { id: serverId } = await by.servers.register({
       host: 'x',
       pid: 1,
       queues: ['parents'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    const jobs = await by.claim({ serverId, queue: 'parents', limit, leaseMs: 60_000 });
+    const jobs = await by.claims.claim({ serverId, queue: 'parents', limit, leaseMs: 60_000 });
     return jobs.map((job) => job.claim);
   }
 
@@ -61,7 +61,7 @@ describe('Continuations and batches on Postgres', () => {
     await settleAll();
     const worker = new PostgresStorage({ url: database.url });
     const claims = await claim(worker);
-    await worker.complete(claims.map((held) => ({ claim: held, outcome: done })));
+    await worker.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     await worker.close();
     expect(await stateOf(child.id)).to.equal('awaiting');
     await settleAll();
@@ -80,9 +80,9 @@ describe('Continuations and batches on Postgres', () => {
     await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
     const claims = await claim(storage, 20);
     await Promise.all([
-      ...claims.map((held) => storage.complete([{ claim: held, outcome: done, linked: true }])),
+      ...claims.map((held) => storage.completions.complete([{ claim: held, outcome: done, linked: true }])),
       ...[storage, ...others].map(async (settler) => {
-        for (let round = 0; round < 20; round++) await settler.settle(2);
+        for (let round = 0; round < 20; round++) await settler.maintenance.resolveDependencies(2);
       }),
     ]);
     await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
@@ -90,7 +90,7 @@ describe('Continuations and batches on Postgres', () => {
       `select count(*)::integer as jobs, count(distinct id)::integer as ids from longshore.job where queue_id > 0`,
     );
     expect(row).to.deep.equal({ jobs: 100, ids: 100 });
-    expect(await storage.stateCounts()).to.include({ awaiting: 0, enqueued: 100, done: 20 });
+    expect(await storage.jobs.stateCounts()).to.include({ awaiting: 0, enqueued: 100, done: 20 });
     await Promise.all(others.map((other) => other.close()));
   });
 
@@ -99,7 +99,7 @@ describe('Continuations and batches on Postgres', () => {
     const held = await claimOne();
     await connection.query('begin');
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
-    expect(await storage.complete([{ claim: held, outcome: done }])).to.deep.equal([]);
+    expect(await storage.completions.complete([{ claim: held, outcome: done }])).to.deep.equal([]);
     await settleAll();
     expect(await stateOf(child.id)).to.equal(undefined);
     await connection.query('commit');
@@ -113,7 +113,7 @@ describe('Continuations and batches on Postgres', () => {
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
     await connection.query('commit');
     await settleAll();
-    await storage.complete([{ claim: await claimOne(), outcome: done }]);
+    await storage.completions.complete([{ claim: await claimOne(), outcome: done }]);
     await settleAll();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
@@ -123,7 +123,7 @@ describe('Continuations and batches on Postgres', () => {
     await connection.query('begin');
     await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
     await connection.query('rollback');
-    expect(await storage.listContinuations(id)).to.deep.equal([]);
+    expect(await storage.jobs.listContinuations(id)).to.deep.equal([]);
     expect(await database.query('select from longshore.job_link')).to.deep.equal([]);
   });
 
@@ -131,7 +131,7 @@ describe('Continuations and batches on Postgres', () => {
     const { id } = await client.enqueue(parentJob, {});
     const held = await claimOne();
     let childId = '';
-    await storage.completeWithin(held, async () => {
+    await storage.completions.completeWithin(held, async () => {
       ({ id: childId } = await client.enqueue(childJob, {}, { after: { parents: [id] } }));
       await settleAll(); // waits for nobody: the parent is held by this very transaction
       return 'null';
@@ -151,9 +151,9 @@ describe('Continuations and batches on Postgres', () => {
     await connection.query('begin');
     const kept = await client.enqueueBatch(order, connection);
     await connection.query('commit');
-    expect(await storage.findBatch(gone.id)).to.equal(null);
-    expect(await storage.findBatch(kept.id)).to.include({ total: 1, followUpId: kept.followUp?.id });
-    expect(await storage.stateCounts()).to.include({ enqueued: 1, awaiting: 1 });
+    expect(await storage.batches.find(gone.id)).to.equal(null);
+    expect(await storage.batches.find(kept.id)).to.include({ total: 1, followUpId: kept.followUp?.id });
+    expect(await storage.jobs.stateCounts()).to.include({ enqueued: 1, awaiting: 1 });
   });
 
   it('the many jobs that wait for one are released by short statements', async () => {
@@ -164,11 +164,11 @@ describe('Continuations and batches on Postgres', () => {
       Array.from({ length: size }, () => ({ definition: childJob, args: {}, options })),
     );
     await settleAll();
-    await storage.complete([{ claim: await claimOne(), outcome: done, linked: true }]);
+    await storage.completions.complete([{ claim: await claimOne(), outcome: done, linked: true }]);
     // A statement that compares every job with every link takes seconds; one that looks each up, a fraction of one.
     const settler = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_500 });
     await settleAll(settler);
     await settler.close();
-    expect(await storage.stateCounts()).to.include({ awaiting: 0, enqueued: size });
+    expect(await storage.jobs.stateCounts()).to.include({ awaiting: 0, enqueued: size });
   });
 });

@@ -22,7 +22,7 @@ describe('Changing one job from many sides at once', () => {
   it('needs no second connection while it holds one, whatever queue and priority are new', async () => {
     const { id } = await new JobClient(storage).enqueue(defineJob({ name: 'contended' }), {});
     const edits = Array.from({ length: 20 }, (_, n) =>
-      storage.editJobs(
+      storage.control.edit(
         [id],
         (current) =>
           new Map(

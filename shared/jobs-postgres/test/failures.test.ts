@@ -25,7 +25,7 @@ describe('Failed jobs in Postgres', () => {
 
   /** Jobs of one queue that failed, each a second before the one that comes first in its order. */
   const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
-    await storage.pauseQueue('failing');
+    await storage.queues.pause('failing');
     await database.query(
       `insert into longshore.job_done
          (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, error)

@@ -28,15 +28,17 @@ describe('The feed of Postgres', () => {
       maxAttempts: 1,
       due: null,
     }));
-    await storage.enqueueMany(jobs);
+    await storage.enqueuer.enqueueMany(jobs);
     const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
-    const { id: serverId } = await storage.registerServer(server);
-    const claimed = await storage.claim({ serverId, queue: 'default', limit: count, leaseMs: 60_000 });
+    const { id: serverId } = await storage.servers.register(server);
+    const claimed = await storage.claims.claim({ serverId, queue: 'default', limit: count, leaseMs: 60_000 });
     return claimed.map((job) => job.claim);
   }
 
   const done = (claims: readonly Claim[]): Promise<Claim[]> =>
-    storage.complete(claims.map((one) => ({ claim: one, outcome: { kind: 'done', result: 'null' } })));
+    storage.completions.complete(
+      claims.map((one) => ({ claim: one, outcome: { kind: 'done', result: 'null' } })),
+    );
 
   /** What has ended, and where to go on. */
   async function read(since: Date): Promise<{ ids: string[]; settled: Date }> {
@@ -54,7 +56,7 @@ describe('The feed of Postgres', () => {
       told.push(...page.ids);
       settled = page.settled;
     };
-    await storage.completeWithin(slow, async () => {
+    await storage.completions.completeWithin(slow, async () => {
       await done(others);
       await eventually(async () => {
         await readOn();

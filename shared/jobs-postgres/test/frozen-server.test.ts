@@ -27,7 +27,7 @@ describe('A server that freezes in a transaction', () => {
 
   it('holds up none of its jobs when it has been declared dead', async () => {
     const { id } = await new JobClient(frozen).enqueue(defineJob({ name: 'work' }), {});
-    const registration = await frozen.registerServer({
+    const registration = await frozen.servers.register({
       host: 'here',
       pid: 1,
       queues: ['default'],
@@ -35,7 +35,7 @@ describe('A server that freezes in a transaction', () => {
       timeoutMs: 5_000,
     });
     const { id: serverId } = registration;
-    const [job] = await frozen.claim({ serverId, queue: 'default', limit: 1, leaseMs: 60_000 });
+    const [job] = await frozen.claims.claim({ serverId, queue: 'default', limit: 1, leaseMs: 60_000 });
     if (job === undefined) throw new Error('Nothing was claimed');
     let thaw: () => void = () => undefined;
     const thawed = new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ describe('A server that freezes in a transaction', () => {
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const late = frozen.completeWithin(job.claim, async () => {
+    const late = frozen.completions.completeWithin(job.claim, async () => {
       begin();
       await thawed;
       return '"late"';
@@ -53,12 +53,12 @@ describe('A server that freezes in a transaction', () => {
     await begun;
 
     await database.query('update longshore.server set timeout_ms = 0 where id = $1', [serverId]);
-    const report = await other.rescue();
+    const report = await other.maintenance.rescue();
     thaw();
     const error = await late.catch((thrown: unknown) => thrown);
     await registration.unregister();
     expect(report).to.deep.include({ deadServers: [serverId], released: 1 });
     expect(error).to.be.instanceOf(Error);
-    expect((await other.findJob(id))?.state).to.equal('enqueued');
+    expect((await other.jobs.find(id))?.state).to.equal('enqueued');
   });
 });

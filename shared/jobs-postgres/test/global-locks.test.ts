@@ -21,7 +21,7 @@ describe('Global locks', () => {
     ordinary = new PostgresStorage({ url: database.url });
     await locking.open();
     const description = { host: 'x', pid: 1, queues: ['busy', 'other'], concurrency: 1, timeoutMs: 60_000 };
-    server = await locking.registerServer(description);
+    server = await locking.servers.register(description);
     writer = new pg.Client(database.url);
     await writer.connect();
   });
@@ -62,7 +62,7 @@ describe('Global locks', () => {
     new JobClient(storage).enqueue(work, {}, { queue, ...(key !== undefined && { unique: { key } }) });
 
   const claim = (queue: string): Promise<unknown[]> =>
-    locking.claim({ serverId: server.id, queue, limit: 10, leaseMs: 60_000 });
+    locking.claims.claim({ serverId: server.id, queue, limit: 10, leaseMs: 60_000 });
 
   it('let those who enqueue into one queue write one after the other', async () => {
     await duringWrite(() => enqueue(locking), waits);
@@ -76,10 +76,10 @@ describe('Global locks', () => {
     await enqueue(locking);
     const claimed = await duringWrite(() => claim('busy'), waits);
     expect(claimed.length).to.be.greaterThan(0);
-    const [job] = claimed as { claim: Parameters<typeof locking.release>[0][number] }[];
+    const [job] = claimed as { claim: Parameters<typeof locking.claims.release>[0][number] }[];
     const completions =
       job === undefined ? [] : [{ claim: job.claim, outcome: { kind: 'done', result: 'null' } as const }];
-    expect(await duringWrite(() => locking.complete(completions), waits)).to.deep.equal([]);
+    expect(await duringWrite(() => locking.completions.complete(completions), waits)).to.deep.equal([]);
   });
 
   it('let writers of two queues write at the same time', async () => {
@@ -109,6 +109,6 @@ describe('Global locks', () => {
       ),
     );
     expect(enqueued.flat()).to.have.length(15);
-    expect((await locking.countJobs({ queue: ['many'] })).count).to.equal(15);
+    expect((await locking.jobs.count({ queue: ['many'] })).count).to.equal(15);
   });
 });

@@ -19,10 +19,10 @@ describe('The heartbeat of a server on Postgres', () => {
   });
 
   const register = async (timeoutMs: number) =>
-    storage.registerServer({ host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs });
+    storage.servers.register({ host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs });
 
   const heartbeatOf = async (id: string): Promise<number> => {
-    const server = (await storage.listServers()).find((candidate) => candidate.id === id);
+    const server = (await storage.servers.list()).find((candidate) => candidate.id === id);
     return server?.heartbeatAt.getTime() ?? Number.NaN;
   };
 
@@ -41,7 +41,7 @@ describe('The heartbeat of a server on Postgres', () => {
     const registration = await register(300);
     registration.report(7);
     await eventually(async () => {
-      const server = (await storage.listServers()).find(({ id }) => id === registration.id);
+      const server = (await storage.servers.list()).find(({ id }) => id === registration.id);
       return server?.processing === 7;
     });
     await registration.unregister();
@@ -50,7 +50,7 @@ describe('The heartbeat of a server on Postgres', () => {
   it('tells how far the clock of the server is from that of Postgres', async () => {
     const registration = await register(300);
     const clock = await eventually(async () => {
-      const server = (await storage.listServers()).find(({ id }) => id === registration.id);
+      const server = (await storage.servers.list()).find(({ id }) => id === registration.id);
       return server?.clockAheadMs !== null && { ahead: server?.clockAheadMs };
     });
     expect(clock.ahead).to.be.closeTo(0, 1_000);

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -49,14 +49,12 @@ describe('A history without partitions', () => {
   /** Servers look every second. */
   const maintained = (): Promise<true> =>
     eventually(async () => {
-      await storage.maintain();
+      await storage.maintenance.maintain();
       return (await rowsIn('job_done_done_other')) === 0;
     });
 
   async function work(maintains: boolean): Promise<string[]> {
-    const withoutMaintenance = Object.create(storage, {
-      maintain: { value: () => Promise.resolve() },
-    }) as PostgresStorage;
+    const withoutMaintenance = overriding(storage, { maintenance: { maintain: async () => undefined } });
     const server = new JobServer({
       storage: maintains ? storage : withoutMaintenance,
       handlers: [
@@ -73,7 +71,7 @@ describe('A history without partitions', () => {
     try {
       const enqueued = await Promise.all(definitions.map((definition) => client.enqueue(definition, {})));
       return await eventually(async () => {
-        const jobs = await Promise.all(enqueued.map(({ id }) => storage.findJob(id)));
+        const jobs = await Promise.all(enqueued.map(({ id }) => storage.jobs.find(id)));
         expect(jobs.every((job) => job?.finishedAt !== null)).to.equal(true);
         return jobs.map((job) => `${job?.name} ${job?.state} ${job?.attempt}`);
       });
@@ -114,7 +112,7 @@ describe('A history without partitions', () => {
   });
 
   it('leaves rows in their place that are too many to be moved at once, and drops them when their time has come', async () => {
-    await storage.pauseQueue('default');
+    await storage.queues.pause('default');
     await database.query(`
       insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
       select queue.id, longshore.new_id(), now(), now() - interval '20 days', 'done', 0, 1, 1, 'old', '{}'
@@ -122,14 +120,16 @@ describe('A history without partitions', () => {
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select id, 'done', 100001 from longshore.queue`,
     );
-    await storage.maintain();
+    await storage.maintenance.maintain();
     const before = await rowsIn('job_done_done_other');
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
     const later = new PostgresStorage({ url: database.url });
-    await later.maintain();
+    await later.maintenance.maintain();
     await later.close();
-    expect([before, await rowsIn('job_done_done_other'), (await storage.stateCounts()).done]).to.deep.equal([
-      100_001, 0, 0,
-    ]);
+    expect([
+      before,
+      await rowsIn('job_done_done_other'),
+      (await storage.jobs.stateCounts()).done,
+    ]).to.deep.equal([100_001, 0, 0]);
   });
 });

@@ -27,8 +27,8 @@ describe('A large history in Postgres', () => {
       `create table longshore.job_done_done_${endedDay.replaceAll('-', '')} partition of longshore.job_done_done
        for values from ('${endedDay}T00:00:00Z') to ('${new Date(Date.parse(endedDay) + dayMs).toISOString()}')`,
     );
-    await storage.pauseQueue('frequent');
-    await storage.pauseQueue('rare');
+    await storage.queues.pause('frequent');
+    await storage.queues.pause('rare');
     for (const [at, n] of [
       [`${endedDay}T12:00:00Z`, 0],
       [new Date().toISOString(), perDay],
@@ -60,7 +60,7 @@ describe('A large history in Postgres', () => {
 
   const numbers = async (filter: JobFilter, order?: 'oldest', after?: string): Promise<unknown[]> => {
     const page = { filter, limit: 7, ...(order && { order }), ...(after && { after }) };
-    return (await storage.listJobs(page)).map(({ args }) => (args as { n: number }).n);
+    return (await storage.jobs.list(page)).map(({ args }) => (args as { n: number }).n);
   };
   const rare: Record<string, JobFilter> = {
     name: { name: ['rare'] },
@@ -77,19 +77,19 @@ describe('A large history in Postgres', () => {
         const wanted = [5, 4, 3, 2, 1].map((n) => perDay + n);
         expect(await numbers(filter)).to.deep.equal([...wanted, 5, 4]);
         expect(await numbers(filter, 'oldest')).to.deep.equal([1, 2, 3, 4, 5, perDay + 1, perDay + 2]);
-        expect(await storage.countJobs(filter)).to.deep.equal({ count: 10, exact: true });
+        expect(await storage.jobs.count(filter)).to.deep.equal({ count: 10, exact: true });
       });
     }
 
     it('gives the same to whoever has gone through the nearest jobs already', async () => {
       for (const filter of [...Object.values(rare), { name: ['frequent'] }]) {
-        const jobs = await storage.listJobs({ filter, limit: 7, beyondNear: true });
-        expect(jobs).to.deep.equal(await storage.listJobs({ filter, limit: 7 }));
+        const jobs = await storage.jobs.list({ filter, limit: 7, beyondNear: true });
+        expect(jobs).to.deep.equal(await storage.jobs.list({ filter, limit: 7 }));
       }
     });
 
     it('goes on from page to page', async () => {
-      const page = await storage.listJobs({ filter: { name: ['rare'] }, limit: 7 });
+      const page = await storage.jobs.list({ filter: { name: ['rare'] }, limit: 7 });
       expect(await numbers({ name: ['rare'] }, undefined, page.at(-1)?.id)).to.deep.equal([3, 2, 1]);
     });
 
@@ -97,7 +97,7 @@ describe('A large history in Postgres', () => {
       const wanted = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
       for (const filter of [{ name: ['frequent'] }, { queue: ['frequent'] }, { tag: ['frequent'] }])
         expect(await numbers(filter)).to.deep.equal(wanted);
-      expect(await storage.countJobs({ name: ['frequent'] })).to.deep.equal({ count: 10_000, exact: false });
+      expect(await storage.jobs.count({ name: ['frequent'] })).to.deep.equal({ count: 10_000, exact: false });
     });
 
     it('keeps to the times asked for', async () => {
@@ -112,24 +112,24 @@ describe('A large history in Postgres', () => {
   finds();
 
   it('says when there may be more than the nearest jobs', async () => {
-    const near = await storage.listNearJobs({ filter: { name: ['rare'] }, limit: 7 });
+    const near = await storage.jobs.listNear({ filter: { name: ['rare'] }, limit: 7 });
     expect(near).to.deep.equal({ jobs: [], complete: false });
-    const frequent = await storage.listNearJobs({ filter: { name: ['frequent'] }, limit: 7 });
+    const frequent = await storage.jobs.listNear({ filter: { name: ['frequent'] }, limit: 7 });
     expect(frequent.jobs).to.have.length(7);
     expect(frequent.complete).to.equal(true);
-    const last = await storage.listNearJobs({ filter: { name: ['frequent'] }, limit: 2_001 });
+    const last = await storage.jobs.listNear({ filter: { name: ['frequent'] }, limit: 2_001 });
     expect(last.jobs).to.have.length(2_000);
     expect(last.complete).to.equal(false);
   });
 
   it('finds jobs by their ids at once, however far back they lie', async () => {
-    const [oldest] = await storage.listJobs({ order: 'oldest', limit: 1 });
-    const near = await storage.listNearJobs({ filter: { id: [oldest?.id ?? ''] }, limit: 7 });
+    const [oldest] = await storage.jobs.list({ order: 'oldest', limit: 1 });
+    const near = await storage.jobs.listNear({ filter: { id: [oldest?.id ?? ''] }, limit: 7 });
     expect(near).to.deep.equal({ jobs: [oldest], complete: true });
   });
 
   it('counts the jobs of each state', async () => {
-    const counts = await storage.countJobsByState({ name: ['frequent'] });
+    const counts = await storage.jobs.countByState({ name: ['frequent'] });
     expect(counts.done).to.deep.equal({ count: 10_000, exact: false });
     expect(counts.failed).to.deep.equal({ count: 0, exact: true });
   });

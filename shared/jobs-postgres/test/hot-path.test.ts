@@ -34,16 +34,16 @@ describe('The hot path on Postgres', () => {
     }));
 
   it('claims by heap-only updates: no index is written', async () => {
-    await storage.enqueueMany(newJobs(1_000));
+    await storage.enqueuer.enqueueMany(newJobs(1_000));
     const claimer = new PostgresStorage({ url: database.url });
-    const server = await claimer.registerServer({
+    const server = await claimer.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    await claimer.claim({ serverId: server.id, queue: 'default', limit: 1_000, leaseMs: 60_000 });
+    await claimer.claims.claim({ serverId: server.id, queue: 'default', limit: 1_000, leaseMs: 60_000 });
     await claimer.close(); // a connection hands in its statistics when it ends
     const [statistics] = await database.query<{ updated: string; hot: string }>(
       `select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_all_tables
@@ -56,21 +56,23 @@ describe('The hot path on Postgres', () => {
     await database.query('vacuum analyze longshore.job');
     const [before] = await database.query<{ scans: string }>(scansOfJob);
     const worker = new PostgresStorage({ url: database.url });
-    const { id: serverId } = await worker.registerServer({
+    const { id: serverId } = await worker.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    await worker.enqueueMany(newJobs(2_000));
+    await worker.enqueuer.enqueueMany(newJobs(2_000));
     for (let round = 0; round < 8; round++) {
-      const jobs = await worker.claim({ serverId, queue: 'default', limit: 200, leaseMs: 60_000 });
+      const jobs = await worker.claims.claim({ serverId, queue: 'default', limit: 200, leaseMs: 60_000 });
       const claims = jobs.map(({ claim }) => claim);
-      await worker.renew(claims, 60_000);
-      await worker.complete(claims.map((claim) => ({ claim, outcome: { kind: 'done', result: 'null' } })));
+      await worker.claims.renew(claims, 60_000);
+      await worker.completions.complete(
+        claims.map((claim) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
+      );
     }
-    await worker.rescue();
+    await worker.maintenance.rescue();
     await worker.close(); // a connection hands in its statistics when it ends
     const [after] = await database.query<{ scans: string }>(scansOfJob);
     expect(after?.scans).to.equal(before?.scans);
@@ -83,20 +85,27 @@ describe('The hot path on Postgres', () => {
     it(`looks up the ${sizes.batch} jobs it works on and no others, even if the statistics say that there are none`, async () => {
       await database.query('vacuum analyze longshore.job');
       const worker = new PostgresStorage({ url: database.url });
-      const { id: serverId } = await worker.registerServer({
+      const { id: serverId } = await worker.servers.register({
         host: 'x',
         pid: 1,
         queues: ['default'],
         concurrency: 1,
         timeoutMs: 60_000,
       });
-      await worker.enqueueMany(newJobs(sizes.ready));
+      await worker.enqueuer.enqueueMany(newJobs(sizes.ready));
       const [before] = await database.query<{ read: string }>(tuplesReadOfJob);
       for (let round = 0; round < 10; round++) {
-        const jobs = await worker.claim({ serverId, queue: 'default', limit: sizes.batch, leaseMs: 60_000 });
+        const jobs = await worker.claims.claim({
+          serverId,
+          queue: 'default',
+          limit: sizes.batch,
+          leaseMs: 60_000,
+        });
         const claims = jobs.map(({ claim }) => claim);
-        await worker.renew(claims, 60_000);
-        await worker.complete(claims.map((claim) => ({ claim, outcome: { kind: 'done', result: 'null' } })));
+        await worker.claims.renew(claims, 60_000);
+        await worker.completions.complete(
+          claims.map((claim) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
+        );
       }
       await worker.close(); // a connection hands in its statistics when it ends
       const [after] = await database.query<{ read: string }>(tuplesReadOfJob);
@@ -106,7 +115,7 @@ describe('The hot path on Postgres', () => {
   }
 
   it('writes the jobs of many concurrent enqueuers in few statements', async () => {
-    await Promise.all(newJobs(300).map((job) => storage.enqueue(job)));
+    await Promise.all(newJobs(300).map((job) => storage.enqueuer.enqueue(job)));
     const [row] = await database.query<{ statements: number }>(
       'select count(distinct xmin::text)::integer as statements from longshore.job where queue_id > 0',
     );

@@ -46,7 +46,7 @@ describe('A hundred thousand jobs in one call', () => {
     await database.query(`alter table longshore.job add check (args <> '{"n":99999}')`);
     const failure: unknown = await enqueueAll().catch((error: unknown) => error);
     expect(failure).to.include({ code: '23514' });
-    expect(await storage.stateCounts()).to.include({ enqueued: 0 });
+    expect(await storage.jobs.stateCounts()).to.include({ enqueued: 0 });
     expect(await database.query('select from longshore.job where name = $1', ['work'])).to.have.length(0);
   });
 
@@ -63,7 +63,7 @@ describe('A hundred thousand jobs in one call', () => {
       const { id } = await storage.bulk.start({ action, filter: { name: ['work'] } });
       while (await storage.bulk.advance());
       expect(await storage.bulk.find(id), action).to.include({ state: 'done', changed: jobs, skipped: 0 });
-      const counts = await storage.stateCounts();
+      const counts = await storage.jobs.stateCounts();
       const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
       expect([state === null ? 0 : counts[state], all], action).to.deep.equal([
         all,

@@ -131,7 +131,7 @@ async function runEverything(storage: PostgresStorage): Promise<void> {
   const job = defineJob({ name: 'any' });
   const limited = defineJob({ name: 'limited', queue: 'limited' });
   const client = new JobClient(storage);
-  await storage.limitQueue('limited', { concurrencyLimit: 1 });
+  await storage.queues.limit('limited', { concurrencyLimit: 1 });
   const server = new JobServer({
     storage,
     queues: ['default', 'limited'],
@@ -150,6 +150,6 @@ async function runEverything(storage: PostgresStorage): Promise<void> {
   await client.enqueue(job, {}, { after: { parents: ids.map(({ id }) => id) } });
   await client.recurring.addOrUpdate({ id: 'often', definition: job, args: {}, cron: '0 0 1 1 *' });
   await client.recurring.trigger('often');
-  await eventually(async () => (await storage.stateCounts()).done === 6);
+  await eventually(async () => (await storage.jobs.stateCounts()).done === 6);
   await server.stop();
 }

@@ -27,7 +27,7 @@ describe('A lease that its handler’s transaction outlives', () => {
 
   it('is told to be locked, and is not stalled, until the transaction ends', async () => {
     const id = newId();
-    await storage.enqueue({
+    await storage.enqueuer.enqueue({
       id,
       name: 'work',
       queue: 'q',
@@ -37,17 +37,17 @@ describe('A lease that its handler’s transaction outlives', () => {
       due: null,
     });
     const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 60_000 };
-    const { id: serverId } = await storage.registerServer(server);
-    await storage.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });
-    await eventually(async () => (await storage.listStalledLeases(query)).length === 1);
+    const { id: serverId } = await storage.servers.register(server);
+    await storage.claims.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });
+    await eventually(async () => (await storage.leases.listStalled(query)).length === 1);
 
     await handler.query('begin');
     await handler.query('select from longshore.job where id = $1 for update', [id]);
-    expect(await storage.findLease({ id, queue: 'q' })).to.include({ locked: true });
-    expect(await storage.listStalledLeases(query)).to.deep.equal([]);
+    expect(await storage.leases.find({ id, queue: 'q' })).to.include({ locked: true });
+    expect(await storage.leases.listStalled(query)).to.deep.equal([]);
 
     await handler.query('rollback');
-    expect(await storage.findLease({ id, queue: 'q' })).to.include({ locked: false });
-    expect(await storage.listStalledLeases(query)).to.have.lengthOf(1);
+    expect(await storage.leases.find({ id, queue: 'q' })).to.include({ locked: false });
+    expect(await storage.leases.listStalled(query)).to.have.lengthOf(1);
   });
 });

@@ -31,7 +31,7 @@ describe('A role that owns its schema and may create no other', () => {
       await server.start();
       const { id } = await new JobClient(storage).enqueue(greet, {});
       const state = await eventually(async () => {
-        const job = await storage.findJob(id);
+        const job = await storage.jobs.find(id);
         return job?.state === 'done' ? job.state : null;
       });
       expect(state).to.equal('done');

@@ -44,7 +44,7 @@ describe('A Postgres storage that loses its connections', () => {
       await client.enqueue(work, {});
       await cutConnections();
       const { id } = await eventually(() => client.enqueue(work, {}));
-      await eventually(async () => (await storage.findJob(id))?.state === 'done');
+      await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
     } finally {
       await server.stop();
     }
@@ -68,7 +68,7 @@ describe('A Postgres storage that loses its connections', () => {
     try {
       const { id } = await new JobClient(storage).enqueue(work, {});
       const job = await eventually(async () => {
-        const found = await storage.findJob(id).catch(() => null);
+        const found = await storage.jobs.find(id).catch(() => null);
         return found?.state === 'done' && found;
       });
       expect([job.attempt, job.result]).to.deep.equal([2, 'done']);
@@ -80,7 +80,7 @@ describe('A Postgres storage that loses its connections', () => {
   it('hears wake-ups again', async () => {
     const heard: (string | null)[] = [];
     const other = new PostgresStorage({ url: database.url });
-    const unsubscribe = storage.onWakeUp((queue) => heard.push(queue));
+    const unsubscribe = storage.onNotification((queue) => heard.push(queue));
     await cutConnections();
     try {
       await eventually(

@@ -73,7 +73,7 @@ describe('Opening a Postgres storage', () => {
     await first.close();
     const second = new PostgresStorage({ url: database.url });
     await second.open();
-    const job = await second.findJob(id);
+    const job = await second.jobs.find(id);
     await second.close();
     expect(job?.name).to.equal('stay');
   });

@@ -33,7 +33,7 @@ describe('A job that another process moved to another queue', () => {
   });
 
   async function move(id: string, queue: string): Promise<void> {
-    await mover.editJobs([id], (current) => {
+    await mover.control.edit([id], (current) => {
       const job = current.get(id);
       if (job === undefined) throw new Error('It is not there');
       return new Map([
@@ -45,19 +45,19 @@ describe('A job that another process moved to another queue', () => {
   /** A job that `storage` has looked up in one queue and that is in another one now. */
   async function moved(options: object = { runAt: later }): Promise<string> {
     const { id } = await new JobClient(mover).enqueue(work, { n: 1 }, options);
-    expect(await storage.findJob(id)).to.include({ queue: 'from' });
+    expect(await storage.jobs.find(id)).to.include({ queue: 'from' });
     await move(id, 'to');
     return id;
   }
 
   const lookUps: Record<string, (id: string) => Promise<unknown>> = {
-    findJob: async (id) => (await storage.findJob(id))?.queue,
-    'findJob, in capitals': async (id) => (await storage.findJob(id.toUpperCase()))?.queue,
-    findDocuments: async (id) => (await storage.findDocuments(id)) !== null && 'to',
-    listTransitions: async (id) => (await storage.listTransitions(id)).length === 1 && 'to',
+    findJob: async (id) => (await storage.jobs.find(id))?.queue,
+    'findJob, in capitals': async (id) => (await storage.jobs.find(id.toUpperCase()))?.queue,
+    findDocuments: async (id) => (await storage.jobs.findDocuments(id)) !== null && 'to',
+    listTransitions: async (id) => (await storage.reports.listTransitions(id)).length === 1 && 'to',
     editJobs: async (id) => {
       let found: Job | undefined;
-      await storage.editJobs([id], (current) => {
+      await storage.control.edit([id], (current) => {
         found = current.get(id);
         return new Map();
       });
@@ -70,10 +70,13 @@ describe('A job that another process moved to another queue', () => {
     });
   }
 
-  const controls: Record<string, (of: JobStorage, id: string) => ReturnType<JobStorage['cancelJob']>> = {
-    cancelJob: (of, id) => of.cancelJob(id),
-    runJob: (of, id) => of.runJob(id),
-    rescheduleJob: (of, id) => of.rescheduleJob(id, new Date('2091-01-01T00:00:00Z')),
+  const controls: Record<
+    string,
+    (of: JobStorage, id: string) => ReturnType<JobStorage['control']['cancel']>
+  > = {
+    cancelJob: (of, id) => of.control.cancel(id),
+    runJob: (of, id) => of.control.run(id),
+    rescheduleJob: (of, id) => of.control.reschedule(id, new Date('2091-01-01T00:00:00Z')),
   };
   for (const [what, control] of Object.entries(controls)) {
     it(`is reached by ${what}`, async () => {
@@ -102,12 +105,12 @@ describe('A job that another process moved to another queue', () => {
 
   it('is reached by retryJob and deleteJob after its end', async () => {
     const id = await moved();
-    await mover.cancelJob(id);
-    expect(await storage.retryJob(id)).to.deep.include({ outcome: 'ok', changed: true });
+    await mover.control.cancel(id);
+    expect(await storage.control.retry(id)).to.deep.include({ outcome: 'ok', changed: true });
     await move(id, 'third');
-    await mover.cancelJob(id);
-    expect(await storage.deleteJob(id)).to.deep.include({ outcome: 'ok', changed: true });
-    expect(await storage.findJob(id)).to.equal(null);
+    await mover.control.cancel(id);
+    expect(await storage.control.delete(id)).to.deep.include({ outcome: 'ok', changed: true });
+    expect(await storage.jobs.find(id)).to.equal(null);
   });
 
   it('is looked up at one place at any time, however often it is moved', async () => {
@@ -117,7 +120,7 @@ describe('A job that another process moved to another queue', () => {
     };
     const found: (string | undefined)[] = [];
     const look = async (): Promise<void> => {
-      for (let n = 0; n < 200; n++) found.push((await storage.findJob(id))?.state);
+      for (let n = 0; n < 200; n++) found.push((await storage.jobs.find(id))?.state);
     };
     await Promise.all([moves(), look()]);
     expect(new Set(found)).to.deep.equal(new Set(['scheduled']));
@@ -125,9 +128,9 @@ describe('A job that another process moved to another queue', () => {
 
   it('is unknown if it is nowhere', async () => {
     const id = await moved();
-    await mover.cancelJob(id);
-    await mover.deleteJob(id);
-    expect(await storage.cancelJob(id)).to.deep.equal({ outcome: 'unknown' });
-    expect(await storage.findJob(newId())).to.equal(null);
+    await mover.control.cancel(id);
+    await mover.control.delete(id);
+    expect(await storage.control.cancel(id)).to.deep.equal({ outcome: 'unknown' });
+    expect(await storage.jobs.find(newId())).to.equal(null);
   });
 });

@@ -17,7 +17,7 @@ describe('While somebody else leaves a transaction open', () => {
     database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
-    const registration = await storage.registerServer({
+    const registration = await storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
@@ -48,13 +48,13 @@ describe('While somebody else leaves a transaction open', () => {
       due: null,
     }));
 
-  const claim = (limit = 500) => storage.claim({ serverId, queue: 'default', limit, leaseMs: 60_000 });
+  const claim = (limit = 500) => storage.claims.claim({ serverId, queue: 'default', limit, leaseMs: 60_000 });
 
   async function run(count: number): Promise<void> {
-    await storage.enqueueMany(newJobs(count));
+    await storage.enqueuer.enqueueMany(newJobs(count));
     for (let left = count; left > 0;) {
       const jobs = await claim();
-      await storage.complete(
+      await storage.completions.complete(
         jobs.map((job) => ({ claim: job.claim, outcome: { kind: 'done', result: 'null' } })),
       );
       left -= jobs.length;
@@ -68,7 +68,7 @@ describe('While somebody else leaves a transaction open', () => {
     await run(10); // the queue is known
     const [job] = newJobs(1);
     if (job === undefined) throw new Error('no job');
-    await storage.enqueueMany([job], late);
+    await storage.enqueuer.enqueueMany([job], late);
     await run(3_000);
     await late.query('commit');
     await late.end();
@@ -82,7 +82,7 @@ describe('While somebody else leaves a transaction open', () => {
       const caller = new pg.Client(database.url);
       await caller.connect();
       await caller.query('begin');
-      if (entrance === 'enqueueMany') await storage.enqueueMany(newJobs(3), caller);
+      if (entrance === 'enqueueMany') await storage.enqueuer.enqueueMany(newJobs(3), caller);
       else await caller.query(`select longshore.enqueue('pinned') from generate_series(1, 3)`);
       await caller.query('commit');
       await caller.end();
@@ -94,7 +94,7 @@ describe('While somebody else leaves a transaction open', () => {
   }
 
   it('notes no gap for jobs whose statement commits at once', async () => {
-    await storage.enqueueMany(newJobs(100));
+    await storage.enqueuer.enqueueMany(newJobs(100));
     expect(await database.query('select from longshore.job_gap')).to.have.length(0);
   });
 
@@ -104,11 +104,11 @@ describe('While somebody else leaves a transaction open', () => {
        select id, state::longshore.job_state, 1 from longshore.queue, (values ('done'), ('failed')) as ended (state), generate_series(1, 15000)
        where name = 'default'`,
     );
-    const before = await storage.stateCounts();
-    await storage.maintain();
+    const before = await storage.jobs.stateCounts();
+    await storage.maintenance.maintain();
     const [size] = await database.query<{ bytes: number }>(sizeOf('job_count'));
     expect(size?.bytes).to.be.below(20_000);
-    expect(await storage.stateCounts()).to.deep.equal(before);
+    expect(await storage.jobs.stateCounts()).to.deep.equal(before);
     const [ended] = await database.query<{ done: number; failed: number }>(
       'select sum(done)::integer as done, sum(failed)::integer as failed from longshore.throughput where queue_id = 0',
     );
@@ -120,7 +120,7 @@ describe('While somebody else leaves a transaction open', () => {
       select 1, gen_random_uuid(), 'processing', 'done', jsonb_build_object('n', n) from generate_series(1, 20000) as n`;
     await database.query(insert);
     await database.query(`delete from longshore.outbox where meta ->> 'n' <> '7'`);
-    await storage.maintain();
+    await storage.maintenance.maintain();
     const [size] = await database.query<{ bytes: number }>(sizeOf('outbox'));
     expect(size?.bytes).to.equal(8_192);
     expect(await database.query(`select meta from longshore.outbox`)).to.deep.equal([{ meta: { n: 7 } }]);
@@ -131,8 +131,8 @@ describe('While somebody else leaves a transaction open', () => {
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select 1, 'done', 1 from generate_series(1, 30000)`,
     );
-    const before = await storage.stateCounts();
-    await storage.maintain();
-    expect(await storage.stateCounts()).to.deep.equal(before);
+    const before = await storage.jobs.stateCounts();
+    await storage.maintenance.maintain();
+    expect(await storage.jobs.stateCounts()).to.deep.equal(before);
   });
 });

@@ -69,7 +69,7 @@ describe('Options of the Postgres storage', () => {
       const error: unknown = await client.enqueue(job, {}).catch((caught: unknown) => caught);
       await connection.query('rollback');
       await client.enqueue(job, {});
-      const { enqueued } = await storage.stateCounts();
+      const { enqueued } = await storage.jobs.stateCounts();
       await storage.close();
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(enqueued).to.equal(2);

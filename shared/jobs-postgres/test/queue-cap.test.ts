@@ -34,8 +34,8 @@ describe('The number of queues', () => {
         await client.enqueueMany([order('a'), order('e')]).catch((error: unknown) => error),
       ).to.be.instanceOf(TooManyQueuesError);
       await enqueue('a');
-      expect((await storage.stateCounts()).enqueued).to.equal(4);
-      expect((await storage.listQueues()).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
+      expect((await storage.jobs.stateCounts()).enqueued).to.equal(4);
+      expect((await storage.queues.list()).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
     });
 
   for (const [kind, make] of Object.entries(storages))
@@ -48,9 +48,9 @@ describe('The number of queues', () => {
           .catch((error: unknown) => error);
         return result instanceof TooManyQueuesError ? 'refused' : 'enqueued';
       };
-      for (const queue of ['a', 'b', 'c']) await storage.resumeQueue(queue);
-      for (const { id } of await storage.listJobs({ limit: 100 })) await storage.cancelJob(id);
-      await storage.deleteQueue('b');
+      for (const queue of ['a', 'b', 'c']) await storage.queues.resume(queue);
+      for (const { id } of await storage.jobs.list({ limit: 100 })) await storage.control.cancel(id);
+      await storage.queues.delete('b');
       expect(await enqueue('new')).to.equal('enqueued');
       expect(await enqueue('another')).to.equal('refused');
     });
@@ -83,8 +83,8 @@ describe('The number of queues for those who enqueue from SQL', () => {
   });
 
   it('leaves room when one is deleted, which then needs room to come back', async () => {
-    for (const { id } of await storage.listJobs({ limit: 100 })) await storage.cancelJob(id);
-    await storage.deleteQueue('a');
+    for (const { id } of await storage.jobs.list({ limit: 100 })) await storage.control.cancel(id);
+    await storage.queues.delete('a');
     expect(await enqueue('c')).to.have.length(1);
     expect(await enqueue('a')).to.be.instanceOf(Error);
   });

@@ -32,7 +32,7 @@ describe('The oldest ready jobs of the queues', () => {
   });
 
   const enqueue = (count: number, priority = 0): Promise<unknown> =>
-    storage.enqueueMany(
+    storage.enqueuer.enqueueMany(
       Array.from({ length: count }, (): NewJob => ({
         id: newId(),
         name: 'head',

@@ -45,7 +45,7 @@ describe('Queue limits on Postgres', () => {
   }
 
   it('never runs more than the concurrency limit over several storages', async () => {
-    await first().limitQueue('limited', { concurrencyLimit: 4 });
+    await first().queues.limit('limited', { concurrencyLimit: 4 });
     let [running, most] = [0, 0];
     await runAll(500, async () => {
       most = Math.max(most, ++running);
@@ -68,7 +68,7 @@ describe('Queue limits on Postgres', () => {
   });
 
   it('never starts more than the rate limit allows over several storages', async () => {
-    await first().limitQueue('limited', { rateLimit: { jobs: 200, periodMs: 1_000, burst: 20 } });
+    await first().queues.limit('limited', { rateLimit: { jobs: 200, periodMs: 1_000, burst: 20 } });
     const began = performance.now();
     const starts: number[] = [];
     await runAll(150, async () => {

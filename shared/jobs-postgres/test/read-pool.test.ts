@@ -37,7 +37,7 @@ describe('Reads of the Postgres storage', () => {
   it('that take too long fail with what to do', async () => {
     await open({ readTimeoutMs: 100 });
     await lock.query('begin; lock table longshore.server in access exclusive mode');
-    const error = await failureOf(storage.listServers());
+    const error = await failureOf(storage.servers.list());
     expect(error).to.be.instanceOf(ReadTimeoutError);
     expect((error as Error).message).to.match(/not finished within 100 ms: ask for less/);
   });
@@ -45,10 +45,10 @@ describe('Reads of the Postgres storage', () => {
   it('leave jobs their connections, however many there are', async () => {
     await open({ readTimeoutMs: 30_000 });
     await lock.query('begin; lock table longshore.server in access exclusive mode');
-    const reads = Array.from({ length: 50 }, () => storage.listServers());
+    const reads = Array.from({ length: 50 }, () => storage.servers.list());
     await eventually(async () => (await waitingForLocks()) === 2);
     const { id } = await new JobClient(storage).enqueue(job, {});
-    const cancelled = await storage.cancelJob(id);
+    const cancelled = await storage.control.cancel(id);
     await lock.query('rollback');
     await Promise.all(reads);
     expect(cancelled.outcome).to.equal('ok');
@@ -57,7 +57,7 @@ describe('Reads of the Postgres storage', () => {
   it('that search share no connection with the feed by which callers wait for jobs', async () => {
     await open({ readTimeoutMs: 30_000, searchTimeoutMs: 30_000 });
     await lock.query('begin; lock table longshore.job_waiting in access exclusive mode');
-    const searches = Array.from({ length: 20 }, () => storage.listOrphans());
+    const searches = Array.from({ length: 20 }, () => storage.jobs.listOrphans());
     await eventually(async () => (await waitingForLocks()) === 2);
     const page = await storage.feed.read({ since: new Date(Date.now() - 1_000), topics: ['done'] });
     await lock.query('rollback');

@@ -30,7 +30,7 @@ describe('What jobs on Postgres say of themselves', () => {
       Array.from({ length: jobs }, () => ({ definition: work, args: {} })),
     );
     await eventually(async () => {
-      const { done, failed } = await storage.stateCounts();
+      const { done, failed } = await storage.jobs.stateCounts();
       return done + failed === jobs;
     });
     await server.stop();
@@ -49,8 +49,11 @@ describe('What jobs on Postgres say of themselves', () => {
       });
     }, 3);
     for (const id of ids) {
-      expect((await storage.listLogs(id)).map(({ message }) => message)).to.deep.equal(['before', 'within']);
-      expect((await storage.findJob(id))?.progress?.percent).to.equal(100);
+      expect((await storage.reports.listLogs(id)).map(({ message }) => message)).to.deep.equal([
+        'before',
+        'within',
+      ]);
+      expect((await storage.jobs.find(id))?.progress?.percent).to.equal(100);
     }
   });
 
@@ -61,12 +64,12 @@ describe('What jobs on Postgres say of themselves', () => {
         throw new Error('rolled back');
       }),
     );
-    expect((await storage.listLogs(id)).map(({ message }) => message)).to.deep.equal(['no good']);
+    expect((await storage.reports.listLogs(id)).map(({ message }) => message)).to.deep.equal(['no good']);
   });
 
   it('goes when the job is deleted', async () => {
     const [id = ''] = await run(({ log }) => log.info('secret'));
-    await storage.deleteJob(id);
+    await storage.control.delete(id);
     expect(await database.query('select from longshore.job_report')).to.deep.equal([]);
   });
 
@@ -80,10 +83,10 @@ describe('What jobs on Postgres say of themselves', () => {
          for values from ('${day(daysAgo)} 00:00+00') to ('${day(daysAgo - 1)} 00:00+00')`,
       );
     }
-    await storage.maintain();
+    await storage.maintenance.maintain();
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
     const later = new PostgresStorage({ url: database.url });
-    await later.maintain();
+    await later.maintenance.maintain();
     await later.close();
     const there = await database.query<{ name: string }>(
       `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
@@ -96,20 +99,25 @@ describe('What jobs on Postgres say of themselves', () => {
 
   it('of an attempt older than any history is not kept, and holds up nothing', async () => {
     const { id } = await client.enqueue(work, {});
-    const server = await storage.registerServer({
+    const server = await storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    const [job] = await storage.claim({ serverId: server.id, queue: 'default', limit: 1, leaseMs: 60_000 });
+    const [job] = await storage.claims.claim({
+      serverId: server.id,
+      queue: 'default',
+      limit: 1,
+      leaseMs: 60_000,
+    });
     if (job === undefined) throw new Error('No job was claimed');
     await database.query(
       `update longshore.job set started_at = now() - interval '31 days' where id = '${id}'`,
     );
     const report = { claim: job.claim, progress: { percent: 1, message: null, at: new Date() }, lines: [] };
-    expect(await storage.report([report])).to.deep.equal([]);
-    expect((await storage.findJob(id))?.progress).to.equal(null);
+    expect(await storage.reports.report([report])).to.deep.equal([]);
+    expect((await storage.jobs.find(id))?.progress).to.equal(null);
   });
 });

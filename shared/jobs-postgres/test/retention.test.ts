@@ -18,7 +18,7 @@ describe('The history of a Postgres storage', () => {
     database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
-    await storage.pauseQueue('default'); // makes it
+    await storage.queues.pause('default'); // makes it
   });
 
   afterEach(async () => {
@@ -53,7 +53,7 @@ describe('The history of a Postgres storage', () => {
   /** A round of housekeeping by a server that has just started. */
   async function maintainOnce(options: Partial<PostgresOptions> = {}): Promise<void> {
     const starting = new PostgresStorage({ url: database.url, ...options });
-    await starting.maintain();
+    await starting.maintenance.maintain();
     await starting.close();
   }
 
@@ -99,8 +99,8 @@ describe('The history of a Postgres storage', () => {
     await endedOn('done', 9, 30);
     await endedOn('done', 6, 5);
     await maintainTwice();
-    expect((await storage.stateCounts()).done).to.equal(5);
-    expect(await storage.countJobs({ state: ['done'], name: ['old'] })).to.include({ count: 5 });
+    expect((await storage.jobs.stateCounts()).done).to.equal(5);
+    expect(await storage.jobs.count({ state: ['done'], name: ['old'] })).to.include({ count: 5 });
   });
 
   it('is kept for as long as the options say', async () => {
@@ -116,12 +116,12 @@ describe('The history of a Postgres storage', () => {
     await reader.connect();
     await reader.query('begin');
     await reader.query(`select from longshore.${table}`);
-    await storage.maintain();
+    await storage.maintenance.maintain();
     const thereWhileRead = await exists(table);
     await reader.query('commit');
     await reader.end();
     const later = new PostgresStorage({ url: database.url });
-    await later.maintain();
+    await later.maintenance.maintain();
     await later.close();
     expect([thereWhileRead, await exists(table)]).to.deep.equal([true, false]);
   });
@@ -131,9 +131,9 @@ describe('The history of a Postgres storage', () => {
     await endedOn('failed', 40, 10);
     await foresee();
     const storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url }));
-    await Promise.all(storages.map((each) => each.maintain()));
+    await Promise.all(storages.map((each) => each.maintenance.maintain()));
     await Promise.all(storages.map((each) => each.close()));
-    expect(await storage.stateCounts()).to.include({ done: 0, failed: 0 });
+    expect(await storage.jobs.stateCounts()).to.include({ done: 0, failed: 0 });
   });
 
   for (const days of [8, 366, -366]) {

@@ -34,7 +34,7 @@ describe('Retired queues on Postgres', () => {
   async function idleQueue(queue: string): Promise<string> {
     for (const process of [storage, other]) {
       const { id } = await new JobClient(process).enqueue(work, {}, { queue });
-      await process.cancelJob(id);
+      await process.control.cancel(id);
     }
     return queue;
   }
@@ -49,7 +49,7 @@ describe('Retired queues on Postgres', () => {
     return rows[0];
   };
 
-  const shown = async (): Promise<string[]> => (await storage.listQueues()).map(({ name }) => name);
+  const shown = async (): Promise<string[]> => (await storage.queues.list()).map(({ name }) => name);
 
   const lookForIdle = (): Promise<unknown> => direct.query(retireIdleQueues, [idleQueueDays]);
 
@@ -64,17 +64,17 @@ describe('Retired queues on Postgres', () => {
 
   it('keep their numbers', async () => {
     const before = await rowOf(await idleQueue('mail'));
-    await storage.deleteQueue('mail');
+    await storage.queues.delete('mail');
     await new JobClient(storage).enqueue(work, {}, { queue: 'mail' });
     expect((await rowOf('mail'))?.id).to.equal(before?.id);
   });
 
   it('are shown as soon as a process that has not heard of it enqueues', async () => {
     await idleQueue('mail');
-    await storage.deleteQueue('mail');
+    await storage.queues.delete('mail');
     const { id } = await new JobClient(other).enqueue(work, {}, { queue: 'mail' });
     expect(await shown()).to.deep.equal(['mail']);
-    expect(await storage.findJob(id)).to.include({ queue: 'mail', state: 'enqueued' });
+    expect(await storage.jobs.find(id)).to.include({ queue: 'mail', state: 'enqueued' });
   });
 
   it('are shown, and their jobs handed out, when a transaction commits that had enqueued before', async () => {
@@ -85,18 +85,23 @@ describe('Retired queues on Postgres', () => {
       await connection.query('begin');
       const options = { queue: 'mail', transaction: connection };
       const { id } = await new JobClient(other).enqueue(work, {}, options);
-      expect(await storage.deleteQueue('mail')).to.equal('deleted');
+      expect(await storage.queues.delete('mail')).to.equal('deleted');
       expect(await shown()).to.deep.equal([]);
       await connection.query('commit');
       expect(await shown()).to.deep.equal(['mail']);
-      const server = await storage.registerServer({
+      const server = await storage.servers.register({
         host: 'x',
         pid: 1,
         queues: ['mail'],
         concurrency: 1,
         timeoutMs: 60_000,
       });
-      const claimed = await storage.claim({ serverId: server.id, queue: 'mail', limit: 1, leaseMs: 60_000 });
+      const claimed = await storage.claims.claim({
+        serverId: server.id,
+        queue: 'mail',
+        limit: 1,
+        leaseMs: 60_000,
+      });
       await server.unregister();
       expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);
     } finally {
@@ -106,17 +111,17 @@ describe('Retired queues on Postgres', () => {
 
   it('count again once housekeeping has seen that they hold jobs', async () => {
     await idleQueue('mail');
-    await storage.deleteQueue('mail');
+    await storage.queues.delete('mail');
     await new JobClient(other).enqueue(work, {}, { queue: 'mail' });
-    await storage.maintain();
+    await storage.maintenance.maintain();
     expect(await rowOf('mail')).to.include({ retired: false });
   });
 
   it('count again once housekeeping has seen that a server takes jobs from them', async () => {
     await idleQueue('mail');
-    await storage.deleteQueue('mail');
+    await storage.queues.delete('mail');
     const description = { host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 };
-    const server = await other.registerServer(description);
+    const server = await other.servers.register(description);
     await direct.query(returnQueues);
     expect(await rowOf('mail')).to.include({ retired: false });
     await server.unregister();
@@ -124,8 +129,8 @@ describe('Retired queues on Postgres', () => {
 
   it('stay retired while nothing uses them', async () => {
     await idleQueue('mail');
-    await storage.deleteQueue('mail');
-    await storage.maintain();
+    await storage.queues.delete('mail');
+    await storage.maintenance.maintain();
     await direct.query(returnQueues);
     expect(await rowOf('mail')).to.include({ retired: true });
   });
@@ -135,7 +140,7 @@ describe('Retired queues on Postgres', () => {
     const enqueue = (process: PostgresStorage, queue: string): Promise<unknown> =>
       new JobClient(process).enqueue(work, {}, { queue }).catch((error: unknown) => error);
     expect(await enqueue(storage, 'd')).to.be.instanceOf(TooManyQueuesError);
-    await storage.deleteQueue('a');
+    await storage.queues.delete('a');
     expect(await enqueue(storage, 'd')).to.include({ created: true });
     const third = new PostgresStorage({ url: database.url, maxQueues: 3 });
     expect(await enqueue(third, 'a')).to.be.instanceOf(TooManyQueuesError);
@@ -153,10 +158,10 @@ describe('Retired queues on Postgres', () => {
   const uses: Readonly<Record<string, () => Promise<unknown>>> = {
     'holds jobs': () => new JobClient(storage).enqueue(work, {}, { queue: 'mail' }),
     'is served': () =>
-      storage.registerServer({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
-    'is paused': () => storage.pauseQueue('mail'),
-    'is limited': () => storage.limitQueue('mail', { concurrencyLimit: 1 }),
-    'has a rate limit': () => storage.limitQueue('mail', { rateLimit: { jobs: 1, periodMs: 1_000 } }),
+      storage.servers.register({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
+    'is paused': () => storage.queues.pause('mail'),
+    'is limited': () => storage.queues.limit('mail', { concurrencyLimit: 1 }),
+    'has a rate limit': () => storage.queues.limit('mail', { rateLimit: { jobs: 1, periodMs: 1_000 } }),
     'is named by a recurring job': () =>
       new RecurringClient(storage.recurring).addOrUpdate({
         id: 'nightly',

@@ -32,7 +32,7 @@ describe('Searching history in Postgres', () => {
   });
 
   it('finds the few jobs of a tag by the index on what jobs carry', async () => {
-    const jobs = await storage.listJobs({ filter: { tag: ['tag-7'] }, limit: 20 });
+    const jobs = await storage.jobs.list({ filter: { tag: ['tag-7'] }, limit: 20 });
     expect(jobs).to.have.length(rows / 10_000);
     await storage.close();
     storage = new PostgresStorage({ url: database.url });
@@ -44,7 +44,9 @@ describe('Searching history in Postgres', () => {
     const hurried = new PostgresStorage({ url: database.url, searchTimeoutMs: 1 });
     try {
       const filter = { args: [{ path: ['n'], values: ['nowhere'] }] };
-      const error: unknown = await hurried.listJobs({ filter, limit: 20 }).catch((reason: unknown) => reason);
+      const error: unknown = await hurried.jobs
+        .list({ filter, limit: 20 })
+        .catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(String(error)).to.include('was not finished within');
     } finally {

@@ -23,9 +23,9 @@ describe('On Postgres, a dependency that is poisoned', () => {
     const child = await store.enqueue({}, { after: { parents: [parent] }, delayMs: 1 });
     await database.query(`update longshore.job_awaiting set delay_ms = 1e300 where id = $1`, [child]);
     await store.settle();
-    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await storage.completions.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
     await store.settle();
-    const job = await storage.findJob(child);
+    const job = await storage.jobs.find(child);
     expect(job?.state).to.equal('scheduled');
     expect((job?.runAt?.getTime() ?? 0) - Date.now()).to.be.closeTo(315_360_000_000, 600_000);
   });
@@ -42,7 +42,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     ];
     await store.settle();
     await database.query('alter table longshore.job enable trigger refuse');
-    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await storage.completions.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
     await store.settle();
     expect([await store.stateOf(first), await store.stateOf(bad), await store.stateOf(last)]).to.deep.equal([
       'enqueued',
@@ -102,7 +102,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     const runs = await store.enqueue({}, { after: { parents: [good] } });
     await database.query('alter table longshore.job_waiting enable trigger refuse');
     await store.settle();
-    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await storage.completions.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
     await store.settle();
     expect([await store.stateOf(waits), await store.stateOf(runs)]).to.deep.equal(['awaiting', 'enqueued']);
     expect((await store.setAside('resolver')).map(({ jobId }) => jobId)).to.deep.equal([bad]);
@@ -117,14 +117,14 @@ describe('On Postgres, a dependency that is poisoned', () => {
     await database.query(
       `alter table longshore.batch add constraint poisoned check (id <> '${bad.id}' or done = 0) not valid`,
     );
-    await storage.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
+    await storage.completions.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
     await store.settle();
-    expect((await storage.findBatch(good.id))?.done).to.equal(1);
-    expect((await storage.findBatch(bad.id))?.done).to.equal(0);
+    expect((await storage.batches.find(good.id))?.done).to.equal(1);
+    expect((await storage.batches.find(bad.id))?.done).to.equal(0);
     await database.query('alter table longshore.batch drop constraint poisoned');
     await store.tryAgain();
     await store.settle();
-    expect((await storage.findBatch(bad.id))?.done).to.equal(1);
+    expect((await storage.batches.find(bad.id))?.done).to.equal(1);
   });
 
   it('is not tried again when it has been given up', async () => {

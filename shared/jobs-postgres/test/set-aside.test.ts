@@ -28,7 +28,7 @@ describe('On Postgres, what is poisoned', () => {
     ];
     const other = await store.enqueue({}, { delayMs: 1, queue: 'other' });
     await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
-    const rounds = [await storage.promoteDue(100), await storage.promoteDue(100)];
+    const rounds = [await storage.maintenance.promoteDue(100), await storage.maintenance.promoteDue(100)];
     expect(rounds.map(({ promoted }) => promoted)).to.deep.equal([3, 0]);
     const states = await Promise.all([...ids, other].map(store.stateOf));
     expect(states).to.deep.equal(['enqueued', 'scheduled', 'enqueued', 'enqueued']);
@@ -36,7 +36,7 @@ describe('On Postgres, what is poisoned', () => {
 
     await accept(database);
     await store.tryAgain();
-    await storage.promoteDue(100);
+    await storage.maintenance.promoteDue(100);
     expect(await store.stateOf(ids[1] ?? '')).to.equal('enqueued');
     expect(await store.setAside('scheduler')).to.deep.equal([]);
   });
@@ -49,8 +49,8 @@ describe('On Postgres, what is poisoned', () => {
     ];
     await database.query(`update longshore.job_waiting set run_at = 'infinity' where id = $1`, [never]);
     await database.query(`update longshore.job_waiting set run_at = now() where id = $1`, [soon]);
-    expect((await storage.promoteDue(100)).promoted).to.equal(1);
-    expect((await storage.promoteDue(100)).nextDueMs).to.be.within(0, 86_400_000);
+    expect((await storage.maintenance.promoteDue(100)).promoted).to.equal(1);
+    expect((await storage.maintenance.promoteDue(100)).nextDueMs).to.be.within(0, 86_400_000);
   });
 
   it('stays with a lost server, and no other job does', async () => {
@@ -63,14 +63,14 @@ describe('On Postgres, what is poisoned', () => {
     ];
     await store.claim();
     await database.query('delete from longshore.server');
-    expect(await storage.rescue()).to.include({ failed: 1, released: 1 });
+    expect(await storage.maintenance.rescue()).to.include({ failed: 1, released: 1 });
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['failed', 'processing', 'enqueued']);
     expect((await store.setAside('rescuer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
-    expect(await storage.rescue()).to.include({ failed: 0, released: 0 });
+    expect(await storage.maintenance.rescue()).to.include({ failed: 0, released: 0 });
 
     await accept(database);
     await store.tryAgain();
-    await storage.rescue();
+    await storage.maintenance.rescue();
     expect(await store.stateOf(ids[1] ?? '')).to.equal('failed');
     expect(await store.setAside('rescuer')).to.deep.equal([]);
   });
@@ -149,15 +149,15 @@ describe('On Postgres, what is poisoned', () => {
     await refuse(database, 'job_done');
     const [bad, good] = [await store.enqueue(poison), await store.enqueue()];
     const claims = await store.claim();
-    for (const id of [bad, good]) await storage.cancelJob(id);
-    await storage.release(claims);
+    for (const id of [bad, good]) await storage.control.cancel(id);
+    await storage.claims.release(claims);
     await database.query(`
       create function longshore.refuse_fold() returns trigger language plpgsql as $$ begin raise 'no folding'; end $$;
       create trigger refuse_fold before delete on longshore.job_count execute function longshore.refuse_fold()`);
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select 1, 'done', 0 from generate_series(1, 300)`,
     );
-    await storage.maintain();
+    await storage.maintenance.maintain();
     expect([await store.stateOf(bad), await store.stateOf(good)]).to.deep.equal(['enqueued', 'cancelled']);
     const keys = (await store.setAside('cleaner')).map(({ key }) => key);
     expect(keys).to.have.members(['fold counters', `cancel ${bad}`]);
@@ -166,7 +166,7 @@ describe('On Postgres, what is poisoned', () => {
   it('fails by itself if its outcome cannot be stored', async () => {
     const ids = [await store.enqueue(), await store.enqueue(), await store.enqueue()];
     const claims = await store.claim();
-    const stale = await storage.complete(
+    const stale = await storage.completions.complete(
       claims.map((held) => ({
         claim: held,
         outcome: held.jobId === ids[1] ? { kind: 'done', result: '"\\u0000"' } : done,
@@ -174,7 +174,7 @@ describe('On Postgres, what is poisoned', () => {
     );
     expect(stale).to.deep.equal([]);
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'failed', 'done']);
-    const error = (await storage.findJob(ids[1] ?? ''))?.error;
+    const error = (await storage.jobs.find(ids[1] ?? ''))?.error;
     expect(error?.name).to.equal('OutcomeNotStoredError');
     expect(error?.message).to.match(/^Its outcome \(done\) could not be stored: /);
   });
@@ -183,7 +183,7 @@ describe('On Postgres, what is poisoned', () => {
     const ids = [await store.enqueue(), await store.enqueue(poison)];
     const claims = await store.claim();
     await refuse(database, 'job_done');
-    const stale = await storage.complete(claims.map((held) => ({ claim: held, outcome: done })));
+    const stale = await storage.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     expect(stale.map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'processing']);
     expect((await store.setAside('completer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
@@ -198,9 +198,11 @@ describe('On Postgres, what is poisoned', () => {
       { kind: 'retry', error, delayMs: Infinity },
       { kind: 'retry', error, delayMs: Number.NaN },
     ];
-    await storage.complete(claims.map((held, place) => ({ claim: held, outcome: outcomes[place] ?? done })));
+    await storage.completions.complete(
+      claims.map((held, place) => ({ claim: held, outcome: outcomes[place] ?? done })),
+    );
     for (const id of ids) {
-      const job = await storage.findJob(id);
+      const job = await storage.jobs.find(id);
       expect(job?.state).to.equal('scheduled');
       expect((job?.runAt?.getTime() ?? 0) - Date.now()).to.be.closeTo(315_360_000_000, 600_000);
     }
@@ -213,7 +215,7 @@ describe('On Postgres, what is poisoned', () => {
     const id = await store.enqueue(poison, { delayMs: 1 });
     await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
     for (let round = 0; round < 3; round++) {
-      await storage.promoteDue(100);
+      await storage.maintenance.promoteDue(100);
       await store.tryAgain();
     }
     expect(told).to.deep.equal([`scheduler ${id} poisoned`]);
@@ -227,7 +229,7 @@ describe('On Postgres, what is poisoned', () => {
       select 'scheduler', longshore.new_id()::text, '{"name": "Error", "message": "", "stack": null}' from generate_series(1, 1000)`);
     await store.enqueue(poison, { delayMs: 1 });
     await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
-    const error: unknown = await storage.promoteDue(100).catch((thrown: unknown) => thrown);
+    const error: unknown = await storage.maintenance.promoteDue(100).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).with.property('message', 'poisoned');
   });
 });

@@ -26,7 +26,7 @@ describe('longshore.enqueue()', () => {
     const call = `'work', queue => 'unique', unique_key => 'a'`;
     const first = await enqueue(call);
     expect(await enqueue(call)).to.equal(first);
-    await storage.cancelJob(first);
+    await storage.control.cancel(first);
     const second = await enqueue(call);
     expect(second).not.to.equal(first);
     expect(await enqueue(call)).to.equal(second);
@@ -44,16 +44,21 @@ describe('longshore.enqueue()', () => {
       Array.from({ length: 20 }, () => enqueue(`'work', queue => 'crowd', unique_key => 'a'`)),
     );
     expect(new Set(ids).size).to.equal(1);
-    expect((await storage.countJobs({ queue: ['crowd'] })).count).to.equal(1);
+    expect((await storage.jobs.count({ queue: ['crowd'] })).count).to.equal(1);
   });
 
   it('holds back a job whose concurrency key has no room', async () => {
     for (let n = 0; n < 3; n++)
       await enqueue(`'work', queue => 'keyed', concurrency_key => 'tenant', concurrency_limit => 2`);
     const description = { host: 'x', pid: 1, queues: ['keyed'], concurrency: 1, timeoutMs: 60_000 };
-    const server = await storage.registerServer(description);
-    while ((await storage.settle(100)) > 0);
-    const claimed = await storage.claim({ serverId: server.id, queue: 'keyed', limit: 10, leaseMs: 60_000 });
+    const server = await storage.servers.register(description);
+    while ((await storage.maintenance.resolveDependencies(100)) > 0);
+    const claimed = await storage.claims.claim({
+      serverId: server.id,
+      queue: 'keyed',
+      limit: 10,
+      leaseMs: 60_000,
+    });
     await server.unregister();
     expect(claimed).to.have.length(2);
   });
@@ -61,12 +66,12 @@ describe('longshore.enqueue()', () => {
   it('gives the job that holds a unique key in the queue that it was moved to', async () => {
     const call = `'work', queue => 'left', unique_key => 'a'`;
     const id = await enqueue(call);
-    await storage.editJobs([id], (current) => {
+    await storage.control.edit([id], (current) => {
       const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
       return new Map([[id, { queue: 'reached', priority, args: JSON.stringify(args), runAt }]]);
     });
     expect(await enqueue(call)).to.equal(id);
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
     expect(await enqueue(call)).not.to.equal(id);
   });
 

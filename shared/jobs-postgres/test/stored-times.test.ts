@@ -36,9 +36,9 @@ describe('Times of rows that no job can have', () => {
       `update longshore.job_waiting set run_at = 'infinity', created_at = '-infinity' where id = '${id}'`,
     );
     await connection.query('begin');
-    const within = await storage.findJob(id, connection);
+    const within = await storage.jobs.find(id, connection);
     await connection.query('rollback');
-    expect(within).to.deep.equal(await storage.findJob(id));
+    expect(within).to.deep.equal(await storage.jobs.find(id));
     expect(within?.runAt).to.be.instanceOf(Date);
   });
 
@@ -54,7 +54,7 @@ describe('Times of rows that no job can have', () => {
     await server.start();
     try {
       const { id } = await client.enqueue(work, {});
-      await eventually(async () => (await storage.findJob(id))?.state === 'done');
+      await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
     } finally {
       await server.stop();
     }

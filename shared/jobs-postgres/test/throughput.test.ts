@@ -26,7 +26,7 @@ describe('Throughput of several queues on Postgres', () => {
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
     for (const queue of names)
-      await storage.enqueue({
+      await storage.enqueuer.enqueue({
         id: newId(),
         name: 'any',
         queue,

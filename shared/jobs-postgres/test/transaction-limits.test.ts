@@ -32,8 +32,8 @@ describe('A handler’s transaction', () => {
   const claim = async (queue: string): Promise<ClaimedJob> => {
     await new JobClient(storage).enqueue(work, {}, { queue });
     const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
-    const { id: serverId } = await storage.registerServer(description);
-    const [claimed] = await storage.claim({ serverId, queue, limit: 1, leaseMs: 60_000 });
+    const { id: serverId } = await storage.servers.register(description);
+    const [claimed] = await storage.claims.claim({ serverId, queue, limit: 1, leaseMs: 60_000 });
     return claimed ?? expect.fail('nothing was claimed');
   };
   const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
@@ -47,7 +47,7 @@ describe('A handler’s transaction', () => {
   it('that waits too long for its next statement fails with an error that names the limit', async () => {
     const { claim: held } = await claim('idle');
     const error = await errorOf(
-      storage.completeWithin(held, async (client) => {
+      storage.completions.completeWithin(held, async (client) => {
         await client.query('insert into ledger values ($1)', [held.jobId]);
         await eventually(async () => (await openTransactions(held.serverId)).length === 0);
         await client.query('select 1');
@@ -63,7 +63,7 @@ describe('A handler’s transaction', () => {
   it('that Postgres is told to end says so, and not that Postgres cannot be reached', async () => {
     const { claim: held } = await claim('terminated');
     const error = await errorOf(
-      storage.completeWithin(held, async (client) => {
+      storage.completions.completeWithin(held, async (client) => {
         await database.query(
           `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'longshore for ${held.serverId}'`,
         );
@@ -83,7 +83,7 @@ describe('A handler’s transaction', () => {
       const { claim: held } = await claim(`called off ${what}`.replaceAll(' ', '-'));
       const over = new AbortController();
       const error = errorOf(
-        storage.completeWithin(
+        storage.completions.completeWithin(
           held,
           async (client) => {
             await client.query('insert into ledger values ($1)', [held.jobId]);
@@ -96,7 +96,7 @@ describe('A handler’s transaction', () => {
       );
       expect(String(await error)).to.contain('called off');
       expect(await openTransactions(held.serverId)).to.deep.equal([]);
-      expect(await storage.release([held])).to.deep.equal([]);
+      expect(await storage.claims.release([held])).to.deep.equal([]);
       expect(await database.query('select from ledger where job_id = $1', [held.jobId])).to.deep.equal([]);
     });
   }
@@ -117,7 +117,7 @@ describe('A handler’s transaction', () => {
     try {
       const { id } = await new JobClient(storage).enqueue(overdue, {});
       const job = await eventually(async () => {
-        const found = await storage.findJob(id);
+        const found = await storage.jobs.find(id);
         return found?.state === 'failed' && found;
       });
       expect(job.error?.name).to.equal('JobTimeoutError');

@@ -32,16 +32,16 @@ describe('Jobs and the transactions of others', () => {
   it('a job enqueued in a transaction is there when it commits, not before', async () => {
     await connection.query('begin');
     const { id } = await client.enqueue(work, { n: 1 }, { transaction: connection });
-    expect(await storage.findJob(id)).to.equal(null);
+    expect(await storage.jobs.find(id)).to.equal(null);
     await connection.query('commit');
-    expect((await storage.findJob(id))?.state).to.equal('enqueued');
+    expect((await storage.jobs.find(id))?.state).to.equal('enqueued');
   });
 
   it('a job enqueued in a transaction is gone when it rolls back', async () => {
     await connection.query('begin');
     const { id } = await client.enqueue(work, { n: 1 }, { transaction: connection });
     await connection.query('rollback');
-    expect(await storage.findJob(id)).to.equal(null);
+    expect(await storage.jobs.find(id)).to.equal(null);
   });
 
   it('SQL enqueues a job that a server runs', async () => {
@@ -56,7 +56,7 @@ describe('Jobs and the transactions of others', () => {
         `select longshore.enqueue('work', '{"n":41}', 'sql') as id`,
       );
       const job = await eventually(async () => {
-        const found = await storage.findJob(row?.id ?? '');
+        const found = await storage.jobs.find(row?.id ?? '');
         return found?.state === 'done' && found;
       });
       expect(job.result).to.equal(42);
@@ -96,7 +96,7 @@ describe('Jobs and the transactions of others', () => {
     try {
       const { id } = await client.enqueue(work, { n: 1 }, { queue: 'exact' });
       const job = await eventually(async () => {
-        const found = await storage.findJob(id);
+        const found = await storage.jobs.find(id);
         return found?.state === 'done' && found;
       });
       expect(job.result).to.deep.equal({ written: true });
@@ -108,17 +108,17 @@ describe('Jobs and the transactions of others', () => {
 
   it('what a handler did is undone if its claim was lost meanwhile', async () => {
     const { id } = await client.enqueue(work, { n: 1 }, { queue: 'lost' });
-    const { id: serverId } = await storage.registerServer({
+    const { id: serverId } = await storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['lost'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    const [claimed] = await storage.claim({ serverId, queue: 'lost', limit: 1, leaseMs: 60_000 });
+    const [claimed] = await storage.claims.claim({ serverId, queue: 'lost', limit: 1, leaseMs: 60_000 });
     if (claimed === undefined) throw new Error('nothing was claimed');
     const stale = { ...claimed.claim, attempt: 7 };
-    const error = await storage
+    const error = await storage.completions
       .completeWithin(stale, async (tx) => {
         await tx.query('insert into ledger values ($1)', [id]);
         return 'null';
@@ -130,20 +130,20 @@ describe('Jobs and the transactions of others', () => {
 
   it('a claim held by its handler’s transaction is neither lost nor taken back', async () => {
     const { id } = await client.enqueue(work, { n: 1 }, { queue: 'held' });
-    const { id: serverId } = await storage.registerServer({
+    const { id: serverId } = await storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['held'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    const [claimed] = await storage.claim({ serverId, queue: 'held', limit: 1, leaseMs: 1 });
+    const [claimed] = await storage.claims.claim({ serverId, queue: 'held', limit: 1, leaseMs: 1 });
     if (claimed === undefined) throw new Error('nothing was claimed');
-    await storage.completeWithin(claimed.claim, async () => {
-      expect(await storage.renew([claimed.claim], 1)).to.deep.equal([]);
-      await storage.rescue();
+    await storage.completions.completeWithin(claimed.claim, async () => {
+      expect(await storage.claims.renew([claimed.claim], 1)).to.deep.equal([]);
+      await storage.maintenance.rescue();
       return '"held"';
     });
-    expect(await storage.findJob(id)).to.include({ state: 'done', result: 'held', attempt: 1 });
+    expect(await storage.jobs.find(id)).to.include({ state: 'done', result: 'held', attempt: 1 });
   });
 });

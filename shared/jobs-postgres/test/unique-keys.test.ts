@@ -121,7 +121,7 @@ describe('Unique keys on Postgres', () => {
     const after = await client.enqueue(work, {}, { transaction: connection });
     await connection.query('commit');
     expect(problem).to.be.instanceOf(DuplicateJobError).and.include({ holderId: standing.id });
-    expect(await storage.findJob(after.id)).to.include({ state: 'enqueued' });
+    expect(await storage.jobs.find(after.id)).to.include({ state: 'enqueued' });
     expect([await rows('job'), await rows('job_unique')]).to.deep.equal([2, 1]);
   });
 
@@ -156,7 +156,7 @@ describe('Unique keys on Postgres', () => {
         }
       };
       await Promise.all(Array.from({ length: 4 }, enqueueMuch));
-      await eventually(async () => (await storage.stateCounts()).done === created.length);
+      await eventually(async () => (await storage.jobs.stateCounts()).done === created.length);
     } finally {
       await server.stop();
     }
@@ -188,8 +188,8 @@ describe('Unique keys on Postgres', () => {
       options.map((each) => ({ definition: work, args: {}, options: each })),
     );
     const [, , gone, cancelled, request] = jobs.map(({ id }) => id);
-    for (const id of [gone, cancelled, request]) await storage.cancelJob(id ?? '');
-    for (const id of [gone, request]) await storage.deleteJob(id ?? '');
+    for (const id of [gone, cancelled, request]) await storage.control.cancel(id ?? '');
+    for (const id of [gone, request]) await storage.control.delete(id ?? '');
     const direct = new Database(databaseOptions({ url: database.url }));
     try {
       const sweeper = new KeySweeper(direct);
@@ -204,16 +204,16 @@ describe('Unique keys on Postgres', () => {
 
   it('are found with jobs that were moved for as long as these are there, and no longer', async () => {
     const { id } = await client.enqueue(work, {}, { unique });
-    await storage.editJobs([id], (current) => {
+    await storage.control.edit([id], (current) => {
       const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
       return new Map([[id, { queue: 'other', priority, args: JSON.stringify(args), runAt }]]);
     });
     const direct = new Database(databaseOptions({ url: database.url }));
     try {
-      await storage.cancelJob(id);
+      await storage.control.cancel(id);
       await direct.query(deleteGoneMoves, [100]);
       expect(await rows('moved_job')).to.equal(1);
-      await storage.deleteJob(id);
+      await storage.control.delete(id);
       await direct.query(deleteGoneMoves, [100]);
       expect(await rows('moved_job')).to.equal(0);
     } finally {

@@ -27,7 +27,7 @@ for (const days of [-366, -10, 10, 366]) {
       });
       await right.start();
       const { id } = await new JobClient(storage).enqueue(talk, {});
-      await eventually(async () => (await storage.findJob(id))?.state === 'failed');
+      await eventually(async () => (await storage.jobs.find(id))?.state === 'failed');
       await right.stop();
     });
 
@@ -67,11 +67,11 @@ for (const days of [-366, -10, 10, 366]) {
 
     it('lists, counts and groups what has failed', async () => {
       const found = await wrongly(async (wrong) => ({
-        listed: (await wrong.listJobs({ filter: { name: ['talk'], state: ['failed'] }, limit: 10 })).length,
-        beyond: (await wrong.listJobs({ filter: { name: ['talk'] }, limit: 10, beyondNear: true })).filter(
+        listed: (await wrong.jobs.list({ filter: { name: ['talk'], state: ['failed'] }, limit: 10 })).length,
+        beyond: (await wrong.jobs.list({ filter: { name: ['talk'] }, limit: 10, beyondNear: true })).filter(
           ({ state }) => state === 'failed',
         ).length,
-        counted: (await wrong.countJobs({ name: ['talk'], state: ['failed'] })).count,
+        counted: (await wrong.jobs.count({ name: ['talk'], state: ['failed'] })).count,
         groups: (await wrong.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 10 })).groups.length,
       }));
       expect(found).to.deep.equal({ listed: 1, beyond: 1, counted: 1, groups: 1 });
@@ -87,7 +87,7 @@ for (const days of [-366, -10, 10, 366]) {
         await server.start();
         const { id } = await new JobClient(wrong).enqueue(said, {});
         const [line] = await eventually(async () => {
-          const lines = await wrong.listLogs(id);
+          const lines = await wrong.reports.listLogs(id);
           return lines.length > 0 && lines;
         });
         await server.stop();

@@ -92,9 +92,9 @@ export type { JobServerEvents, JobServerListener } from './server/server-events.
 export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerOptions, ServerTimes } from './server/server-options.js';
 export type { Clock } from './storage/clock.js';
-export { MemoryStorage, type MemoryStorageOptions } from './storage/memory/memory-storage.js';
+export { MemoryStorage, type MemoryStorageOptions } from './memory/memory-storage.js';
 export * from './storage/audit-log.js';
-export type * from './storage/batch-store.js';
+export type * from './storage/batches.js';
 export * from './storage/bulk-operations.js';
 export type * from './storage/job-control.js';
 export {
@@ -114,18 +114,17 @@ export type * from './storage/job-feed.js';
 export { wordsOf } from './storage/search-words.js';
 export * from './storage/job-filter.js';
 export type * from './storage/job-reports.js';
-export type * from './storage/failed-jobs.js';
-export type * from './storage/lease.js';
-export {
-  checkEditedBytes,
-  checkEdits,
-  editableStates,
-  type JobContent,
-  type JobEditing,
-} from './storage/job-editing.js';
+export type * from './storage/leases.js';
+export { checkEditedBytes, checkEdits, editableStates, type JobContent } from './storage/job-content.js';
 export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './storage/receipt.js';
 export { idleQueueDays, type RetentionDays, retentionOf } from './storage/retention.js';
-export type * from './storage/server-control.js';
+export type * from './storage/servers.js';
+export type * from './storage/enqueuer.js';
+export type * from './storage/claims.js';
+export type * from './storage/completions.js';
+export type * from './storage/maintenance.js';
+export type * from './storage/queues.js';
+export type * from './storage/job-reader.js';
 export * from './storage/set-aside.js';
 export { mostLookedAt, type Orphan, orphansAmong } from './storage/orphan.js';
 export * from './storage/error-groups.js';

@@ -1,22 +1,26 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
-import { type Claim, type Completion, MemoryStorage, StorageUnavailableError } from '../src/index.js';
+import { type Claim, type Completion, type Completions, StorageUnavailableError } from '../src/index.js';
 import { Completer } from '../src/server/completer.js';
 import { silentLogger } from '../src/server/logger.js';
 
 /** Takes outcomes unless it is away. */
-class OutcomeStorage extends MemoryStorage {
+class OutcomeStore implements Completions {
   away = false;
   refused = 0;
   readonly taken: string[] = [];
 
-  override async complete(completions: readonly Completion[]): Promise<Claim[]> {
+  async complete(completions: readonly Completion[]): Promise<Claim[]> {
     if (this.away) {
       this.refused++;
       throw new StorageUnavailableError('away');
     }
     this.taken.push(...completions.map(({ claim }) => claim.jobId));
     return [];
+  }
+
+  async completeWithin(): Promise<void> {
+    throw new TypeError('no transactions');
   }
 }
 
@@ -26,11 +30,11 @@ const done = (jobId: string): Completion => ({
 });
 
 describe('The completer', () => {
-  let storage: OutcomeStorage;
+  let storage: OutcomeStore;
   let completer: Completer;
 
   beforeEach(async () => {
-    storage = new OutcomeStorage();
+    storage = new OutcomeStore();
     completer = new Completer(storage, silentLogger, () => undefined);
     storage.away = true;
     completer.add(done('first'));

@@ -15,15 +15,12 @@ describe('A concurrency key', () => {
   beforeEach(() => {
     jobs = [];
     const storage = new MemoryStorage();
-    const enqueue = storage.enqueue.bind(storage);
-    client = new JobClient(
-      Object.assign(storage, {
-        enqueue: async (job: NewJob) => {
-          jobs.push(job);
-          return enqueue(job);
-        },
-      }),
-    );
+    const enqueue = storage.enqueuer.enqueue.bind(storage.enqueuer);
+    storage.enqueuer.enqueue = async (job) => {
+      jobs.push(job);
+      return enqueue(job);
+    };
+    client = new JobClient(storage);
   });
 
   it('comes from the arguments by the rule of the definition', async () => {

@@ -12,19 +12,19 @@ describe('The idle queues of a memory storage', () => {
     nowMs = Date.now();
     storage = new MemoryStorage({ clock: { now: () => nowMs } });
     const { id } = await new JobClient(storage).enqueue(work, {});
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
   });
 
   afterEach(() => storage.close());
 
   /** Has housekeeping look at the queues, and again `days` later. */
   async function pass(days: number): Promise<void> {
-    await storage.maintain();
+    await storage.maintenance.maintain();
     nowMs += days * dayMs;
-    await storage.maintain();
+    await storage.maintenance.maintain();
   }
 
-  const shown = async (): Promise<string[]> => (await storage.listQueues()).map(({ name }) => name);
+  const shown = async (): Promise<string[]> => (await storage.queues.list()).map(({ name }) => name);
 
   it('are retired after 30 days', async () => {
     await pass(idleQueueDays - 0.1);
@@ -36,9 +36,9 @@ describe('The idle queues of a memory storage', () => {
   const uses: Readonly<Record<string, () => Promise<unknown>>> = {
     'holds jobs': () => new JobClient(storage).enqueue(work, {}),
     'is served': () =>
-      storage.registerServer({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
-    'is paused': () => storage.pauseQueue('mail'),
-    'is limited': () => storage.limitQueue('mail', { concurrencyLimit: 1 }),
+      storage.servers.register({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
+    'is paused': () => storage.queues.pause('mail'),
+    'is limited': () => storage.queues.limit('mail', { concurrencyLimit: 1 }),
     'is named by a recurring job': () =>
       new RecurringClient(storage.recurring).addOrUpdate({
         id: 'nightly',
@@ -56,10 +56,10 @@ describe('The idle queues of a memory storage', () => {
   }
 
   it('begin to be idle anew when a job has ended between two looks', async () => {
-    await storage.maintain();
+    await storage.maintenance.maintain();
     nowMs += 29 * dayMs;
     const { id } = await new JobClient(storage).enqueue(work, {});
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
     await pass(29);
     expect(await shown()).to.deep.equal(['mail']);
   });

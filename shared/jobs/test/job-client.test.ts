@@ -13,7 +13,7 @@ describe('A job client', () => {
 
   it('hands over a job with the defaults of its definition', async () => {
     const { id } = await client.enqueue(report, {});
-    expect(await storage.findJob(id)).to.include({
+    expect(await storage.jobs.find(id)).to.include({
       name: 'report',
       queue: 'reports',
       priority: 5,
@@ -24,7 +24,7 @@ describe('A job client', () => {
   it('lets the caller choose queue, priority and attempts', async () => {
     const { id, queue } = await client.enqueue(report, {}, { queue: 'urgent', priority: -1, maxAttempts: 1 });
     expect(queue).to.equal('urgent');
-    expect(await storage.findJob(id)).to.include({ queue: 'urgent', priority: -1, maxAttempts: 1 });
+    expect(await storage.jobs.find(id)).to.include({ queue: 'urgent', priority: -1, maxAttempts: 1 });
   });
 
   it('refuses arguments that take more bytes than it allows', async () => {
@@ -50,14 +50,14 @@ describe('A job client', () => {
 
   it('schedules a job that is delayed', async () => {
     const { id } = await client.enqueue(report, {}, { delayMs: 60_000 });
-    const job = await storage.findJob(id);
+    const job = await storage.jobs.find(id);
     expect(job?.state).to.equal('scheduled');
     expect(job?.runAt?.getTime()).to.be.closeTo(Date.now() + 60_000, 5_000);
   });
 
   it('enqueues a job with a delay of nothing at once', async () => {
     const { id } = await client.enqueue(report, {}, { delayMs: 0 });
-    expect((await storage.findJob(id))?.state).to.equal('enqueued');
+    expect((await storage.jobs.find(id))?.state).to.equal('enqueued');
   });
 
   const refused: [string, object, string][] = [
@@ -77,7 +77,7 @@ describe('A job client', () => {
     it(`refuses ${what} and stores nothing`, async () => {
       const error = await client.enqueue(report, {}, options).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(RangeError).with.property('message').that.contains(message);
-      expect((await storage.countJobs()).count).to.equal(0);
+      expect((await storage.jobs.count()).count).to.equal(0);
     });
   }
 
@@ -87,7 +87,7 @@ describe('A job client', () => {
       { definition: report, args: { n: 1n } },
     ];
     expect(await client.enqueueMany(orders).catch((thrown: unknown) => thrown)).to.be.an('error');
-    expect((await storage.countJobs()).count).to.equal(0);
+    expect((await storage.jobs.count()).count).to.equal(0);
   });
 
   const refusalOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
@@ -109,9 +109,9 @@ describe('A job client', () => {
       { ...order, options: { after: { parents: [0] } } },
       { ...order, options: { after: { parents: [1, 0, 1] } } },
     ]);
-    expect(await storage.findJob(second?.id ?? '')).to.include({ state: 'awaiting', parentId: first?.id });
-    expect(await storage.findJob(last?.id ?? '')).to.include({ state: 'awaiting', parentId: second?.id });
-    expect(await storage.listContinuations(first?.id ?? '')).to.have.length(2);
+    expect(await storage.jobs.find(second?.id ?? '')).to.include({ state: 'awaiting', parentId: first?.id });
+    expect(await storage.jobs.find(last?.id ?? '')).to.include({ state: 'awaiting', parentId: second?.id });
+    expect(await storage.jobs.listContinuations(first?.id ?? '')).to.have.length(2);
   });
 
   for (const [what, parent] of [
@@ -125,7 +125,7 @@ describe('A job client', () => {
       const orders = [order, { ...order, options: { after: { parents: [parent] } } }, order];
       expect(await refusalOf(client.enqueueMany(orders))).to.be.instanceOf(RangeError);
       expect(await refusalOf(client.enqueueBatch({ jobs: orders }))).to.be.instanceOf(RangeError);
-      expect((await storage.countJobs()).count).to.equal(0);
+      expect((await storage.jobs.count()).count).to.equal(0);
     });
   }
 
@@ -133,14 +133,14 @@ describe('A job client', () => {
     const chosen = newId();
     const { id } = await client.enqueue(report, {}, { id: chosen } as object);
     expect(id).not.to.equal(chosen);
-    expect(await storage.findJob(chosen)).to.equal(null);
+    expect(await storage.jobs.find(chosen)).to.equal(null);
   });
 
   it('says where the jobs and the follow-up of a batch are', async () => {
     const order = { definition: report, args: {} };
     const batch = await client.enqueueBatch({ name: 'night', jobs: [order, order], followUp: order });
     const ids = [...batch.jobs.map(({ id }) => id), batch.followUp?.id ?? ''];
-    const states = await Promise.all(ids.map(async (id) => (await storage.findJob(id))?.state));
+    const states = await Promise.all(ids.map(async (id) => (await storage.jobs.find(id))?.state));
     expect(states).to.deep.equal(['enqueued', 'enqueued', 'awaiting']);
   });
 

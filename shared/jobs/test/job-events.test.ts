@@ -22,7 +22,7 @@ describe('Job events', () => {
     storage = new MemoryStorage({ clock: { now: () => ++nowMs } }); // no two events at one time
     events = new JobEvents(storage, { pollIntervalMs: 5 });
     const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
-    ({ id: serverId } = await storage.registerServer(server));
+    ({ id: serverId } = await storage.servers.register(server));
   });
   afterEach(async () => {
     await events.close();
@@ -32,18 +32,18 @@ describe('Job events', () => {
   async function enqueue(job: Partial<NewJob> = {}): Promise<string> {
     const id = newId();
     const plain = { id, name: 'heard', queue: 'default', priority: 0, args: '{}', maxAttempts: 1, due: null };
-    await storage.enqueue({ ...plain, ...job });
+    await storage.enqueuer.enqueue({ ...plain, ...job });
     return id;
   }
 
   async function claim(queue = 'default'): Promise<Claim> {
-    const [job] = await storage.claim({ serverId, queue, limit: 1, leaseMs: 60_000 });
+    const [job] = await storage.claims.claim({ serverId, queue, limit: 1, leaseMs: 60_000 });
     if (job === undefined) throw new Error('There was nothing to claim');
     return job.claim;
   }
 
   const finish = (one: Claim): Promise<Claim[]> =>
-    storage.complete([{ claim: one, outcome: { kind: 'done', result: '7' } }]);
+    storage.completions.complete([{ claim: one, outcome: { kind: 'done', result: '7' } }]);
 
   async function run(job: Partial<NewJob> = {}): Promise<string> {
     const id = await enqueue(job);
@@ -141,11 +141,11 @@ describe('Job events', () => {
       const id = await enqueue();
       const one = await claim();
       const line = { line: 1, at: new Date(), level: 'info', message: 'Under way', fields: null } as const;
-      await storage.report([
+      await storage.reports.report([
         { claim: one, progress: { percent: 40, message: null, at: new Date() }, lines: [line] },
       ]);
       const heard = take(await events.follow(id, null));
-      await storage.report([
+      await storage.reports.report([
         { claim: one, progress: null, lines: [{ ...line, line: 2, message: 'Nearly' }] },
       ]);
       await finish(one);
@@ -189,7 +189,7 @@ describe('Job events', () => {
       const heard = take(events.listen({ queue: ['mail'], name: ['wanted'], state: ['done'] }, null), 1);
       await run({ name: 'other' });
       await run({ name: 'wanted' });
-      await storage.registerServer({
+      await storage.servers.register({
         host: 'x',
         pid: 1,
         queues: ['mail'],
@@ -247,14 +247,7 @@ describe('Job events', () => {
       },
       saidBy: (id: string, since: Date) => storage.feed.saidBy(id, since),
     };
-    const counted = new JobEvents(
-      {
-        feed,
-        findJob: (id) => storage.findJob(id),
-        listAttempts: (id) => storage.listAttempts(id),
-      },
-      { pollIntervalMs: 60_000 },
-    );
+    const counted = new JobEvents({ feed, jobs: storage.jobs }, { pollIntervalMs: 60_000 });
     expect(reads).to.deep.equal([]);
     const id = await enqueue();
     const waiting = Array.from({ length: 500 }, () => counted.waitForEnd(id, 20));

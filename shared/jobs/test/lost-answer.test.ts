@@ -1,8 +1,6 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
-  type ClaimedJob,
-  type ClaimRequest,
   defineJob,
   handleJob,
   JobClient,
@@ -15,11 +13,15 @@ import {
 class StorageBehindACutConnection extends MemoryStorage {
   cut = true;
 
-  override async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
-    const jobs = await super.claim(request);
-    if (jobs.length === 0 || !this.cut) return jobs;
-    this.cut = false;
-    throw new StorageUnavailableError('the connection was cut');
+  constructor() {
+    super();
+    const claim = this.claims.claim.bind(this.claims);
+    this.claims.claim = async (request) => {
+      const jobs = await claim(request);
+      if (jobs.length === 0 || !this.cut) return jobs;
+      this.cut = false;
+      throw new StorageUnavailableError('the connection was cut');
+    };
   }
 }
 

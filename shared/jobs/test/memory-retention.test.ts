@@ -29,14 +29,14 @@ describe('The history of a memory storage', () => {
   }
 
   async function finish(storage: MemoryStorage, state: FinishedState): Promise<void> {
-    const server = await storage.registerServer({
+    const server = await storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    const [claimed] = await storage.claim({
+    const [claimed] = await storage.claims.claim({
       serverId: server.id,
       queue: 'default',
       limit: 1,
@@ -44,24 +44,24 @@ describe('The history of a memory storage', () => {
     });
     if (claimed === undefined) throw new Error('There was nothing to claim');
     const outcome = state === 'done' ? { kind: state, result: 'null' } : { kind: state, error };
-    await storage.complete([{ claim: claimed.claim, outcome }]);
+    await storage.completions.complete([{ claim: claimed.claim, outcome }]);
     await server.unregister();
   }
 
   const there = async (storage: MemoryStorage, ids: readonly string[]): Promise<boolean[]> =>
-    Promise.all(ids.map(async (id) => (await storage.findJob(id)) !== null));
+    Promise.all(ids.map(async (id) => (await storage.jobs.find(id)) !== null));
 
   it('loses jobs that are older than their state is kept, and no others', async () => {
     const storage = storageWith();
     const ids = [await end(storage, 'done'), await end(storage, 'failed'), await end(storage, 'cancelled')];
     nowMs += 7 * dayMs - 1;
-    await storage.maintain();
+    await storage.maintenance.maintain();
     const before = await there(storage, ids);
     nowMs += 1;
-    await storage.maintain();
+    await storage.maintenance.maintain();
     const after = await there(storage, ids);
     nowMs += 23 * dayMs;
-    await storage.maintain();
+    await storage.maintenance.maintain();
     expect({ before, after, atLast: await there(storage, ids) }).to.deep.equal({
       before: [true, true, true],
       after: [false, true, false],
@@ -73,7 +73,7 @@ describe('The history of a memory storage', () => {
     const storage = storageWith({ retentionDays: { done: 10, failed: 1 } });
     const ids = [await end(storage, 'done'), await end(storage, 'failed')];
     nowMs += 9 * dayMs;
-    await storage.maintain();
+    await storage.maintenance.maintain();
     expect(await there(storage, ids)).to.deep.equal([true, false]);
   });
 
@@ -81,7 +81,7 @@ describe('The history of a memory storage', () => {
     const storage = storageWith();
     const { id } = await new JobClient(storage).enqueue(job, {});
     nowMs += 1_000 * dayMs;
-    await storage.maintain();
+    await storage.maintenance.maintain();
     expect(await there(storage, [id])).to.deep.equal([true]);
   });
 
@@ -90,10 +90,10 @@ describe('The history of a memory storage', () => {
     const id = await end(storage, 'failed');
     const other = await end(storage, 'failed');
     nowMs += 20 * dayMs;
-    await storage.retryJob(id);
+    await storage.control.retry(id);
     await finish(storage, 'failed');
     nowMs += 20 * dayMs;
-    await storage.maintain();
+    await storage.maintenance.maintain();
     expect(await there(storage, [id, other])).to.deep.equal([true, false]);
   });
 

@@ -14,7 +14,12 @@ class ReportStorage extends MemoryStorage {
   stale: Claim[] = [];
   readonly taken: (readonly JobReport[])[] = [];
 
-  override async report(reports: readonly JobReport[]): Promise<Claim[]> {
+  constructor() {
+    super();
+    this.reports.report = (reports) => this.#take(reports);
+  }
+
+  async #take(reports: readonly JobReport[]): Promise<Claim[]> {
     if (this.failure !== null) {
       this.refused++;
       throw this.failure;

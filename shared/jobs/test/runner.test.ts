@@ -50,12 +50,12 @@ describe('A server that loses claims', () => {
     let id: string | null = 'server';
     const taken: ClaimedJob[] = [];
     const store = new MemoryStorage();
-    store.claim = async () => {
+    store.claims.claim = async () => {
       id = null;
       return [claimed(1)];
     };
     const fetcher = new Fetcher({
-      store,
+      store: store.claims,
       queues: new QueueOrder(['default']),
       concurrency: 1,
       leaseMs: 60_000,

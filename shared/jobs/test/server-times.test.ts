@@ -1,9 +1,6 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
-  type Claim,
-  type ClaimedJob,
-  type ClaimRequest,
   defineJob,
   handleJob,
   JobClient,
@@ -14,23 +11,27 @@ import {
 
 /** Notes when it is asked for jobs, and when claims are renewed. */
 class NotingStorage extends MemoryStorage {
-  readonly claims: { readonly atMs: number; readonly leaseMs: number }[] = [];
+  readonly claimed: { readonly atMs: number; readonly leaseMs: number }[] = [];
   readonly renewals: { readonly atMs: number; readonly leaseMs: number }[] = [];
-  /** Tells the server of a job in this queue. */
-  tell: (queue: string | null) => void = () => undefined;
+  /** Notifies the server of a job in this queue. */
+  notify: (queue: string | null) => void = () => undefined;
 
-  override claim(request: ClaimRequest): Promise<ClaimedJob[]> {
-    this.claims.push({ atMs: performance.now(), leaseMs: request.leaseMs });
-    return super.claim(request);
+  constructor() {
+    super();
+    const claim = this.claims.claim.bind(this.claims);
+    const renew = this.claims.renew.bind(this.claims);
+    this.claims.claim = (request) => {
+      this.claimed.push({ atMs: performance.now(), leaseMs: request.leaseMs });
+      return claim(request);
+    };
+    this.claims.renew = (claims, leaseMs) => {
+      this.renewals.push({ atMs: performance.now(), leaseMs });
+      return renew(claims, leaseMs);
+    };
   }
 
-  override renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
-    this.renewals.push({ atMs: performance.now(), leaseMs });
-    return super.renew(claims, leaseMs);
-  }
-
-  override onWakeUp(listener: (queue: string | null) => void): () => void {
-    this.tell = listener;
+  override onNotification(listener: (queue: string | null) => void): () => void {
+    this.notify = listener;
     return () => undefined;
   }
 }
@@ -51,7 +52,7 @@ describe('The times of a job server', () => {
     });
     server = new JobServer({ storage, handlers: [handleJob(held, () => released)], ...options });
     await server.start();
-    await eventually(() => storage.claims.length === 1);
+    await eventually(() => storage.claimed.length === 1);
   }
 
   afterEach(async () => {
@@ -61,14 +62,14 @@ describe('The times of a job server', () => {
 
   it('queuePollIntervalMs = 0: it looks when it is told of a job', async () => {
     await start({ queuePollIntervalMs: 0 });
-    storage.tell('default');
-    expect(storage.claims).to.have.lengthOf(2);
+    storage.notify('default');
+    expect(storage.claimed).to.have.lengthOf(2);
   });
 
   it('queuePollIntervalMs above 0: it does not look earlier because it is told of a job', async () => {
     await start({ queuePollIntervalMs: 60_000 });
-    storage.tell('default');
-    expect(storage.claims).to.have.lengthOf(1);
+    storage.notify('default');
+    expect(storage.claimed).to.have.lengthOf(1);
   });
 
   for (const [queuePollIntervalMs, everyMs] of [
@@ -77,8 +78,8 @@ describe('The times of a job server', () => {
   ] as const) {
     it(`queuePollIntervalMs = ${queuePollIntervalMs}: it looks each ${everyMs} ms, told or not`, async () => {
       await start({ queuePollIntervalMs });
-      await eventually(() => storage.claims.length === 3);
-      const [, second, third] = storage.claims;
+      await eventually(() => storage.claimed.length === 3);
+      const [, second, third] = storage.claimed;
       expect((third?.atMs ?? 0) - (second?.atMs ?? 0)).to.be.at.least(everyMs - earlyMs);
     });
   }
@@ -86,16 +87,16 @@ describe('The times of a job server', () => {
   it('slidingInvisibilityTimeoutMs: it claims for so long, and renews each fifth of it for as long again', async () => {
     await start({ slidingInvisibilityTimeoutMs: 1_000 });
     await new JobClient(storage).enqueue(held, {});
-    storage.tell('default');
+    storage.notify('default');
     await eventually(() => storage.renewals.length === 2);
     const [first, second] = storage.renewals;
-    expect(storage.claims[0]?.leaseMs).to.equal(1_000);
+    expect(storage.claimed[0]?.leaseMs).to.equal(1_000);
     expect(first?.leaseMs).to.equal(1_000);
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).to.be.at.least(200 - earlyMs);
   });
 
   it('serverTimeoutMs: it counts as dead after so long a silence', async () => {
     await start({ serverTimeoutMs: 7_000 });
-    expect((await storage.listServers())[0]?.timeoutMs).to.equal(7_000);
+    expect((await storage.servers.list())[0]?.timeoutMs).to.equal(7_000);
   });
 });

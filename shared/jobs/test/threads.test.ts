@@ -50,7 +50,7 @@ describe('A handler in a thread', function () {
   async function untilIn(id: string, ...states: JobState[]): Promise<Job> {
     let found: Job | null = null;
     await eventually(async () => {
-      found = await storage.findJob(id);
+      found = await storage.jobs.find(id);
       return found !== null && states.includes(found.state);
     });
     if (found === null) throw new Error('The job is gone');
@@ -64,7 +64,7 @@ describe('A handler in a thread', function () {
     untilIn(await enqueue(what), 'done', ...states);
 
   const saidSomething = async (id: string): Promise<void> =>
-    eventually(async () => (await storage.countLogs(id)) > 0).then(() => undefined);
+    eventually(async () => (await storage.reports.countLogs(id)) > 0).then(() => undefined);
 
   it('runs off the main thread, with arguments and job, and gives its result', async () => {
     await start();
@@ -86,9 +86,9 @@ describe('A handler in a thread', function () {
       Array.from({ length: 100 }, () => ({ definition: quick, args: {} })),
     );
     await Promise.all(quickJobs.map((job) => untilIn(job.id, 'done')));
-    expect((await storage.findJob(id))?.state).to.equal('processing');
+    expect((await storage.jobs.find(id))?.state).to.equal('processing');
     expect(done).to.have.length(100);
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
     await untilIn(id, 'cancelled');
   });
 
@@ -96,7 +96,7 @@ describe('A handler in a thread', function () {
     await start();
     const job = await runOne('count');
     expect(job.progress).to.deep.equal({ percent: 100, message: null });
-    const [line] = await storage.listLogs(job.id);
+    const [line] = await storage.reports.listLogs(job.id);
     expect(line).to.include({ level: 'info', message: 'counted' });
     expect(line?.fields?.['err']).to.include({ name: 'RangeError', message: 'none left' });
   });
@@ -104,7 +104,7 @@ describe('A handler in a thread', function () {
   it('keeps only so many lines', async () => {
     await start({ maxLogLines: 10 });
     const { id } = await runOne('flood');
-    const lines = await storage.listLogs(id);
+    const lines = await storage.reports.listLogs(id);
     expect(lines).to.have.length(11);
     expect(lines[10]?.message).to.contain('maxLogLines');
   });
@@ -151,7 +151,7 @@ describe('A handler in a thread', function () {
     await start();
     const id = await enqueue('wait');
     await saidSomething(id);
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
     expect((await untilIn(id, 'cancelled')).error).not.to.equal(null);
   });
 
@@ -173,7 +173,7 @@ describe('A handler in a thread', function () {
     await start({ timeoutGraceMs: 50 });
     const id = await enqueue('burn');
     await saidSomething(id);
-    await storage.cancelJob(id);
+    await storage.control.cancel(id);
     expect((await untilIn(id, 'cancelled')).error?.name).to.equal('JobCancelledError');
   });
 
@@ -183,10 +183,10 @@ describe('A handler in a thread', function () {
     await saidSomething(first);
     const second = await enqueue('compute');
     await untilIn(second, 'processing');
-    await storage.cancelJob(second);
+    await storage.control.cancel(second);
     await untilIn(second, 'cancelled');
-    expect(await storage.countLogs(second)).to.equal(0);
-    await storage.cancelJob(first);
+    expect(await storage.reports.countLogs(second)).to.equal(0);
+    await storage.control.cancel(first);
     await untilIn(first, 'cancelled');
   });
 
@@ -196,7 +196,7 @@ describe('A handler in a thread', function () {
     await saidSomething(first);
     const second = await enqueue('tell');
     await untilIn(second, 'processing');
-    await storage.cancelJob(first);
+    await storage.control.cancel(first);
     expect((await untilIn(second, 'done')).attempt).to.equal(1);
   });
 
@@ -217,7 +217,7 @@ describe('A handler in a thread', function () {
     const id = await enqueue('burn');
     await saidSomething(id);
     await server.stop();
-    expect(await storage.findJob(id)).to.include({ state: 'enqueued', attempt: 0 });
+    expect(await storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0 });
   });
 
   it('needs a URL', () => {

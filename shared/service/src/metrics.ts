@@ -1,6 +1,6 @@
 import {
   finishedStates,
-  type JobReader,
+  type JobStorage,
   type JobState,
   jobStates,
   type Queue,
@@ -23,7 +23,9 @@ function unfinishedIn({ counts }: Queue): number {
 /** The process's own numbers, and those of the job storage at the moment of asking. */
 export function createMetrics(
   service: string,
-  storage: JobReader & { readonly setAside: Pick<SetAside, 'count'> },
+  storage: Pick<JobStorage, 'jobs' | 'queues' | 'servers' | 'clock'> & {
+    readonly setAside: Pick<SetAside, 'count'>;
+  },
 ): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -35,14 +37,15 @@ export function createMetrics(
     labelNames: ['state'],
     registers,
     collect: async () => {
-      for (const [state, count] of Object.entries(await storage.stateCounts())) jobs.set({ state }, count);
+      for (const [state, count] of Object.entries(await storage.jobs.stateCounts()))
+        jobs.set({ state }, count);
     },
   });
   const servers: Gauge = new Gauge({
     name: 'longshore_servers',
     help: 'Running job servers',
     registers,
-    collect: async () => servers.set((await storage.listServers()).length),
+    collect: async () => servers.set((await storage.servers.list()).length),
   });
   const orphaned: Gauge<'queue' | 'name' | 'reason'> = new Gauge({
     name: 'longshore_orphaned_jobs',
@@ -51,7 +54,7 @@ export function createMetrics(
     registers,
     collect: async () => {
       orphaned.reset();
-      for (const { jobs, ...labels } of await storage.listOrphans()) orphaned.set(labels, jobs);
+      for (const { jobs, ...labels } of await storage.jobs.listOrphans()) orphaned.set(labels, jobs);
     },
   });
   const setAside: Gauge<'role'> = new Gauge({
@@ -67,8 +70,8 @@ export function createMetrics(
   let asked: Promise<Queue[]> | undefined;
   /** The gauges below are read at one moment: one question serves them all. The queues with most jobs, the longest first. */
   const listQueues = (): Promise<Queue[]> =>
-    (asked ??= storage
-      .listQueues()
+    (asked ??= storage.queues
+      .list()
       .then((queues) => queues.toSorted((one, other) => unfinishedIn(other) - unfinishedIn(one)))
       .finally(() => (asked = undefined)));
   const queued: Gauge<'queue' | 'state'> = new Gauge({

@@ -72,7 +72,7 @@ describe('The health of a service', () => {
 
   it('is measured: what waits in each queue, and for how long', async () => {
     const { id } = await new JobClient(storage).enqueue(work, {});
-    const ready = (await storage.findJob(id))?.createdAt.getTime() ?? 0;
+    const ready = (await storage.jobs.find(id))?.createdAt.getTime() ?? 0;
     await eventually(() => Date.now() > ready);
     const { text } = await get('/metrics');
     expect(text).to.contain('longshore_queue_jobs{queue="default",state="enqueued",service="test"} 1');
@@ -89,7 +89,7 @@ describe('The health of a service', () => {
       health.runs(server);
       await server.start();
       const { id } = await new JobClient(storage).enqueue(work, {}, { maxAttempts: 1 });
-      await eventually(async () => (await storage.findJob(id))?.state === outcome);
+      await eventually(async () => (await storage.jobs.find(id))?.state === outcome);
       await server.stop();
       const { text } = await get('/metrics');
       expect(text).to.contain(`longshore_attempts_total{name="work",outcome="${outcome}",service="test"} 1`);
@@ -116,9 +116,9 @@ describe('The health of a service', () => {
 
   it('is measured once for all who ask within a second', async () => {
     let reads = 0;
-    storage.stateCounts = () => {
+    storage.jobs.stateCounts = () => {
       reads += 1;
-      return new MemoryStorage().stateCounts();
+      return new MemoryStorage().jobs.stateCounts();
     };
     const answers = await Promise.all(Array.from({ length: 10 }, () => get('/metrics')));
     answers.push(await get('/metrics'));

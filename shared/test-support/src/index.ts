@@ -5,5 +5,6 @@ export { httpClient, type HttpClient, type HttpRequest, type HttpResponse } from
 export { serve, type TestServer } from './http-server.js';
 export { ManualClock } from './manual-clock.js';
 export { createTestDatabase, type Migrate, type TestDatabase } from './test-database.js';
+export { overriding, type Overrides } from './overriding.js';
 export { spectralFindings } from './spectral.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';

@@ -93,10 +93,10 @@ export async function openShop(): Promise<Shop> {
     },
     enqueue: async (name, args) => (await client.enqueue(definitionOf(name), args)).id,
     trigger: async (id) => (await client.recurring.trigger(id))?.id ?? 'no job',
-    countJobs: async (name) => (await storage.countJobs({ name: [name] })).count,
+    countJobs: async (name) => (await storage.jobs.count({ name: [name] })).count,
     resultOf: async (jobId) => {
       let job: Job | null = null;
-      await eventually(async () => (job = await storage.findJob(jobId))?.state === 'done');
+      await eventually(async () => (job = await storage.jobs.find(jobId))?.state === 'done');
       return (job as Job | null)?.result;
     },
     close: async () => {

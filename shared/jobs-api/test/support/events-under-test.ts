@@ -35,8 +35,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
       },
       saidBy: (id, since) => storage.feed.saidBy(id, since),
     },
-    findJob: (id) => storage.findJob(id),
-    listAttempts: (id) => storage.listAttempts(id),
+    jobs: storage.jobs,
   };
   const events = new JobEvents(source, { pollIntervalMs: 5 });
   const app = new Koa();
@@ -50,7 +49,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
   const handle = app.callback();
   const server = await serve((request, response) => void handle(request, response));
   const description = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
-  const { id: serverId } = await storage.registerServer(description);
+  const { id: serverId } = await storage.servers.register(description);
   const enqueue = async (queue = 'default'): Promise<string> =>
     (await client.enqueue(work, {}, { queue })).id;
   return {
@@ -61,8 +60,8 @@ export async function serveEvents(): Promise<EventsUnderTest> {
     reads: () => reads,
     enqueue,
     run: async (queue = 'default') => {
-      const jobs = await storage.claim({ serverId, queue, limit: 100, leaseMs: 60_000 });
-      await storage.complete(
+      const jobs = await storage.claims.claim({ serverId, queue, limit: 100, leaseMs: 60_000 });
+      await storage.completions.complete(
         jobs.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: '"ashore"' } })),
       );
     },

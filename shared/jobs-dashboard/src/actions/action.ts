@@ -12,7 +12,7 @@ export interface Wish {
   readonly form: Form;
   readonly viewer: Viewer;
   /** Reads what is there now, not a moment ago. */
-  readonly reader: Pick<DashboardReader, 'findQueue' | 'findJob'>;
+  readonly reader: Pick<DashboardReader, 'jobs' | 'queues'>;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** Values under keys that match are never shown. */

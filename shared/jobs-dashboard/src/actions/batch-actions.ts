@@ -6,7 +6,7 @@ export const batchActions: Actions = {
     role: 'operator',
     said: 'The batch is cancelled; handlers that run have been told to stop.',
     perform: async (control, { target }) => {
-      const result = await control.cancelBatch(target);
+      const result = await control.batches.cancel(target);
       if (result.outcome === 'unknown') throw notFound('There is no such batch', 'Nothing was done.');
       if (result.outcome === 'illegal') {
         throw conflict(

@@ -1,23 +1,21 @@
-import type { AuditLog, BulkOperations, JobStorage, RecurringJobs } from '@longshore/jobs';
+import type {
+  AuditLog,
+  Batches,
+  BulkOperations,
+  JobControl,
+  Queues,
+  RecurringJobs,
+  Servers,
+} from '@longshore/jobs';
 
-/** What the dashboard’s forms do, of all that a storage can. */
-export interface DashboardControl extends Pick<
-  JobStorage,
-  | 'cancelJob'
-  | 'retryJob'
-  | 'runJob'
-  | 'rescheduleJob'
-  | 'deleteJob'
-  | 'pauseQueue'
-  | 'resumeQueue'
-  | 'limitQueue'
-  | 'deleteQueue'
-  | 'cancelBatch'
-  | 'quietServer'
-  | 'stopServer'
-> {
+/** What the dashboard’s forms can change in a storage. */
+export interface DashboardControl {
+  readonly control: Pick<JobControl, 'cancel' | 'retry' | 'run' | 'reschedule' | 'delete'>;
+  readonly queues: Pick<Queues, 'pause' | 'resume' | 'limit' | 'delete'>;
+  readonly batches: Pick<Batches, 'cancel'>;
+  readonly servers: Pick<Servers, 'quiet' | 'stop'>;
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
-  /** Where every action is noted down. */
+  /** Records every action. */
   readonly audit: Pick<AuditLog, 'record' | 'amend'>;
 }

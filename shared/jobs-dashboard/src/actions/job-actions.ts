@@ -8,17 +8,17 @@ export const jobActions: Actions = {
   '/jobs/:target/cancel': {
     role: 'operator',
     said: 'The job is cancelled; if it runs, its handler has been told to stop.',
-    perform: async (control, { target }) => jobAfter(await control.cancelJob(target), 'cancelled'),
+    perform: async (control, { target }) => jobAfter(await control.control.cancel(target), 'cancelled'),
   },
   '/jobs/:target/retry': {
     role: 'operator',
     said: 'The job is to run again.',
-    perform: async (control, { target }) => jobAfter(await control.retryJob(target), 'retried'),
+    perform: async (control, { target }) => jobAfter(await control.control.retry(target), 'retried'),
   },
   '/jobs/:target/run': {
     role: 'operator',
     said: 'The job is to run now.',
-    perform: async (control, { target }) => jobAfter(await control.runJob(target), 'made ready'),
+    perform: async (control, { target }) => jobAfter(await control.control.run(target), 'made ready'),
   },
   '/jobs/:target/reschedule': {
     role: 'operator',
@@ -26,8 +26,8 @@ export const jobActions: Actions = {
     intent: (wish) => ({ values: { at: newTime(wish).toISOString() } }),
     perform: async (control, wish) => {
       const { target, reader } = wish;
-      const at = (await reader.findJob(target))?.runAt?.toISOString() ?? null;
-      const deed = jobAfter(await control.rescheduleJob(target, newTime(wish)), 'given another time');
+      const at = (await reader.jobs.find(target))?.runAt?.toISOString() ?? null;
+      const deed = jobAfter(await control.control.reschedule(target, newTime(wish)), 'given another time');
       return { ...deed, before: { at } };
     },
   },
@@ -35,7 +35,7 @@ export const jobActions: Actions = {
     role: 'admin',
     said: 'The job is deleted.',
     perform: async (control, { target }) => {
-      jobAfter(await control.deleteJob(target), 'deleted');
+      jobAfter(await control.control.delete(target), 'deleted');
       return { next: 'jobs' };
     },
   },

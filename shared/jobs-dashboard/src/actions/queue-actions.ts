@@ -24,8 +24,8 @@ export const queueActions: Actions = {
     role: 'operator',
     said: 'The queue is paused: none of its jobs start until it is resumed.',
     perform: async (control, { target, reader }) => {
-      const before = await reader.findQueue(target);
-      await control.pauseQueue(target);
+      const before = await reader.queues.find(target);
+      await control.queues.pause(target);
       return queueAfter(target, (before?.pausedAt ?? null) === null);
     },
   },
@@ -33,8 +33,8 @@ export const queueActions: Actions = {
     role: 'operator',
     said: 'The queue is resumed.',
     perform: async (control, { target, reader }) => {
-      const before = await reader.findQueue(target);
-      await control.resumeQueue(target);
+      const before = await reader.queues.find(target);
+      await control.queues.resume(target);
       return queueAfter(target, (before?.pausedAt ?? null) !== null);
     },
   },
@@ -46,8 +46,8 @@ export const queueActions: Actions = {
       return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
     },
     perform: async (control, { target, form, reader }) => {
-      const queue = await reader.findQueue(target);
-      await control.limitQueue(target, limitsIn(form));
+      const queue = await reader.queues.find(target);
+      await control.queues.limit(target, limitsIn(form));
       return { ...queueAfter(target), before: limitsOf(queue) };
     },
   },
@@ -55,7 +55,7 @@ export const queueActions: Actions = {
     role: 'admin',
     said: 'The queue is deleted. Its finished jobs are kept.',
     perform: async (control, { target }) => {
-      const deletion = await control.deleteQueue(target);
+      const deletion = await control.queues.delete(target);
       if (deletion === 'unknown')
         throw notFound('There is no such queue', 'It may have been deleted already; nothing was done.');
       if (deletion !== 'deleted') throw conflict('This queue cannot be deleted', refusals[deletion]);

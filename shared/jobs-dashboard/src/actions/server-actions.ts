@@ -6,12 +6,12 @@ export const serverActions: Actions = {
   '/servers/:target/quiet': {
     role: 'operator',
     said: 'The server has been asked to take no more jobs.',
-    perform: async (control, { target }) => after(await control.quietServer(target)),
+    perform: async (control, { target }) => after(await control.servers.quiet(target)),
   },
   '/servers/:target/stop': {
     role: 'operator',
     said: 'The server has been asked to stop.',
-    perform: async (control, { target }) => after(await control.stopServer(target)),
+    perform: async (control, { target }) => after(await control.servers.stop(target)),
   },
 };
 

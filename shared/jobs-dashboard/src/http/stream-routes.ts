@@ -33,7 +33,7 @@ export function streamRouter(
   let open = 0;
   router.get(streamPath, async (ctx) => {
     const id = (ctx.params['id'] ?? '').toLowerCase();
-    const job = await context.reader.findJob(id);
+    const job = await context.reader.jobs.find(id);
     if (job === null) throw notFound('There is no such job', 'It is not kept any more.');
     if (job.state !== 'processing' && !isFinished(job.state)) {
       ctx.status = 204; // It says nothing now. Its page asks again.

@@ -25,7 +25,7 @@ export async function batchPage({ params }: PageRequest, context: PageContext): 
 
 async function loadState(id: string, context: PageContext): Promise<object> {
   const batch = await find(id, context);
-  const followUp = batch.followUpId === null ? null : await context.reader.findJob(batch.followUpId);
+  const followUp = batch.followUpId === null ? null : await context.reader.jobs.find(batch.followUpId);
   const { total, done, failed, cancelled } = batch;
   const [latest] = failed === 0 ? [] : await listFailed(id, context.reader);
   const end = endOf(batch);
@@ -45,7 +45,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
 async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
     listFailed(id, reader),
-    reader.listJobs({ filter: { batchId: [id] }, limit: ROWS }),
+    reader.jobs.list({ filter: { batchId: [id] }, limit: ROWS }),
   ]);
   const others = urgency.flatMap((state) => newest.filter((job) => job.state === state));
   const jobs = [...failed, ...others].slice(0, ROWS);
@@ -53,11 +53,11 @@ async function loadJobs(id: string, { reader, redact }: PageContext): Promise<ob
 }
 
 function listFailed(id: string, reader: DashboardReader): Promise<Job[]> {
-  return reader.listJobs({ filter: { batchId: [id], state: ['failed'] }, limit: ROWS });
+  return reader.jobs.list({ filter: { batchId: [id], state: ['failed'] }, limit: ROWS });
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Batch> {
-  const batch = await reader.findBatch(id);
+  const batch = await reader.batches.find(id);
   if (batch !== null) return batch;
   throw notFound(
     'There is no such batch',

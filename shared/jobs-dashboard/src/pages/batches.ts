@@ -18,7 +18,7 @@ export async function batchesPage({ query }: PageRequest, { reader }: PageContex
         view: 'batches-list',
         everyMs: 5_000,
         load: async () => {
-          const found = await reader.listBatches({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
+          const found = await reader.batches.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
           const batches = found.slice(0, ROWS);
           const last = found.length > ROWS ? batches.at(-1) : undefined;
           return {

@@ -79,8 +79,8 @@ async function findCancelledFollowUp(
   reader: PageContext['reader'],
 ): Promise<Pick<Job, 'id' | 'name'> | null> {
   if (id === undefined || others.length > 0) return null;
-  const batch = await reader.findBatch(id);
-  const job = batch === null || batch.followUpId === null ? null : await reader.findJob(batch.followUpId);
+  const batch = await reader.batches.find(id);
+  const job = batch === null || batch.followUpId === null ? null : await reader.jobs.find(batch.followUpId);
   return job?.state === 'cancelled' ? { id: job.id, name: job.name } : null;
 }
 
@@ -94,7 +94,7 @@ async function look(
 ): Promise<FoundJobs<Sample> & { readonly count: JobCount }> {
   const [found, counted] = await Promise.all([
     seekJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
-    countSoon(key, () => context.reader.countJobs(filter), context),
+    countSoon(key, () => context.reader.jobs.count(filter), context),
   ]);
   const all = !found.partial && !found.gaveUp && found.jobs.length < SAMPLE;
   return {

@@ -19,7 +19,7 @@ export async function bulkOperationPage({ params }: PageRequest, context: PageCo
         view: 'bulk-state',
         everyMs: state === 'running' ? 1_000 : 10_000,
         load: async () => {
-          const [operation, servers] = await Promise.all([find(id, context), context.reader.listServers()]);
+          const [operation, servers] = await Promise.all([find(id, context), context.reader.servers.list()]);
           return {
             operation: { ...bulkRow(operation), ids: idsOf(operation) },
             unserved: servers.length === 0,

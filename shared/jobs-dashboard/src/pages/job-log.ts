@@ -33,8 +33,8 @@ export async function readLogEnd(
   reader: DashboardReader,
   limit: number = ATTEMPT_LINES,
 ): Promise<{ leftOut: number; lines: readonly LogLine[] }> {
-  const leftOut = Math.max(0, (await reader.countLogs(id)) - limit);
-  return { leftOut, lines: await reader.listLogs(id, { offset: leftOut, limit }) };
+  const leftOut = Math.max(0, (await reader.reports.countLogs(id)) - limit);
+  return { leftOut, lines: await reader.reports.listLogs(id, { offset: leftOut, limit }) };
 }
 
 /** Each attempt is named where it begins to speak, if there was more than one. */
@@ -45,7 +45,7 @@ function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | und
 /** All of it, a page after the other. */
 export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const id = (params['id'] ?? '').toLowerCase();
-  const job = await context.reader.findJob(id);
+  const job = await context.reader.jobs.find(id);
   if (job === null) throw notFound('There is no such job', `No job has the id “${id}”.`);
   const after = query.get('after');
   if (after !== null && !/^[\w.:-]{1,80}$/.test(after))
@@ -69,7 +69,7 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
             ...(after === null ? {} : { after }),
             ...(attempt === null ? {} : { attempt: Number(attempt) }),
           };
-          const found = await context.reader.listLogs(id, { limit: LINES + 1, ...place });
+          const found = await context.reader.reports.listLogs(id, { limit: LINES + 1, ...place });
           const lines = found.slice(0, LINES).map((line) => logRow(line, context.redact));
           const last = found.length > LINES ? lines.at(-1) : undefined;
           return {

@@ -31,7 +31,7 @@ const MAX_STACK = 50_000;
 
 export async function jobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const id = (params['id'] ?? '').toLowerCase();
-  const job = await context.reader.findJob(id);
+  const job = await context.reader.jobs.find(id);
   if (job === null) throw noSuchJob(id);
   const everyMs = isFinished(job.state) ? 10_000 : 2_000;
   return {
@@ -51,12 +51,12 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
   const [attempts, servers, queue, lease, log, followers] = await Promise.all([
-    reader.listAttempts(id),
-    reader.listServers(),
-    reader.findQueue(job.queue),
-    job.state === 'processing' ? reader.findLease(job) : null,
+    reader.jobs.listAttempts(id),
+    reader.servers.list(),
+    reader.queues.find(job.queue),
+    job.state === 'processing' ? reader.leases.find(job) : null,
     job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-    reader.listContinuations(id, { limit: FOLLOWERS + 1 }),
+    reader.jobs.listContinuations(id, { limit: FOLLOWERS + 1 }),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
@@ -79,14 +79,17 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
 }
 
 async function loadData(id: string, context: PageContext): Promise<object> {
-  const [{ state }, documents] = await Promise.all([find(id, context), context.reader.findDocuments(id)]);
+  const [{ state }, documents] = await Promise.all([
+    find(id, context),
+    context.reader.jobs.findDocuments(id),
+  ]);
   if (documents === null) throw noSuchJob(id);
   const shown = (text: string): JsonText => jsonTokens(redact(parseExactly(text), context.redact));
   return { args: shown(documents.args), result: state === 'done' ? shown(documents.result) : null, state };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Job> {
-  const job = await reader.findJob(id);
+  const job = await reader.jobs.find(id);
   if (job === null) throw noSuchJob(id);
   return job;
 }

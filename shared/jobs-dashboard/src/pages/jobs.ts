@@ -78,9 +78,9 @@ async function answerSearch(
 /** The page of what has this id: of a job, unless it is another’s. */
 async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   const [job, batch, servers, operation] = await Promise.all([
-    reader.findJob(id),
-    reader.findBatch(id),
-    reader.listServers(),
+    reader.jobs.find(id),
+    reader.batches.find(id),
+    reader.servers.list(),
     reader.bulk.find(id),
   ]);
   if (job === null && batch !== null) return `batches/${id}`;
@@ -92,7 +92,7 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
     ? await countNarrowed(filters, position, context)
-    : { value: asExact(await context.reader.stateCounts()), asOf: null };
+    : { value: asExact(await context.reader.jobs.stateCounts()), asOf: null };
   const { value: counts, asOf = null } = known ?? {};
   return {
     ...tabsOf(filters, counts ?? undefined),
@@ -111,11 +111,11 @@ async function countNarrowed(
   const { reader, now } = context;
   const nowMs = now();
   const list = listQuery(filters, position, nowMs);
-  const { complete } = await reader.listNearJobs(list);
+  const { complete } = await reader.jobs.listNear(list);
   const each: Filters = { ...filters, state: null };
   const count = async (): Promise<Counts> => {
     if (!complete && !wasSought(listKey(filters, position), context)) await searchAll(list, reader);
-    return reader.countJobsByState(filterQuery(each, nowMs));
+    return reader.jobs.countByState(filterQuery(each, nowMs));
   };
   return countSoon(jobsPath(each), count, context);
 }

@@ -35,9 +35,9 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
     load: async () => {
       // At once: no part waits for all queues before it begins to read its own.
       const [queues, servers, lost, content] = await Promise.all([
-        reader.listQueues(),
-        reader.listServers(),
-        reader.listLostServers(),
+        reader.queues.list(),
+        reader.servers.list(),
+        reader.servers.listLost(),
         region.load(),
       ]);
       return isUntouched({ queues, servers, lost }) ? nothing : content;
@@ -46,7 +46,7 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
 }
 
 async function loadFlow(context: PageContext): Promise<object> {
-  const [counts, situation] = await Promise.all([context.reader.stateCounts(), readSituation(context)]);
+  const [counts, situation] = await Promise.all([context.reader.jobs.stateCounts(), readSituation(context)]);
   const slots = situation.servers.reduce((sum, server) => sum + slotsInService(server), 0);
   const { warnings, ...verdict } = overallState(situation, counts);
   const shown = warnings.slice(0, MOST_WARNINGS);
@@ -67,7 +67,7 @@ function slotsInService({ state, concurrency, processing }: Server): number {
 }
 
 async function loadQueues({ reader }: PageContext): Promise<object> {
-  const queues = await reader.listQueues();
+  const queues = await reader.queues.list();
   const shown = queues.toSorted(byUrgency).slice(0, BUSIEST_QUEUES);
   return { ...(await queueRows(shown, reader)), total: queues.length };
 }

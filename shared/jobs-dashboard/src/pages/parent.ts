@@ -17,12 +17,12 @@ export interface Parent {
 /** `null` if it has been removed since. */
 export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
   const { reader } = context;
-  const job = await reader.findJob(id);
+  const job = await reader.jobs.find(id);
   if (job !== null) {
     const { name, state } = job;
     return { kind: 'job', id, name, state, standstill: await findStandstillOfJob(job, context) };
   }
-  const batch = await reader.findBatch(id);
+  const batch = await reader.batches.find(id);
   if (batch === null) return null;
   const state = endOf(batch) ?? 'processing';
   const found = isFinished(state) ? null : await findStandstillOfBatch(id, context);

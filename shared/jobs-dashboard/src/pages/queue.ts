@@ -33,7 +33,7 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
 async function loadState(name: string, context: PageContext): Promise<object> {
   const [queue, servers, buckets] = await Promise.all([
     find(name, context),
-    context.reader.listServers(),
+    context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
   ]);
   const takers = servers.filter(({ queues }) => queues.includes(name));
@@ -73,7 +73,7 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
   const [enqueued, processing, failed] = await Promise.all([
     seek('enqueued'),
     seek('processing'),
-    context.reader.listLatestFailed({ queue: name, limit: FEW_JOBS }),
+    context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
     enqueued: enqueued.jobs,
@@ -83,7 +83,7 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
 }
 
 async function find(name: string, { reader }: PageContext): Promise<Queue> {
-  const queue = await reader.findQueue(name);
+  const queue = await reader.queues.find(name);
   if (queue === null) {
     throw notFound(
       'There is no such queue',

@@ -43,7 +43,7 @@ export async function queuesPage({ query }: PageRequest, { reader }: PageContext
         view: 'queues-list',
         everyMs: 5_000,
         load: async () => {
-          const queues = (await reader.listQueues()).toSorted(
+          const queues = (await reader.queues.list()).toSorted(
             (a, b) => sorts[sort](a, b) || sorts.name(a, b),
           );
           const { rows, ...place } = pageOf(queues, query, ROWS);

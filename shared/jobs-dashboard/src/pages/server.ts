@@ -48,11 +48,11 @@ async function loadJobs(id: string, context: PageContext): Promise<object> {
 
 function listRunning(id: string, { reader }: PageContext): Promise<Job[]> {
   const filter = { serverId: [id], state: ['processing'] } as const;
-  return reader.listJobs({ filter, order: 'oldest', limit: ROWS });
+  return reader.jobs.list({ filter, order: 'oldest', limit: ROWS });
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Server> {
-  const server = (await reader.listServers()).find((candidate) => candidate.id === id.toLowerCase());
+  const server = (await reader.servers.list()).find((candidate) => candidate.id === id.toLowerCase());
   if (server !== undefined) return server;
   throw notFound('There is no such server', `None with the id “${id}” is running. It may have stopped.`);
 }

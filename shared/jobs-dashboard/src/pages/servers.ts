@@ -16,7 +16,7 @@ export async function serversPage(_request: PageRequest, context: PageContext): 
         everyMs: 5_000,
         load: async () => {
           const { reader, now } = context;
-          const [servers, lost] = await Promise.all([reader.listServers(), reader.listLostServers()]);
+          const [servers, lost] = await Promise.all([reader.servers.list(), reader.servers.listLost()]);
           const nowMs = now();
           return {
             servers: servers.map(({ clockAheadMs, ...server }) => ({

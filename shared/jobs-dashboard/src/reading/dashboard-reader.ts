@@ -1,17 +1,26 @@
 import type {
   AuditLog,
+  Batches,
   BulkOperations,
-  JobReader,
-  JobStatistics,
+  JobReports,
+  JobStorage,
+  Queues,
   RecurringJobs,
+  Servers,
   SetAside,
 } from '@longshore/jobs';
 
-/** What the pages read, of all that a storage can tell. */
-export interface DashboardReader extends JobReader {
+/** What the pages read of a storage. */
+export interface DashboardReader extends Pick<
+  JobStorage,
+  'jobs' | 'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
+> {
+  readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
+  readonly queues: Pick<Queues, 'find' | 'list'>;
+  readonly servers: Pick<Servers, 'list' | 'listLost'>;
+  readonly batches: Pick<Batches, 'find' | 'list' | 'count'>;
   readonly recurring: Pick<RecurringJobs, 'find' | 'findArgs' | 'list'>;
   readonly bulk: Pick<BulkOperations, 'find' | 'list'>;
-  readonly statistics: JobStatistics;
   readonly audit: Pick<AuditLog, 'list'>;
   readonly setAside: Pick<SetAside, 'list'>;
 }

@@ -26,7 +26,7 @@ export async function seekJobs<Row extends { readonly id: string }>(
   { key, query, row }: Sought<Row>,
   { reader, lastKnown }: Sources,
 ): Promise<FoundJobs<Row>> {
-  const near = await reader.listNearJobs(query);
+  const near = await reader.jobs.listNear(query);
   const jobs = near.jobs.map(row);
   if (near.complete) return { jobs, partial: false, asOf: null, gaveUp: false };
   const known = await lastKnown.read(listed(key), async () => {
@@ -55,7 +55,7 @@ export function countSoon<Count>(
 
 /** Once the nearest are not all. `null` if the storage gave up to seek them. */
 export function searchAll(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
-  return unlessGivenUp(reader.listJobs({ ...query, beyondNear: true }));
+  return unlessGivenUp(reader.jobs.list({ ...query, beyondNear: true }));
 }
 
 function listed(key: string): string {

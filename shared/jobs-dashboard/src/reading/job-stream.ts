@@ -33,8 +33,11 @@ export async function* jobStream(
   let told = '';
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= everyMs) {
     // The job first: what it said before its end is in the log that is read after.
-    const job = await reader.findJob(id);
-    const lines = await reader.listLogs(id, { limit: LINES, ...(lastId === null ? {} : { after: lastId }) });
+    const job = await reader.jobs.find(id);
+    const lines = await reader.reports.listLogs(id, {
+      limit: LINES,
+      ...(lastId === null ? {} : { after: lastId }),
+    });
     lastId = lines.at(-1)?.id ?? lastId;
     if (lines.length > 0 && lastId !== null) yield { kind: 'log', lines, lastId };
     const progress = job?.progress ?? null;

@@ -12,46 +12,58 @@ const steadily = (): number => STEADY_MS;
 /** Reads through the snapshot, so that the storage sees each read once, whichever page and viewer it is for. */
 export function shareReads(reader: DashboardReader, snapshot: Snapshot): DashboardReader {
   const key = (...parts: unknown[]): string => JSON.stringify(parts);
+  const { jobs, reports, queues, servers, leases, batches } = reader;
   return {
-    findJob: (id) => snapshot.share(key('job', id), () => reader.findJob(id)),
-    findDocuments: (id) => snapshot.share(key('documents', id), () => reader.findDocuments(id)),
-    listJobs: (query) => snapshot.share(key('jobs', query), () => reader.listJobs(query)),
-    listJobPage: (query) => snapshot.share(key('page', query), () => reader.listJobPage(query)),
-    listNearJobs: (query) => snapshot.share(key('near', query), () => reader.listNearJobs(query)),
-    listLatestFailed: ({ queue, limit }) =>
-      snapshot.share(key('latest failed', queue, limit), () =>
-        reader.listLatestFailed({ limit, ...(queue !== undefined && { queue }) }),
-      ),
-    countJobs: (filter) => snapshot.share(key('count', filter), () => reader.countJobs(filter)),
-    countJobsByState: (filter) =>
-      snapshot.share(key('counts', filter), () => reader.countJobsByState(filter)),
-    stateCounts: () => snapshot.share('states', () => reader.stateCounts()),
-    listAttempts: (id) => snapshot.share(key('attempts', id), () => reader.listAttempts(id)),
-    listLogs: (id, query) => snapshot.share(key('logs', id, query), () => reader.listLogs(id, query)),
-    listTransitions: (id) => snapshot.share(key('transitions', id), () => reader.listTransitions(id)),
-    countLogs: (id, query) => snapshot.share(key('log count', id, query), () => reader.countLogs(id, query)),
-    listContinuations: (id, page) =>
-      snapshot.share(key('continuations', id, page), () => reader.listContinuations(id, page)),
-    findBatch: (id) => snapshot.share(key('batch', id), () => reader.findBatch(id)),
-    listBatches: (query) => snapshot.share(key('batches', query), () => reader.listBatches(query)),
-    countBatches: () => snapshot.share('batch count', () => reader.countBatches()),
-    findQueue: (name) => snapshot.share(key('queue', name), () => reader.findQueue(name)),
-    listQueues: () =>
-      snapshot.shareStale(
-        'queues',
-        () => reader.listQueues(),
-        ({ length }) => (length < MANY_QUEUES ? snapshot.lifetimeMs : STEADY_MS),
-      ),
-    listServers: () => snapshot.share('servers', () => reader.listServers()),
-    findLease: ({ id, queue }) =>
-      snapshot.share(key('lease', id, queue), () => reader.findLease({ id, queue })),
-    listStalledLeases: (query) =>
-      snapshot.shareStale(key('stalled', query), () => reader.listStalledLeases(query), steadily),
-    listLostServers: () => snapshot.shareStale('lost', () => reader.listLostServers(), steadily),
+    jobs: {
+      find: (id) => snapshot.share(key('job', id), () => jobs.find(id)),
+      findDocuments: (id) => snapshot.share(key('documents', id), () => jobs.findDocuments(id)),
+      list: (query) => snapshot.share(key('jobs', query), () => jobs.list(query)),
+      listPage: (query) => snapshot.share(key('page', query), () => jobs.listPage(query)),
+      listNear: (query) => snapshot.share(key('near', query), () => jobs.listNear(query)),
+      listLatestFailed: ({ queue, limit }) =>
+        snapshot.share(key('latest failed', queue, limit), () =>
+          jobs.listLatestFailed({ limit, ...(queue !== undefined && { queue }) }),
+        ),
+      count: (filter) => snapshot.share(key('count', filter), () => jobs.count(filter)),
+      countByState: (filter) => snapshot.share(key('counts', filter), () => jobs.countByState(filter)),
+      stateCounts: () => snapshot.share('states', () => jobs.stateCounts()),
+      listAttempts: (id) => snapshot.share(key('attempts', id), () => jobs.listAttempts(id)),
+      listContinuations: (id, page) =>
+        snapshot.share(key('continuations', id, page), () => jobs.listContinuations(id, page)),
+      listOrphans: () => snapshot.shareStale('orphans', () => jobs.listOrphans(), steadily),
+    },
+    reports: {
+      listLogs: (id, query) => snapshot.share(key('logs', id, query), () => reports.listLogs(id, query)),
+      countLogs: (id, query) =>
+        snapshot.share(key('log count', id, query), () => reports.countLogs(id, query)),
+      listTransitions: (id) => snapshot.share(key('transitions', id), () => reports.listTransitions(id)),
+    },
+    queues: {
+      find: (name) => snapshot.share(key('queue', name), () => queues.find(name)),
+      list: () =>
+        snapshot.shareStale(
+          'queues',
+          () => queues.list(),
+          ({ length }) => (length < MANY_QUEUES ? snapshot.lifetimeMs : STEADY_MS),
+        ),
+    },
+    servers: {
+      list: () => snapshot.share('servers', () => servers.list()),
+      listLost: () => snapshot.shareStale('lost', () => servers.listLost(), steadily),
+    },
+    leases: {
+      find: ({ id, queue }) => snapshot.share(key('lease', id, queue), () => leases.find({ id, queue })),
+      listStalled: (query) =>
+        snapshot.shareStale(key('stalled', query), () => leases.listStalled(query), steadily),
+    },
+    batches: {
+      find: (id) => snapshot.share(key('batch', id), () => batches.find(id)),
+      list: (query) => snapshot.share(key('batches', query), () => batches.list(query)),
+      count: () => snapshot.share('batch count', () => batches.count()),
+    },
     clock: reader.clock,
     /** What was read a moment ago is not what time it is. */
     readClock: () => reader.readClock(),
-    listOrphans: () => snapshot.shareStale('orphans', () => reader.listOrphans(), steadily),
     setAside: {
       list: (query) =>
         snapshot.shareStale(key('set aside', query), () => reader.setAside.list(query), steadily),

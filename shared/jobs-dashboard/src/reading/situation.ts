@@ -19,12 +19,12 @@ export async function readSituation(
   const { reader, now } = context;
   const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, setAside, clockAheadMs] =
     await Promise.all([
-      reader.listQueues(),
-      reader.listServers(),
+      reader.queues.list(),
+      reader.servers.list(),
       oldestInProcessing(reader),
-      reader.listOrphans(),
-      reader.listStalledLeases(stalledQuery),
-      reader.listLostServers(),
+      reader.jobs.listOrphans(),
+      reader.leases.listStalled(stalledQuery),
+      reader.servers.listLost(),
       reader.statistics.throughput(recently),
       reader.recurring.list(),
       reader.setAside.list({ limit: mostSetAside }),
@@ -60,13 +60,13 @@ async function lateOf(
     overlap === 'wait' && lastJobId !== null ? [lastJobId] : [],
   );
   if (ids.length === 0) return late;
-  return withoutReason(late, await reader.listJobs({ filter: { id: ids }, limit: ids.length }));
+  return withoutReason(late, await reader.jobs.list({ filter: { id: ids }, limit: ids.length }));
 }
 
 export function newestOfFailed(reader: Reader): Promise<Job[]> {
-  return reader.listLatestFailed({ limit: FEW_JOBS });
+  return reader.jobs.listLatestFailed({ limit: FEW_JOBS });
 }
 
 export function oldestInProcessing(reader: Reader): Promise<Job[]> {
-  return reader.listJobs({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
+  return reader.jobs.list({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
 }

@@ -42,6 +42,6 @@ export async function findStandstillOfJob(job: Job, context: PageContext): Promi
 }
 
 async function readWhereabouts({ reader, now }: PageContext): Promise<Whereabouts> {
-  const [queues, servers] = await Promise.all([reader.listQueues(), reader.listServers()]);
+  const [queues, servers] = await Promise.all([reader.queues.list(), reader.servers.list()]);
   return { queues, servers, nowMs: now() };
 }

@@ -66,7 +66,7 @@ describe('a list in a browser', () => {
     await dialog().getByRole('button', { name: 'Delete 50 jobs' }).click();
     await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
     while (await storage.bulk.advance());
-    const left = await storage.listJobs({ filter: { name: ['pack-parcel'] }, order: 'oldest', limit: 60 });
+    const left = await storage.jobs.list({ filter: { name: ['pack-parcel'] }, order: 'oldest', limit: 60 });
     expect(left.map(({ id }) => id)).to.deep.equal(jobs.slice(0, 10).map(({ id }) => id));
   });
 
@@ -81,8 +81,8 @@ describe('a list in a browser', () => {
     await cancelledParcels(120);
     const gate: { open?: () => void } = {};
     const opened = new Promise<void>((resolve) => (gate.open = resolve));
-    const count = storage.countJobs.bind(storage);
-    storage.countJobs = async (filter) => {
+    const count = storage.jobs.count.bind(storage.jobs);
+    storage.jobs.count = async (filter) => {
       await opened;
       return count(filter);
     };

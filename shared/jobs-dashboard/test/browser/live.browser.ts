@@ -107,11 +107,11 @@ describe('a live page in a browser', () => {
   it('appends what a job says as it says it', async () => {
     const { storage, processingId } = site.story;
     await open(`jobs/${processingId}`);
-    const job = await storage.findJob(processingId);
+    const job = await storage.jobs.find(processingId);
     const claim = { jobId: processingId, queue: 'default', serverId: job?.serverId ?? '', attempt: 2 };
     const at = new Date(storage.manualClock.now());
     const line = { line: 99, at, level: 'info', message: 'Page 91 of 214', fields: null } as const;
-    await storage.report([{ claim, progress: { percent: 43, message: null, at }, lines: [line] }]);
+    await storage.reports.report([{ claim, progress: { percent: 43, message: null, at }, lines: [line] }]);
     await page.locator('.log', { hasText: 'Page 91 of 214' }).waitFor();
     await page.locator('#progress', { hasText: '43 %' }).waitFor();
     expect(await page.locator('.log li time').count()).to.equal(7);

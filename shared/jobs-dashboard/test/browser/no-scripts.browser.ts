@@ -54,8 +54,8 @@ describe('without scripts', () => {
     it(`${action} is done by a form`, async () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
-      if (action === '/queues/:target/resume') await storage.pauseQueue('mail');
-      if (action === '/queues/:target/delete') await storage.resumeQueue('unused'); // makes it
+      if (action === '/queues/:target/resume') await storage.queues.pause('mail');
+      if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // makes it
       const { at, fill = {} } = offerOf(action, site, waiting.id);
       await open(at);
       const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);

@@ -1,8 +1,8 @@
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { MemoryStorage } from '@longshore/jobs';
 import type { Browser, Page } from 'playwright-core';
 import { openSite, type Site, type SiteOptions } from '../dashboard-site.js';
-import { readerWith } from '../reader-with.js';
 import { axeViolations } from './axe.js';
 import { launchChromium } from './chromium.js';
 
@@ -62,7 +62,7 @@ describe('a page in a state of its own, in a browser,', () => {
 
   it('is accessible where the storage takes too long', async () => {
     const read: SiteOptions['read'] = ({ storage }) =>
-      readerWith(storage, { findJob: () => never, listJobs: () => never });
+      overriding(storage, { jobs: { find: () => never, list: () => never } });
     await withSite({ read, readTimeoutMs: 50 }, async (site, page, open) => {
       await open('jobs');
       await expectAccessible(page);

@@ -26,7 +26,7 @@ describe('a live page under somebody’s hand', () => {
   const summary = (word: string) => page.locator('summary', { hasText: word });
   const focused = () => page.evaluate(() => document.activeElement?.nodeName);
   const cancelScheduled = async (): Promise<void> => {
-    await site.story.storage.cancelJob(site.story.scheduledId);
+    await site.story.storage.control.cancel(site.story.scheduledId);
   };
   /** Until a region has been asked for so many times more. */
   const asked = async (region: string, times = 1): Promise<void> => {
@@ -54,9 +54,9 @@ describe('a live page under somebody’s hand', () => {
     const { storage, processingId } = site.story;
     await open(`jobs/${processingId}`);
     await summary('Cancel…').focus();
-    const job = await storage.findJob(processingId);
+    const job = await storage.jobs.find(processingId);
     const claim = { jobId: processingId, queue: 'default', serverId: job?.serverId ?? '', attempt: 2 };
-    await storage.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    await storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     await summary('Delete…').waitFor();
     expect(await focused()).to.equal('BODY');
   });
@@ -65,8 +65,8 @@ describe('a live page under somebody’s hand', () => {
     const { storage, serverId } = site.story;
     await open(`servers/${serverId}`);
     await summary('Stop taking jobs…').focus();
-    const servers = await storage.listServers();
-    storage.listServers = async () => servers.map((server) => ({ ...server, state: 'quiet' as const }));
+    const servers = await storage.servers.list();
+    storage.servers.list = async () => servers.map((server) => ({ ...server, state: 'quiet' as const }));
     await page.getByText('It takes no new jobs').waitFor();
     expect(await focused()).to.equal('BODY');
   });
@@ -76,7 +76,7 @@ describe('a live page under somebody’s hand', () => {
     await open(`jobs/${failedId}`);
     const attempt = page.locator('.attempt', { hasText: 'Attempt 1' }).locator('details');
     await attempt.locator('summary').click();
-    await storage.retryJob(failedId);
+    await storage.control.retry(failedId);
     await storage.start(site.story.serverId, 'billing');
     await page.locator('.attempt', { hasText: 'Attempt 4' }).waitFor({ timeout: 20_000 });
     const isOpen = await page
@@ -155,11 +155,11 @@ describe('a live page under somebody’s hand', () => {
     const refused = page.waitForResponse(/stream/);
     await open(`jobs/${processingId}`);
     await refused;
-    const job = await storage.findJob(processingId);
+    const job = await storage.jobs.find(processingId);
     const claim = { jobId: processingId, queue: 'default', serverId: job?.serverId ?? '', attempt: 2 };
     const at = new Date(storage.manualClock.now());
     const line = { line: 99, at, level: 'info', message: 'Page 91 of 214', fields: null } as const;
-    await storage.report([{ claim, progress: null, lines: [line] }]);
+    await storage.reports.report([{ claim, progress: null, lines: [line] }]);
     await page.locator('.log', { hasText: 'Page 91 of 214' }).waitFor();
     await page.unroute('**/stream?*');
     const answer = await page.waitForResponse(/stream/);

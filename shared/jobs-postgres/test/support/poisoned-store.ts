@@ -48,25 +48,25 @@ export class PoisonedStore {
   ): Promise<string> => (await this.client.enqueue(work, args, options)).id;
 
   readonly stateOf = async (id: string): Promise<JobState | undefined> =>
-    (await this.storage.findJob(id))?.state;
+    (await this.storage.jobs.find(id))?.state;
 
   readonly setAside = async (role: SetAsideRole): Promise<SetAsideItem[]> =>
     (await this.storage.setAside.list({ limit: 100 })).filter((item) => item.role === role);
 
   readonly settle = async (): Promise<void> => {
     let quiet = 0;
-    while (quiet < 3) quiet = (await this.storage.settle(500)) === 0 ? quiet + 1 : 0;
+    while (quiet < 3) quiet = (await this.storage.maintenance.resolveDependencies(500)) === 0 ? quiet + 1 : 0;
   };
 
   readonly claim = async (limit = 100): Promise<Claim[]> => {
-    const { id: serverId } = await this.storage.registerServer({
+    const { id: serverId } = await this.storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['work'],
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    const jobs = await this.storage.claim({ serverId, queue: 'work', limit, leaseMs: 60_000 });
+    const jobs = await this.storage.claims.claim({ serverId, queue: 'work', limit, leaseMs: 60_000 });
     return jobs.map((job) => job.claim);
   };
 

@@ -6,7 +6,8 @@ import { IdSource } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
-import type { JobIntake, JobStorage } from '../storage/storage.js';
+import type { Enqueuer } from '../storage/enqueuer.js';
+import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
 import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
@@ -38,18 +39,18 @@ export interface JobClientOptions {
 /** Creates jobs and drops them into the storage. Cheap; one a process is enough. */
 export class JobClient {
   readonly recurring: RecurringClient;
-  readonly #intake: JobIntake;
+  readonly #enqueuer: Enqueuer;
   readonly #ids: IdSource;
   readonly #maxArgsBytes: number;
   readonly #idempotencyPeriodMs: number;
   readonly #middleware: readonly EnqueueMiddleware[];
 
   constructor(
-    storage: JobIntake & Pick<JobStorage, 'recurring' | 'clock'>,
+    storage: Pick<JobStorage, 'enqueuer' | 'recurring' | 'clock'>,
     { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 }: JobClientOptions = {},
   ) {
     this.recurring = new RecurringClient(storage.recurring);
-    this.#intake = storage;
+    this.#enqueuer = storage.enqueuer;
     this.#ids = new IdSource(storage.clock);
     this.#maxArgsBytes = checkInteger('maxArgsBytes', maxArgsBytes, bounds.documentBytes);
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
@@ -83,8 +84,8 @@ export class JobClient {
     const job = this.#toNewJob(definition, args, options, []);
     const receipt =
       options.transaction === undefined
-        ? await this.#intake.enqueue(job)
-        : await this.#intake.enqueueMany([job], options.transaction);
+        ? await this.#enqueuer.enqueue(job)
+        : await this.#enqueuer.enqueueMany([job], options.transaction);
     return new HandedOver(job, receipt);
   }
 
@@ -111,8 +112,8 @@ export class JobClient {
     // Storages may put what concurrent callers enqueue into one write.
     const receipt =
       jobs.length === 1 && transaction === undefined
-        ? await this.#intake.enqueue(first)
-        : await this.#intake.enqueueMany(jobs, transaction);
+        ? await this.#enqueuer.enqueue(first)
+        : await this.#enqueuer.enqueueMany(jobs, transaction);
     return mapInSlices(jobs, (job) => new HandedOver(job, receipt));
   }
 
@@ -152,7 +153,7 @@ export class JobClient {
       last === undefined
         ? null
         : this.#toNewJob(last.definition, last.args, { ...last.options, after }, jobs);
-    const receipt = await this.#intake.enqueueBatch({ id, name, jobs, followUp }, transaction);
+    const receipt = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp }, transaction);
     return {
       id,
       jobs: await mapInSlices(jobs, (job) => new HandedOver(job, receipt)),

@@ -31,7 +31,7 @@ export function around(bench: Bench): void {
     const one = await client.enqueue(definition, {});
     const [other] = await client.enqueueMany([{ definition, args: {} }]);
     expect([one.queue, other?.queue]).to.deep.equal([queue, queue]);
-    expect(await bench.storage.findJob(one.id)).to.include({ queue });
+    expect(await bench.storage.jobs.find(one.id)).to.include({ queue });
   });
 
   it('puts middleware around the jobs of a batch and its follow-up', async () => {
@@ -51,7 +51,9 @@ export function around(bench: Bench): void {
     });
     const order = { definition, args: {} };
     const { jobs, followUp } = await client.enqueueBatch({ jobs: [order, order], followUp: order });
-    const stored = await Promise.all([...jobs, followUp].map((job) => bench.storage.findJob(job?.id ?? '')));
+    const stored = await Promise.all(
+      [...jobs, followUp].map((job) => bench.storage.jobs.find(job?.id ?? '')),
+    );
     expect(stored.map((job) => job?.tags)).to.deep.equal([['seen'], ['seen'], ['seen']]);
     expect(jobs).to.have.length(2);
   });
@@ -64,7 +66,7 @@ export function around(bench: Bench): void {
       .enqueue(defineJob({ name: 'vetoed', queue }), {})
       .catch((error: unknown) => error);
     expect(problem).to.be.instanceOf(RangeError);
-    expect((await bench.storage.countJobs({ queue: [queue] })).count).to.equal(0);
+    expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 
   it('puts middleware around handlers, the first outermost, which sees the result', async () => {
@@ -130,7 +132,7 @@ export function around(bench: Bench): void {
       const { id: jobId } = await new JobClient(bench.storage).enqueue(stuck, {});
       await jobInState(bench, jobId, 'processing');
       await bench.silence(serverId);
-      await bench.storage.rescue();
+      await bench.storage.maintenance.rescue();
       await jobInState(bench, jobId, 'done');
       expect(lost).to.deep.equal([{ jobId, queue, serverId, attempt: 1 }]);
     };

@@ -7,7 +7,7 @@ import type { ServerRequest } from '../job/server-state.js';
 import { handleJob } from '../server/handler.js';
 import { JobServer } from '../server/job-server.js';
 import { JobClient } from '../client/job-client.js';
-import type { ServerRegistration } from '../storage/storage.js';
+import type { ServerRegistration } from '../storage/servers.js';
 import { type Bench, until } from './storage-under-test.js';
 
 const work = defineJob({ name: 'work' });
@@ -22,12 +22,14 @@ export function askingServers(bench: Bench): void {
   const register = async (queue: string): Promise<[ServerRegistration, ServerRequest[]]> => {
     const requests: ServerRequest[] = [];
     const description = { host: 'asked', pid: 1, queues: [queue], concurrency: 1, timeoutMs };
-    const registration = await bench.storage.registerServer(description, (request) => requests.push(request));
+    const registration = await bench.storage.servers.register(description, (request) =>
+      requests.push(request),
+    );
     return [registration, requests];
   };
 
   const find = async (id: string | null): Promise<Server | undefined> =>
-    (await bench.storage.listServers()).find((server) => server.id === id);
+    (await bench.storage.servers.list()).find((server) => server.id === id);
 
   const untilState = (id: string | null, state: Server['state']): Promise<Server> =>
     until(async () => {
@@ -37,12 +39,12 @@ export function askingServers(bench: Bench): void {
 
   it('tells a server once what is asked of it', async () => {
     const [registration, requests] = await register(bench.newQueue());
-    const first = await bench.storage.quietServer(registration.id);
+    const first = await bench.storage.servers.quiet(registration.id);
     expect(first).to.deep.include({ outcome: 'ok', changed: true });
     expect((await find(registration.id))?.requested).to.equal('quiet');
     await until(async () => requests[0]);
-    expect(await bench.storage.quietServer(registration.id)).to.include({ outcome: 'ok', changed: false });
-    await bench.storage.stopServer(registration.id);
+    expect(await bench.storage.servers.quiet(registration.id)).to.include({ outcome: 'ok', changed: false });
+    await bench.storage.servers.stop(registration.id);
     await until(async () => requests[1]);
     await registration.unregister();
     expect(requests).to.deep.equal(['quiet', 'stop']);
@@ -50,16 +52,16 @@ export function askingServers(bench: Bench): void {
 
   it('does not take a request to stop back for one to be quiet', async () => {
     const [registration] = await register(bench.newQueue());
-    await bench.storage.stopServer(registration.id);
-    expect(await bench.storage.quietServer(registration.id)).to.include({ outcome: 'ok', changed: false });
+    await bench.storage.servers.stop(registration.id);
+    expect(await bench.storage.servers.quiet(registration.id)).to.include({ outcome: 'ok', changed: false });
     expect((await find(registration.id))?.requested).to.equal('stop');
     await registration.unregister();
   });
 
-  for (const verb of ['quietServer', 'stopServer'] as const) {
+  for (const verb of ['quiet', 'stop'] as const) {
     it(`${verb} knows no server by the id of none`, async () => {
-      expect(await bench.storage[verb](newId())).to.deep.equal({ outcome: 'unknown' });
-      expect(await bench.storage[verb]('none')).to.deep.equal({ outcome: 'unknown' });
+      expect(await bench.storage.servers[verb](newId())).to.deep.equal({ outcome: 'unknown' });
+      expect(await bench.storage.servers[verb]('none')).to.deep.equal({ outcome: 'unknown' });
     });
   }
 
@@ -67,7 +69,7 @@ export function askingServers(bench: Bench): void {
     const queue = bench.newQueue();
     const [registration] = await register(queue);
     const takers = async (): Promise<number | undefined> =>
-      (await bench.storage.listQueues()).find(({ name }) => name === queue)?.servers;
+      (await bench.storage.queues.list()).find(({ name }) => name === queue)?.servers;
     expect(await takers()).to.equal(1);
     registration.enter('quiet');
     await untilState(registration.id, 'quiet');
@@ -88,12 +90,12 @@ export function askingServers(bench: Bench): void {
     await server.start();
     const first = await client.enqueue(work, {}, { queue });
     await until(async () => server.running || undefined);
-    await bench.storage.quietServer(server.id ?? '');
+    await bench.storage.servers.quiet(server.id ?? '');
     await untilState(server.id, 'quiet');
     const second = await client.enqueue(work, {}, { queue });
     finish();
-    await until(async () => (await bench.storage.findJob(first.id))?.state === 'done' || undefined);
-    expect((await bench.storage.findJob(second.id))?.state).to.equal('enqueued');
+    await until(async () => (await bench.storage.jobs.find(first.id))?.state === 'done' || undefined);
+    expect((await bench.storage.jobs.find(second.id))?.state).to.equal('enqueued');
     expect(server.ended.aborted).to.equal(false);
     await server.stop();
   });
@@ -104,7 +106,7 @@ export function askingServers(bench: Bench): void {
     const server = new JobServer({ ...options, serverTimeoutMs });
     await server.start();
     const { id } = server;
-    await bench.storage.stopServer(id ?? '');
+    await bench.storage.servers.stop(id ?? '');
     await until(async () => server.ended.aborted || undefined);
     expect(await find(id)).to.equal(undefined);
   });

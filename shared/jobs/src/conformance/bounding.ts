@@ -35,7 +35,7 @@ export function bounding(bench: Bench): void {
     await whileServing(bench, queue, [handler], async () => {
       const { id } = await new JobClient(bench.storage).enqueue(slow, {});
       expect((await jobInState(bench, id, 'done')).result).to.equal('in time');
-      const attempts = await bench.storage.listAttempts(id);
+      const attempts = await bench.storage.jobs.listAttempts(id);
       expect(attempts?.map(({ error }) => error?.name)).to.deep.equal(['JobTimeoutError', undefined]);
     });
   });
@@ -80,7 +80,7 @@ export function bounding(bench: Bench): void {
         expect(server.running).to.equal(0);
         finish();
         await new Promise((resolve) => setImmediate(resolve));
-        expect((await bench.storage.findJob(id))?.state).to.equal('failed');
+        expect((await bench.storage.jobs.find(id))?.state).to.equal('failed');
       },
       { timeoutGraceMs: 10, logger },
     );

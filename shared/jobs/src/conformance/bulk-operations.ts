@@ -21,7 +21,7 @@ export function keepingBulkOperations(bench: Bench): void {
       changed: 0,
     });
     expect(await bulk.carriedOut(operation.id)).to.include({ state: 'done', changed: 2_600, skipped: 0 });
-    expect(await bench.storage.countJobs({ queue: [queue], state: ['cancelled'] })).to.include({
+    expect(await bench.storage.jobs.count({ queue: [queue], state: ['cancelled'] })).to.include({
       count: 2_600,
     });
   });
@@ -35,7 +35,7 @@ export function keepingBulkOperations(bench: Bench): void {
     expect(cancelled).to.include({ state: 'cancelled' });
     expect(cancelled?.finishedAt).to.be.a('date');
     await bench.storage.bulk.advance();
-    const { count } = await bench.storage.countJobs({ queue: [queue], state: ['cancelled'] });
+    const { count } = await bench.storage.jobs.count({ queue: [queue], state: ['cancelled'] });
     expect(count).to.equal(cancelled?.changed);
     expect(count).to.be.below(2_300);
   });

@@ -17,7 +17,7 @@ export function claiming(bench: Bench): void {
 
   it('shows a claimed job in processing, with its server', async () => {
     const { claim } = await bench.claimOne();
-    const job = await bench.storage.findJob(claim.jobId);
+    const job = await bench.storage.jobs.find(claim.jobId);
     expect(job).to.include({ state: 'processing', serverId: claim.serverId, attempt: 1 });
     expect(job?.startedAt).to.be.a('date');
   });
@@ -30,7 +30,7 @@ export function claiming(bench: Bench): void {
 
   it('gives no more than asked for', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueueMany(Array.from({ length: 5 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 5 }, () => newJob(queue)));
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue, 3)).to.have.length(3);
   });
@@ -38,7 +38,7 @@ export function claiming(bench: Bench): void {
   it('gives the lowest priority number first, then the oldest', async () => {
     const queue = bench.newQueue();
     const jobs = [5, 0, -5, 0].map((priority) => ({ ...newJob(queue), priority }));
-    await bench.storage.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueueMany(jobs);
     const { id } = await bench.register(queue);
     const order = (await bench.claim(id, queue)).map(({ claim }) =>
       jobs.findIndex((job) => job.id === claim.jobId),
@@ -71,7 +71,7 @@ export function claiming(bench: Bench): void {
 
   it('lets no job that a server does not know count against what a limited queue hands it', async () => {
     const queue = bench.newQueue();
-    await bench.storage.limitQueue(queue, { concurrencyLimit: 2 });
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 2 });
     for (const name of ['new', 'new', 'new', 'known', 'known', 'known']) await bench.enqueue(queue, { name });
     const { id: old } = await bench.register(queue, ['known']);
     expect(await bench.claim(old, queue)).to.have.length(2);
@@ -79,7 +79,7 @@ export function claiming(bench: Bench): void {
 
   it('finds an urgent job that comes after others have been claimed', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueueMany([newJob(queue), newJob(queue), newJob(queue)]);
+    await bench.storage.enqueuer.enqueueMany([newJob(queue), newJob(queue), newJob(queue)]);
     const { id } = await bench.register(queue);
     await bench.claim(id, queue, 1);
     const urgent = await bench.enqueue(queue, { priority: -1 });
@@ -98,7 +98,7 @@ export function claiming(bench: Bench): void {
 
   it('gives each job to one of many that ask at once', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueueMany(Array.from({ length: 100 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 100 }, () => newJob(queue)));
     const servers = await Promise.all(Array.from({ length: 5 }, () => bench.register(queue)));
     const claimed = (
       await Promise.all(servers.flatMap(({ id }) => [bench.claim(id, queue, 20), bench.claim(id, queue, 20)]))
@@ -110,7 +110,7 @@ export function claiming(bench: Bench): void {
     const queue = bench.newQueue();
     const { id } = await bench.register(queue);
     await bench.silence(id);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     await bench.enqueue(queue);
     expect(await bench.claim(id, queue).catch((error: unknown) => error)).to.be.instanceOf(ServerLostError);
   });

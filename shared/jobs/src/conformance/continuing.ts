@@ -16,13 +16,15 @@ const effects: Record<ContinuationCondition, Record<FinishedState, JobState>> = 
 /** Jobs that wait for others. */
 export function continuing(bench: Bench): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
-    (await bench.storage.findJob(id))?.state;
+    (await bench.storage.jobs.find(id))?.state;
 
   const settled = (): Promise<void> => settleAll(bench.storage);
 
   const end = async (state: FinishedState, parent: Partial<NewJob> = {}): Promise<string> => {
     const { claim } = await bench.claimOne(parent);
-    await bench.storage.complete([{ claim, outcome: outcomeOf[state], linked: parent.meta !== undefined }]);
+    await bench.storage.completions.complete([
+      { claim, outcome: outcomeOf[state], linked: parent.meta !== undefined },
+    ]);
     return claim.jobId;
   };
 
@@ -30,7 +32,7 @@ export function continuing(bench: Bench): void {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
     await settled();
-    expect(await bench.storage.findJob(child.id)).to.include({ state: 'awaiting', parentId: claim.jobId });
+    expect(await bench.storage.jobs.find(child.id)).to.include({ state: 'awaiting', parentId: claim.jobId });
   });
 
   for (const [when, byEnd] of Object.entries(effects) as [
@@ -44,7 +46,7 @@ export function continuing(bench: Bench): void {
         const { claim } = await bench.claimOne();
         const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId], when));
         await settled();
-        await bench.storage.complete([{ claim, outcome: outcomeOf[state] }]);
+        await bench.storage.completions.complete([{ claim, outcome: outcomeOf[state] }]);
         await settled();
         expect(await stateOf(child.id)).to.equal(byEnd[state]);
       });
@@ -62,7 +64,7 @@ export function continuing(bench: Bench): void {
     const parent = await end('failed');
     const child = await bench.enqueue(bench.newQueue(), childOf([parent]));
     await settled();
-    const found = await bench.storage.findJob(child.id);
+    const found = await bench.storage.jobs.find(child.id);
     expect(found?.error?.name).to.equal('ContinuationCancelled');
     expect(found?.error?.message).to.contain(`${parent} failed`);
   });
@@ -72,10 +74,10 @@ export function continuing(bench: Bench): void {
     const { claim: second } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([first.jobId, second.jobId]));
     await settled();
-    await bench.storage.complete([{ claim: first, outcome: outcomeOf.done }]);
+    await bench.storage.completions.complete([{ claim: first, outcome: outcomeOf.done }]);
     await settled();
     expect(await stateOf(child.id)).to.equal('awaiting');
-    await bench.storage.complete([{ claim: second, outcome: outcomeOf.done }]);
+    await bench.storage.completions.complete([{ claim: second, outcome: outcomeOf.done }]);
     await settled();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
@@ -85,7 +87,7 @@ export function continuing(bench: Bench): void {
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId, await end('failed')]));
     await settled();
     expect(await stateOf(child.id)).to.equal('cancelled');
-    await bench.storage.complete([{ claim, outcome: outcomeOf.done }]);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
     await settled();
     expect(await stateOf(child.id)).to.equal('cancelled');
   });
@@ -96,7 +98,7 @@ export function continuing(bench: Bench): void {
     for (let depth = 0; depth < 4; depth++) {
       ids.push((await bench.enqueue(bench.newQueue(), childOf(ids.slice(-1)))).id);
     }
-    await bench.storage.complete([{ claim, outcome: outcomeOf.failed }]);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await settled();
     const states = await Promise.all(ids.map(stateOf));
     expect(states).to.deep.equal(['failed', 'cancelled', 'cancelled', 'cancelled', 'cancelled']);
@@ -106,12 +108,14 @@ export function continuing(bench: Bench): void {
     const queue = bench.newQueue();
     const parent = newJob(queue);
     const child = { ...newJob(queue), ...childOf([parent.id]) };
-    await bench.storage.enqueueMany([parent, child]);
+    await bench.storage.enqueuer.enqueueMany([parent, child]);
     const { id: serverId } = await bench.register(queue);
     const [claimed, ...others] = await bench.claim(serverId, queue);
     expect(others).to.deep.equal([]);
     if (claimed === undefined) throw new Error('the parent could not be claimed');
-    await bench.storage.complete([{ claim: claimed.claim, outcome: outcomeOf.done, linked: true }]);
+    await bench.storage.completions.complete([
+      { claim: claimed.claim, outcome: outcomeOf.done, linked: true },
+    ]);
     await settled();
     expect((await bench.claim(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
   });
@@ -123,7 +127,7 @@ export function continuing(bench: Bench): void {
       childOf([parent], 'onDone', { due: { inMs: 60_000 } }),
     );
     await settled();
-    const found = await bench.storage.findJob(child.id);
+    const found = await bench.storage.jobs.find(child.id);
     expect(found?.state).to.equal('scheduled');
     expect(found?.runAt?.getTime()).to.be.above(Date.now() + 30_000);
   });
@@ -141,10 +145,15 @@ export function continuing(bench: Bench): void {
     const hidden = await bench.enqueue(foreign);
     const finished = await end('done');
     const batchId = newId();
-    await bench.storage.enqueueBatch({ id: batchId, name: null, jobs: [newJob(own)], followUp: null });
+    await bench.storage.enqueuer.enqueueBatch({
+      id: batchId,
+      name: null,
+      jobs: [newJob(own)],
+      followUp: null,
+    });
     const refusals = [hidden.id, finished, batchId].map(async (parent) => {
       const child = { ...newJob(own), ...childOf([parent]), scope: [own] };
-      return bench.storage.enqueueMany([newJob(own), child]).catch((thrown: unknown) => thrown);
+      return bench.storage.enqueuer.enqueueMany([newJob(own), child]).catch((thrown: unknown) => thrown);
     });
     for (const refusal of await Promise.all(refusals))
       expect(refusal).to.have.property('name', 'UnknownParentError');
@@ -157,7 +166,7 @@ export function continuing(bench: Bench): void {
     const before = await bench.enqueue(other);
     const first = { ...newJob(own), scope };
     const child = { ...newJob(own), ...childOf([before.id, first.id]), scope };
-    await bench.storage.enqueueMany([first, child]);
+    await bench.storage.enqueuer.enqueueMany([first, child]);
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
 
@@ -166,7 +175,7 @@ export function continuing(bench: Bench): void {
     const parent = await bench.enqueue(bench.newQueue());
     const child = (scope: string[] | null): NewJob => ({ ...newJob(queue), ...childOf([parent.id]), scope });
     const outcomes = await Promise.allSettled(
-      [[queue], null, [queue]].map((scope) => bench.storage.enqueue(child(scope))),
+      [[queue], null, [queue]].map((scope) => bench.storage.enqueuer.enqueue(child(scope))),
     );
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'rejected']);
   });
@@ -175,10 +184,10 @@ export function continuing(bench: Bench): void {
     const queue = bench.newQueue();
     const plain = newJob(queue);
     const unknown = newId();
-    const refusal = await bench.storage
+    const refusal = await bench.storage.enqueuer
       .enqueueMany([plain, { ...newJob(queue), ...childOf([unknown]) }])
       .catch((thrown: unknown) => thrown);
     expect(refusal).to.include({ name: 'UnknownParentError', parentId: unknown });
-    expect(await bench.storage.findJob(plain.id)).to.equal(null);
+    expect(await bench.storage.jobs.find(plain.id)).to.equal(null);
   });
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { newId } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
-import type { JobContent } from '../storage/job-editing.js';
+import type { JobContent } from '../storage/job-content.js';
 import { childOf } from './linked-job.js';
 import { type Bench, moveJob, newJob, until } from './storage-under-test.js';
 
@@ -10,10 +10,10 @@ const usual = '{"n":1}';
 const later = new Date('2100-01-01T00:00:00Z');
 
 export function editing(bench: Bench): void {
-  const find = async (id: string): Promise<Job | null> => bench.storage.findJob(id);
+  const find = async (id: string): Promise<Job | null> => bench.storage.jobs.find(id);
 
   const edit = async (ids: readonly string[], change: Partial<JobContent>): Promise<Job[]> =>
-    bench.storage.editJobs(ids, (current) => {
+    bench.storage.control.edit(ids, (current) => {
       const contents = [...current].map(([id, { queue, priority, args, runAt }]) => {
         const content = { queue, priority, args: JSON.stringify(args), runAt, ...change };
         return [id, content] as const;
@@ -67,7 +67,7 @@ export function editing(bench: Bench): void {
       const [edited] = await edit([id], { queue: to });
       expect(edited).to.include({ queue: to, state });
       const count = async (queue: string): Promise<number> =>
-        (await bench.storage.countJobs({ queue: [queue], state: [edited?.state ?? 'done'] })).count;
+        (await bench.storage.jobs.count({ queue: [queue], state: [edited?.state ?? 'done'] })).count;
       expect(await count(to)).to.equal(1);
       expect((await bench.jobsOf(from)).map((job) => job.id)).not.to.include(id);
       expect((await bench.jobsOf(to)).map((job) => job.id)).to.deep.equal([id]);
@@ -78,7 +78,7 @@ export function editing(bench: Bench): void {
     it(`keeps the digits of arguments that nobody changed in a job that is ${state}`, async () => {
       const { id } = await make(bench.newQueue(), '{"n":12345678901234567890,"m":1}');
       const argsOf = async (): Promise<string> =>
-        ((await bench.storage.findDocuments(id))?.args ?? '').replaceAll(' ', '');
+        ((await bench.storage.jobs.findDocuments(id))?.args ?? '').replaceAll(' ', '');
       await edit([id], { priority: 5 });
       expect(await argsOf()).to.contain('"n":12345678901234567890');
       await edit([id], { queue: bench.newQueue() });
@@ -95,7 +95,7 @@ export function editing(bench: Bench): void {
   it('leaves a ready job that waited for a time ready when it is moved', async () => {
     const { id } = await bench.enqueue(bench.newQueue(), { due: { inMs: 0.25 } });
     await until(async () => {
-      await bench.storage.promoteDue(1_000);
+      await bench.storage.maintenance.promoteDue(1_000);
       return (await find(id))?.state === 'enqueued' ? true : undefined;
     });
     const [moved] = await edit([id], { queue: bench.newQueue() });
@@ -106,14 +106,16 @@ export function editing(bench: Bench): void {
     const { queue, claim } = await bench.claimOne();
     const line = { line: 1, at: new Date(), level: 'info', message: 'tried', fields: null } as const;
     const progress = { percent: 50, message: 'half', at: new Date() };
-    await bench.storage.report([{ claim, progress, lines: [line] }]);
+    await bench.storage.reports.report([{ claim, progress, lines: [line] }]);
     const error = { name: 'Error', message: 'no', stack: null };
-    await bench.storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 3_600_000 } }]);
-    await bench.storage.rescheduleJob(claim.jobId, later);
+    await bench.storage.completions.complete([
+      { claim, outcome: { kind: 'retry', error, delayMs: 3_600_000 } },
+    ]);
+    await bench.storage.control.reschedule(claim.jobId, later);
     const said = async (): Promise<unknown> => [
-      await bench.storage.listLogs(claim.jobId),
-      await bench.storage.countLogs(claim.jobId),
-      await bench.storage.listTransitions(claim.jobId),
+      await bench.storage.reports.listLogs(claim.jobId),
+      await bench.storage.reports.countLogs(claim.jobId),
+      await bench.storage.reports.listTransitions(claim.jobId),
       (await bench.storage.feed.saidBy(claim.jobId, new Date(0))).map(({ kind }) => kind),
     ];
     const before = await said();
@@ -138,8 +140,10 @@ export function editing(bench: Bench): void {
     const parent = await bench.claimOne({ queue: from });
     const child = await bench.enqueue(from, childOf([parent.claim.jobId]));
     await edit([child.id], { queue: to });
-    await bench.storage.complete([{ claim: parent.claim, outcome: { kind: 'done', result: 'null' } }]);
-    while ((await bench.storage.settle(100)) > 0);
+    await bench.storage.completions.complete([
+      { claim: parent.claim, outcome: { kind: 'done', result: 'null' } },
+    ]);
+    while ((await bench.storage.maintenance.resolveDependencies(100)) > 0);
     expect(await find(child.id)).to.include({ queue: to, state: 'enqueued' });
   });
 
@@ -154,7 +158,7 @@ export function editing(bench: Bench): void {
       ['scheduled', later],
       ['scheduled', later],
     ]);
-    const counts = await bench.storage.countJobs({ queue: [queue], state: ['scheduled'] });
+    const counts = await bench.storage.jobs.count({ queue: [queue], state: ['scheduled'] });
     expect(counts.count).to.equal(2);
   });
 
@@ -171,9 +175,9 @@ export function editing(bench: Bench): void {
     const [from, to] = [bench.newQueue(), bench.newQueue()];
     const keyed = { meta: { concurrencyKey: 'k', concurrencyLimit: 1 } };
     const jobs = [await bench.enqueue(to, keyed), await bench.enqueue(from, keyed)];
-    while ((await bench.storage.settle(100)) > 0);
+    while ((await bench.storage.maintenance.resolveDependencies(100)) > 0);
     await edit([jobs[1]?.id ?? ''], { queue: to });
-    while ((await bench.storage.settle(100)) > 0);
+    while ((await bench.storage.maintenance.resolveDependencies(100)) > 0);
     const { id: serverId } = await bench.register(to);
     expect(await bench.claim(serverId, to)).to.have.length(1);
     expect(await find(jobs[1]?.id ?? '')).to.include({ queue: to, state: 'enqueued' });
@@ -184,7 +188,7 @@ export function editing(bench: Bench): void {
     const ready = await bench.enqueue(queue);
     const { claim } = await bench.claimOne();
     const seen: string[] = [];
-    const failed = bench.storage.editJobs([ready.id, claim.jobId, newId(), 'none'], (current) => {
+    const failed = bench.storage.control.edit([ready.id, claim.jobId, newId(), 'none'], (current) => {
       seen.push(...[...current.values()].map(({ state }) => state));
       throw new Error('not so');
     });

@@ -11,19 +11,19 @@ export function enqueuing(bench: Bench): void {
       maxAttempts: 4,
       args: '{"a":[1,"zwei",null]}',
     });
-    expect(await bench.storage.findJob(id)).to.include({
+    expect(await bench.storage.jobs.find(id)).to.include({
       id,
       name: 'keep',
       queue,
       priority: -3,
       maxAttempts: 4,
     });
-    expect((await bench.storage.findJob(id))?.args).to.deep.equal({ a: [1, 'zwei', null] });
+    expect((await bench.storage.jobs.find(id))?.args).to.deep.equal({ a: [1, 'zwei', null] });
   });
 
   it('leaves a new job enqueued, with no attempt, result, error or server', async () => {
     const { id } = await bench.enqueue(bench.newQueue());
-    expect(await bench.storage.findJob(id)).to.include({
+    expect(await bench.storage.jobs.find(id)).to.include({
       state: 'enqueued',
       attempt: 0,
       result: null,
@@ -38,23 +38,23 @@ export function enqueuing(bench: Bench): void {
   it('keeps text of every script, and quotes, backslashes and commas', async () => {
     const text = 'Ünïcödé 漢字 🚢 "quoted" \\ back, {brace} \u2028 %_';
     const { id } = await bench.enqueue(bench.newQueue(), { args: JSON.stringify({ text }) });
-    expect((await bench.storage.findJob(id))?.args).to.deep.equal({ text });
+    expect((await bench.storage.jobs.find(id))?.args).to.deep.equal({ text });
   });
 
   it('refuses a second job with the same id and keeps the first', async () => {
     const queue = bench.newQueue();
     const first = await bench.enqueue(queue, { args: '{"n":1}' });
-    const refusal = await bench.storage
+    const refusal = await bench.storage.enqueuer
       .enqueue({ ...first, args: '{"n":2}' })
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
-    expect((await bench.storage.findJob(first.id))?.args).to.deep.equal({ n: 1 });
+    expect((await bench.storage.jobs.find(first.id))?.args).to.deep.equal({ n: 1 });
   });
 
   it('takes all jobs of a bulk, in the order given', async () => {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: 25 }, () => newJob(queue));
-    await bench.storage.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueueMany(jobs);
     const { id } = await bench.register(queue);
     const claimed = await bench.claim(id, queue, 25);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal(jobs.map((job) => job.id));
@@ -62,8 +62,8 @@ export function enqueuing(bench: Bench): void {
 
   it('takes a bulk for several queues', async () => {
     const queues = [bench.newQueue(), bench.newQueue()];
-    await bench.storage.enqueueMany(queues.map(newJob));
-    expect(await bench.storage.countJobs({ queue: queues, state: ['enqueued'] })).to.deep.equal({
+    await bench.storage.enqueuer.enqueueMany(queues.map(newJob));
+    expect(await bench.storage.jobs.count({ queue: queues, state: ['enqueued'] })).to.deep.equal({
       count: 2,
       exact: true,
     });
@@ -72,11 +72,11 @@ export function enqueuing(bench: Bench): void {
   it('takes none of a bulk if one of its jobs is refused', async () => {
     const queue = bench.newQueue();
     const job = newJob(queue);
-    const refusal = await bench.storage
+    const refusal = await bench.storage.enqueuer
       .enqueueMany([newJob(queue), job, job])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
-    expect((await bench.storage.countJobs({ queue: [queue] })).count).to.equal(0);
+    expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 
   for (const [place, refused] of ['first', 'second', 'last'].entries()) {
@@ -85,10 +85,12 @@ export function enqueuing(bench: Bench): void {
       const jobs = queues.map(newJob);
       const standing = jobs[place];
       if (standing === undefined) throw new Error('There is no such place');
-      await bench.storage.enqueue(standing);
-      const refusal: unknown = await bench.storage.enqueueMany(jobs).catch((error: unknown) => error);
+      await bench.storage.enqueuer.enqueue(standing);
+      const refusal: unknown = await bench.storage.enqueuer
+        .enqueueMany(jobs)
+        .catch((error: unknown) => error);
       expect(refusal).to.be.an('error');
-      expect((await bench.storage.countJobs({ queue: queues })).count).to.equal(1);
+      expect((await bench.storage.jobs.count({ queue: queues })).count).to.equal(1);
     });
   }
 
@@ -96,7 +98,7 @@ export function enqueuing(bench: Bench): void {
     const queue = bench.newQueue();
     const taken = await bench.enqueue(queue);
     const jobs = [newJob(queue), taken, newJob(queue), newJob(queue)];
-    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueue(job)));
+    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueuer.enqueue(job)));
     expect(results.map(({ status }) => status)).to.deep.equal([
       'fulfilled',
       'rejected',
@@ -108,7 +110,7 @@ export function enqueuing(bench: Bench): void {
   it('wakes those who wait for the queue', async () => {
     const queue = bench.newQueue();
     const woken = new Promise<string>((resolve) => {
-      const unsubscribe = bench.storage.onWakeUp((name) => {
+      const unsubscribe = bench.storage.onNotification((name) => {
         if (name !== queue) return;
         unsubscribe();
         resolve(name);

@@ -11,8 +11,8 @@ export function failing(bench: Bench): void {
     if (claimed === undefined) throw new Error('There is no job to claim');
     const { claim } = claimed;
     const error = { name: 'TypeError', message, stack: null };
-    await bench.storage.complete([{ claim, outcome: { kind: 'failed', error } }]);
-    const job = await bench.storage.findJob(claim.jobId);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    const job = await bench.storage.jobs.find(claim.jobId);
     // So that the next one fails later by the storage's clock.
     await until(async () => (await bench.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
     return claim.jobId;
@@ -22,7 +22,7 @@ export function failing(bench: Bench): void {
     return failAgain(queue, message);
   };
   const latest = async (limit: number, queue?: string): Promise<string[]> => {
-    const jobs = await bench.storage.listLatestFailed({ limit, ...(queue !== undefined && { queue }) });
+    const jobs = await bench.storage.jobs.listLatestFailed({ limit, ...(queue !== undefined && { queue }) });
     return jobs.map(({ id }) => id);
   };
 
@@ -31,7 +31,7 @@ export function failing(bench: Bench): void {
     const ids = [await fail(queue), await fail(queue), await fail(queue)];
     await fail(bench.newQueue());
     const { claim } = await bench.claimOne({ queue });
-    await bench.storage.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     expect(await latest(10, queue)).to.deep.equal(ids.toReversed());
     expect(await latest(2, queue)).to.deep.equal(ids.toReversed().slice(0, 2));
   });
@@ -41,7 +41,7 @@ export function failing(bench: Bench): void {
     const old = await fail(queue);
     const newer = await fail(queue);
     expect(await latest(2)).to.deep.equal([newer, old]);
-    await bench.storage.retryJob(old);
+    await bench.storage.control.retry(old);
     expect(await latest(2, queue)).to.deep.equal([newer]);
     expect(await failAgain(queue)).to.equal(old);
     expect(await latest(2, queue)).to.deep.equal([old, newer]);
@@ -62,9 +62,9 @@ export function failing(bench: Bench): void {
     const old = await fail(queue, name, 'No ship 1');
     const newer = await fail(queue, name, 'No ship 2');
     expect(await group()).to.include({ exampleId: newer, message: 'No ship 2', count: 2 });
-    await bench.storage.retryJob(old);
+    await bench.storage.control.retry(old);
     await failAgain(queue, 'No ship 3');
-    const [job] = await bench.storage.listLatestFailed({ queue, limit: 1 });
+    const [job] = await bench.storage.jobs.listLatestFailed({ queue, limit: 1 });
     expect(await group()).to.deep.include({
       exampleId: old,
       message: 'No ship 3',

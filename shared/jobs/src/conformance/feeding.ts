@@ -31,7 +31,7 @@ export function feeding(bench: Bench): void {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1']);
-    await bench.storage.complete([{ claim, outcome: done }]);
+    await bench.storage.completions.complete([{ claim, outcome: done }]);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'done 1']);
   });
 
@@ -61,7 +61,7 @@ export function feeding(bench: Bench): void {
   it('tells of a failed attempt that is to be repeated', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
-    await bench.storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
   });
 
@@ -69,7 +69,7 @@ export function feeding(bench: Bench): void {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     await bench.silence(claim.serverId);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     const { id } = await bench.register(queue);
     await bench.claim(id, queue);
     expect(course(await told(queue, since))).to.deep.equal([
@@ -84,14 +84,14 @@ export function feeding(bench: Bench): void {
     const since = await start();
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
-    await bench.storage.cancelJob(id);
+    await bench.storage.control.cancel(id);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'cancelled 0']);
   });
 
   it('tells only of the states asked for', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
-    await bench.storage.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     expect(course(await told(queue, since, finishedStates))).to.deep.equal(['failed 1']);
     expect(course(await told(queue, since, ['processing']))).to.deep.equal(['processing 1']);
     expect(course(await told(queue, since, ['done']))).to.deep.equal([]);
@@ -102,7 +102,7 @@ export function feeding(bench: Bench): void {
     const { queue, claim } = await bench.claimOne({ meta: { tags: ['blue'] } });
     const progress = { percent: 12.5, message: 'Casting off', at: new Date() };
     const line = { line: 1, at: new Date(), level: 'warn', message: 'Fog', fields: '{"miles":1}' } as const;
-    await bench.storage.report([{ claim, progress, lines: [line] }]);
+    await bench.storage.reports.report([{ claim, progress, lines: [line] }]);
     const [log, said] = (await told(queue, since, ['progress', 'log'])).toSorted((one, other) =>
       topicOf(one) < topicOf(other) ? -1 : 1,
     );
@@ -115,7 +115,7 @@ export function feeding(bench: Bench): void {
       message: 'Fog',
       fields: { miles: 1 },
     });
-    const [written] = await bench.storage.listLogs(claim.jobId);
+    const [written] = await bench.storage.reports.listLogs(claim.jobId);
     expect(log).to.include({ line: written?.id });
   });
 
@@ -123,8 +123,8 @@ export function feeding(bench: Bench): void {
     const since = await start();
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
-    await bench.storage.cancelJob(id);
-    await bench.storage.retryJob(id);
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.retry(id);
     expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
     expect(await bench.storage.feed.saidBy(id, since)).to.deep.equal([]);
   });
@@ -133,8 +133,8 @@ export function feeding(bench: Bench): void {
     const since = await start();
     const { claim } = await bench.claimOne();
     const line = { line: 1, at: new Date(), level: 'info', message: 'Land', fields: null } as const;
-    await bench.storage.report([{ claim, progress: null, lines: [line] }]);
-    await bench.storage.complete([{ claim, outcome: done }]);
+    await bench.storage.reports.report([{ claim, progress: null, lines: [line] }]);
+    await bench.storage.completions.complete([{ claim, outcome: done }]);
     const said = await bench.storage.feed.saidBy(claim.jobId, since);
     expect(said.map((event) => (event.kind === 'log' ? event.message : event.kind))).to.deep.equal(['Land']);
     expect(await bench.storage.feed.saidBy(newId(), since)).to.deep.equal([]);
@@ -155,7 +155,7 @@ export function feeding(bench: Bench): void {
     for (let left = ids.length; left > 0; left -= 5) {
       const claimed = await bench.claim(serverId, queue, 5);
       await Promise.all([
-        ...claimed.map(({ claim }) => bench.storage.complete([{ claim, outcome: done }])),
+        ...claimed.map(({ claim }) => bench.storage.completions.complete([{ claim, outcome: done }])),
         read(),
       ]);
     }
@@ -171,8 +171,8 @@ export function feeding(bench: Bench): void {
   it('reads no further than it is asked to', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
-    await bench.storage.complete([{ claim, outcome: done }]);
-    const at = (await bench.storage.findJob(claim.jobId))?.finishedAt ?? since;
+    await bench.storage.completions.complete([{ claim, outcome: done }]);
+    const at = (await bench.storage.jobs.find(claim.jobId))?.finishedAt ?? since;
     const long = new Date(at.getTime() - 3_600_000);
     const page = await bench.storage.feed.read({ since: long, spanMs: 1_800_000, topics: jobStates });
     expect(page).to.deep.include({ caughtUp: false, settled: new Date(long.getTime() + 1_800_000) });

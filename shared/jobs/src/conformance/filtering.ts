@@ -8,12 +8,12 @@ import { type Bench, newJob } from './storage-under-test.js';
 /** Which jobs a filter finds; each test keeps to a queue of its own. */
 export function filtering(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
-    const jobs = await bench.storage.listJobs({ filter: { queue: [queue], ...filter }, limit: 100 });
-    const { count } = await bench.storage.countJobs({ queue: [queue], ...filter });
-    const near = await bench.storage.listNearJobs({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
+    const near = await bench.storage.jobs.listNear({ filter: { queue: [queue], ...filter }, limit: 100 });
     expect(jobs, 'none but those is near').to.deep.include.members(near.jobs);
     if (near.complete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
-    const each = Object.values(await bench.storage.countJobsByState({ queue: [queue], ...filter }));
+    const each = Object.values(await bench.storage.jobs.countByState({ queue: [queue], ...filter }));
     expect(
       each.reduce((sum, ofState) => sum + ofState.count, 0),
       'as many in each state',
@@ -23,7 +23,7 @@ export function filtering(bench: Bench): void {
   };
   const work = async (queue: string): Promise<string> => {
     const { claim } = await bench.claimOne({ queue });
-    await bench.storage.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     return claim.jobId;
   };
 
@@ -37,7 +37,7 @@ export function filtering(bench: Bench): void {
           ...(tags && { meta: { tags } }),
           ...(state === 'scheduled' && { due: { inMs: 60_000 } }),
         });
-        if (state === 'cancelled') await bench.storage.cancelJob(id);
+        if (state === 'cancelled') await bench.storage.control.cancel(id);
         if (index < 2) wanted.unshift(id);
       }
       expect(await found(queue, { tag: ['mail', 'day'] })).to.deep.equal(wanted);
@@ -61,7 +61,7 @@ export function filtering(bench: Bench): void {
     const queue = bench.newQueue();
     const batchId = newId();
     const job = { ...newJob(queue), meta: { batchId } };
-    await bench.storage.enqueueBatch({ id: batchId, name: null, jobs: [job], followUp: null });
+    await bench.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [job], followUp: null });
     await bench.enqueue(queue);
     expect(await found(queue, { batchId: [batchId.toUpperCase()] })).to.deep.equal([job.id]);
   });
@@ -82,7 +82,7 @@ export function filtering(bench: Bench): void {
     const done = await work(queue);
     const { claim } = await bench.claimOne({ queue, id: newId(Date.now() + 1) });
     await bench.enqueue(queue);
-    const doneBy = (await bench.storage.findJob(done))?.serverId ?? '';
+    const doneBy = (await bench.storage.jobs.find(done))?.serverId ?? '';
     expect(await found(queue, { serverId: [claim.serverId] })).to.deep.equal([claim.jobId]);
     expect(await found(queue, { serverId: [doneBy, claim.serverId] })).to.deep.equal([claim.jobId, done]);
   });
@@ -110,7 +110,7 @@ export function filtering(bench: Bench): void {
     const queue = bench.newQueue();
     const id = await work(queue);
     await bench.enqueue(queue);
-    const finishedAt = (await bench.storage.findJob(id))?.finishedAt?.getTime() ?? 0;
+    const finishedAt = (await bench.storage.jobs.find(id))?.finishedAt?.getTime() ?? 0;
     const [earlier, later] = [new Date(finishedAt - 1_000), new Date(finishedAt + 1_000)];
     expect(await found(queue, { finishedAfter: earlier })).to.deep.equal([id]);
     expect(await found(queue, { finishedBefore: later })).to.deep.equal([id]);
@@ -166,15 +166,15 @@ export function filtering(bench: Bench): void {
     const ids = [0, 1, 2].map((offset) => newId(Date.now() + offset));
     for (const id of ids) {
       await bench.enqueue(queue, { id, meta: { tags: ['page'] } });
-      await bench.storage.cancelJob(id);
+      await bench.storage.control.cancel(id);
     }
     const page = { filter: { queue: [queue], tag: ['page'] }, limit: 1, after: ids[2] ?? '' };
-    expect((await bench.storage.listJobs(page)).map((job) => job.id)).to.deep.equal([ids[1]]);
+    expect((await bench.storage.jobs.list(page)).map((job) => job.id)).to.deep.equal([ids[1]]);
   });
 
   it('finds failed jobs by a tag', async () => {
     const { queue, claim } = await bench.claimOne({ meta: { tags: ['night'] } });
-    await bench.storage.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     expect(await found(queue, { state: ['failed'], tag: ['night'] })).to.deep.equal([claim.jobId]);
   });
 
@@ -204,9 +204,9 @@ export function filtering(bench: Bench): void {
       for (const other of filters) {
         const filter = { queue: [queue], ...one, ...other };
         const [near, jobs, { count }] = await Promise.all([
-          bench.storage.listNearJobs({ filter, limit: 10 }),
-          bench.storage.listJobs({ filter, limit: 10 }),
-          bench.storage.countJobs(filter),
+          bench.storage.jobs.listNear({ filter, limit: 10 }),
+          bench.storage.jobs.list({ filter, limit: 10 }),
+          bench.storage.jobs.count(filter),
         ]);
         expect(count, JSON.stringify(filter)).to.equal(jobs.length);
         expect(near.jobs.length, JSON.stringify(filter)).to.be.at.most(jobs.length);

@@ -39,7 +39,7 @@ export function firing(bench: Bench): void {
     for (let run = 0; run < 2; run++) await bench.storage.recurring.trigger(options.id);
     const { id: serverId } = await bench.register(queue);
     const claimed = await until(async () => {
-      await bench.storage.settle(100);
+      await bench.storage.maintenance.resolveDependencies(100);
       const jobs = await bench.claim(serverId, queue);
       return jobs.length > 0 ? jobs : undefined;
     });

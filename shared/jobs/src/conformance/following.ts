@@ -7,13 +7,13 @@ import { type Bench, newJob } from './storage-under-test.js';
 /** What else may happen to jobs that wait for others, and to those they wait for. */
 export function following(bench: Bench): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
-    (await bench.storage.findJob(id))?.state;
+    (await bench.storage.jobs.find(id))?.state;
 
   const settled = (): Promise<void> => settleAll(bench.storage);
 
   const doneJob = async (): Promise<string> => {
     const { claim } = await bench.claimOne();
-    await bench.storage.complete([{ claim, outcome: outcomeOf.done }]);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
     return claim.jobId;
   };
 
@@ -21,7 +21,7 @@ export function following(bench: Bench): void {
     const parent = await doneJob();
     const child = await bench.enqueue(bench.newQueue(), childOf([parent], 'onAny'));
     const strict = await bench.enqueue(bench.newQueue(), childOf([parent]));
-    await bench.storage.deleteJob(parent);
+    await bench.storage.control.delete(parent);
     await settled();
     expect(await stateOf(child.id)).to.equal('enqueued');
     expect(await stateOf(strict.id)).to.be.oneOf(['enqueued', 'cancelled']);
@@ -31,7 +31,7 @@ export function following(bench: Bench): void {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
     await settled();
-    await bench.storage.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
     await settled();
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
@@ -40,7 +40,7 @@ export function following(bench: Bench): void {
     const parent = await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } });
     const child = await bench.enqueue(bench.newQueue(), childOf([parent.id]));
     await settled();
-    await bench.storage.cancelJob(parent.id);
+    await bench.storage.control.cancel(parent.id);
     await settled();
     expect(await stateOf(child.id)).to.equal('cancelled');
   });
@@ -50,7 +50,7 @@ export function following(bench: Bench): void {
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId], 'onFailed'));
     await settled();
     await bench.silence(claim.serverId);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     await settled();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
@@ -58,8 +58,8 @@ export function following(bench: Bench): void {
   it('forgets its parents when an operator runs it now', async () => {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
-    await bench.storage.runJob(child.id);
-    await bench.storage.complete([{ claim, outcome: outcomeOf.failed }]);
+    await bench.storage.control.run(child.id);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await settled();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
@@ -67,9 +67,9 @@ export function following(bench: Bench): void {
   it('forgets its parents when it is sent back after its cancellation', async () => {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
-    await bench.storage.cancelJob(child.id);
-    await bench.storage.retryJob(child.id);
-    await bench.storage.complete([{ claim, outcome: outcomeOf.failed }]);
+    await bench.storage.control.cancel(child.id);
+    await bench.storage.control.retry(child.id);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await settled();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
@@ -80,10 +80,10 @@ export function following(bench: Bench): void {
     const first = await bench.enqueue(bench.newQueue(), childOf(parents));
     const second = await bench.enqueue(bench.newQueue(), childOf(parents, 'onFailed'));
     const list = async (): Promise<(readonly [string, JobState])[]> =>
-      (await bench.storage.listContinuations(claim.jobId)).map(({ id, state }) => [id, state] as const);
+      (await bench.storage.jobs.listContinuations(claim.jobId)).map(({ id, state }) => [id, state] as const);
     const inOrder = [first.id, second.id].toSorted();
     expect(await list()).to.deep.equal(inOrder.map((id) => [id, 'awaiting']));
-    await bench.storage.complete([{ claim, outcome: outcomeOf.done }]);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
     await settled();
     expect(new Map(await list())).to.deep.equal(
       new Map([
@@ -97,10 +97,10 @@ export function following(bench: Bench): void {
     const { claim } = await bench.claimOne();
     const queue = bench.newQueue();
     const children = Array.from({ length: 5 }, () => ({ ...newJob(queue), ...childOf([claim.jobId]) }));
-    await bench.storage.enqueueMany(children);
-    const first = await bench.storage.listContinuations(claim.jobId, { limit: 3 });
+    await bench.storage.enqueuer.enqueueMany(children);
+    const first = await bench.storage.jobs.listContinuations(claim.jobId, { limit: 3 });
     const after = first.at(-1)?.id ?? '';
-    const rest = await bench.storage.listContinuations(claim.jobId, { limit: 3, after });
+    const rest = await bench.storage.jobs.listContinuations(claim.jobId, { limit: 3, after });
     expect([...first, ...rest].map(({ id }) => id)).to.deep.equal(children.map(({ id }) => id).toSorted());
   });
 
@@ -109,14 +109,14 @@ export function following(bench: Bench): void {
     const queue = bench.newQueue();
     const child = await bench.enqueue(queue, childOf([claim.jobId]));
     const filter = { queue: [queue], state: ['awaiting'] } as const;
-    expect(await bench.storage.countJobs(filter)).to.deep.equal({ count: 1, exact: true });
-    const listed = await bench.storage.listJobs({ filter, limit: 10 });
+    expect(await bench.storage.jobs.count(filter)).to.deep.equal({ count: 1, exact: true });
+    const listed = await bench.storage.jobs.list({ filter, limit: 10 });
     expect(listed.map(({ id }) => id)).to.deep.equal([child.id]);
-    const queues = await bench.storage.listQueues();
+    const queues = await bench.storage.queues.list();
     expect(queues.find(({ name }) => name === queue)?.counts).to.include({ awaiting: 1 });
-    await bench.storage.complete([{ claim, outcome: outcomeOf.done }]);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
     await settled();
-    expect(await bench.storage.countJobs(filter)).to.deep.equal({ count: 0, exact: true });
+    expect(await bench.storage.jobs.count(filter)).to.deep.equal({ count: 0, exact: true });
   });
 
   it('settles at once or in parallel to the same effect', async () => {
@@ -124,16 +124,18 @@ export function following(bench: Bench): void {
     const { claim: second } = await bench.claimOne();
     const queue = bench.newQueue();
     const parents = [first.jobId, second.jobId];
-    await bench.storage.enqueueMany(
+    await bench.storage.enqueuer.enqueueMany(
       Array.from({ length: 50 }, () => ({ ...newJob(queue), ...childOf(parents) })),
     );
     await settled();
     await Promise.all(
-      [first, second].map((claim) => bench.storage.complete([{ claim, outcome: outcomeOf.done }])),
+      [first, second].map((claim) =>
+        bench.storage.completions.complete([{ claim, outcome: outcomeOf.done }]),
+      ),
     );
-    await Promise.all([1, 1, 1, 1].map((limit) => bench.storage.settle(limit)));
+    await Promise.all([1, 1, 1, 1].map((limit) => bench.storage.maintenance.resolveDependencies(limit)));
     await settled();
-    const count = await bench.storage.countJobs({ queue: [queue], state: ['enqueued'] });
+    const count = await bench.storage.jobs.count({ queue: [queue], state: ['enqueued'] });
     expect(count.count).to.equal(50);
   });
 }

@@ -5,21 +5,21 @@ import { type Bench, until } from './storage-under-test.js';
 export function holding(bench: Bench): void {
   it('keeps a job with its server as long as the claim is renewed', async () => {
     const { claim } = await bench.claimOne({}, 1_000);
-    expect(await bench.storage.renew([claim], 60_000)).to.deep.equal([]);
-    await bench.storage.rescue();
-    expect((await bench.storage.findJob(claim.jobId))?.serverId).to.equal(claim.serverId);
+    expect(await bench.storage.claims.renew([claim], 60_000)).to.deep.equal([]);
+    await bench.storage.maintenance.rescue();
+    expect((await bench.storage.jobs.find(claim.jobId))?.serverId).to.equal(claim.serverId);
   });
 
   it('names the claims that no longer hold when it is asked to renew them', async () => {
     const { claim } = await bench.claimOne();
     const stale = { ...claim, attempt: claim.attempt + 1 };
-    expect(await bench.storage.renew([claim, stale], 60_000)).to.deep.equal([stale]);
+    expect(await bench.storage.claims.renew([claim, stale], 60_000)).to.deep.equal([stale]);
   });
 
   it('gives a released job to the next server, its attempt not counted', async () => {
     const { queue, claim } = await bench.claimOne();
-    expect(await bench.storage.release([claim])).to.deep.equal([]);
-    expect(await bench.storage.findJob(claim.jobId)).to.include({
+    expect(await bench.storage.claims.release([claim])).to.deep.equal([]);
+    expect(await bench.storage.jobs.find(claim.jobId)).to.include({
       state: 'enqueued',
       attempt: 0,
       serverId: null,
@@ -40,15 +40,15 @@ export function holding(bench: Bench): void {
       const jobs = await bench.claim(other.id, queue);
       return jobs.length > 0 ? jobs : undefined;
     });
-    expect(await bench.storage.claimsOf(claim.serverId, queue)).to.deep.equal([claim]);
-    expect(await bench.storage.claimsOf(other.id, queue)).to.deep.equal([foreign?.claim]);
-    expect(await bench.storage.claimsOf(claim.serverId, bench.newQueue())).to.deep.equal([]);
+    expect(await bench.storage.claims.claimsOf(claim.serverId, queue)).to.deep.equal([claim]);
+    expect(await bench.storage.claims.claimsOf(other.id, queue)).to.deep.equal([foreign?.claim]);
+    expect(await bench.storage.claims.claimsOf(claim.serverId, bench.newQueue())).to.deep.equal([]);
   });
 
   it('does not release a job that another server holds', async () => {
     const { claim } = await bench.claimOne();
     const foreign = { ...claim, serverId: (await bench.register(claim.queue)).id };
-    expect(await bench.storage.release([foreign])).to.deep.equal([foreign]);
-    expect((await bench.storage.findJob(claim.jobId))?.state).to.equal('processing');
+    expect(await bench.storage.claims.release([foreign])).to.deep.equal([foreign]);
+    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('processing');
   });
 }

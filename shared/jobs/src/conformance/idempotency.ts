@@ -17,7 +17,7 @@ export function identifying(bench: Bench): void {
     const client = new JobClient(bench.storage);
     const job = definition();
     const first = await client.enqueue(job, { a: 1, b: 2 }, options);
-    await bench.storage.cancelJob(first.id);
+    await bench.storage.control.cancel(first.id);
     const second = await client.enqueue(job, { b: 2, a: 1 }, options);
     expect(first.created).to.equal(true);
     expect(second).to.deep.equal({ ...first, created: false });
@@ -25,7 +25,7 @@ export function identifying(bench: Bench): void {
 
   it('shows the idempotency key of a job', async () => {
     const { id } = await new JobClient(bench.storage).enqueue(definition(), {}, options);
-    expect((await bench.storage.findJob(id))?.idempotencyKey).to.equal('request 7');
+    expect((await bench.storage.jobs.find(id))?.idempotencyKey).to.equal('request 7');
   });
 
   it('keeps idempotency keys of different queues apart', async () => {
@@ -71,10 +71,10 @@ export function identifying(bench: Bench): void {
     const client = new JobClient(bench.storage);
     const job = definition();
     const first = await client.enqueue(job, { n: 1 }, options);
-    await bench.storage.cancelJob(first.id);
+    await bench.storage.control.cancel(first.id);
     const again = await client.enqueue(job, { n: 1 }, shown);
     expect(again).to.be.instanceOf(HandedOver);
-    expect((again as HandedOver).asStored()).to.deep.equal(await bench.storage.findJob(first.id));
+    expect((again as HandedOver).asStored()).to.deep.equal(await bench.storage.jobs.find(first.id));
   });
 
   it('shows a holder that came to another queue', async () => {
@@ -90,8 +90,8 @@ export function identifying(bench: Bench): void {
     const client = new JobClient(bench.storage);
     const job = definition();
     const { id } = await client.enqueue(job, {}, options);
-    await bench.storage.cancelJob(id);
-    await bench.storage.deleteJob(id);
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.delete(id);
     const orders = [{}, shown, {}].map((each) => ({ definition: job, args: {}, options: each }));
     const refusal = await client.enqueueMany(orders).catch((error: unknown) => error);
     expect(refusal).to.have.property('name', 'KeyHolderHiddenError');
@@ -117,7 +117,7 @@ export function identifying(bench: Bench): void {
     const job = definition();
     const holder = await client.enqueue(job, {}, { unique: { key: 'a' } });
     const first = await client.enqueue(job, {}, { ...options, unique: { key: 'a' } });
-    await bench.storage.cancelJob(holder.id);
+    await bench.storage.control.cancel(holder.id);
     const second = await client.enqueue(job, {}, { ...options, unique: { key: 'a' } });
     expect([first.id, second.id]).to.deep.equal([holder.id, holder.id]);
   });

@@ -17,7 +17,9 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
 /** At most so many jobs of one concurrency key run at once, and no key stands in another's way. */
 export function keying(bench: Bench): void {
   async function settled(): Promise<void> {
-    await until(async () => ((await bench.storage.settle(100)) === 0 ? true : undefined));
+    await until(async () =>
+      (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+    );
   }
 
   /** Claims what can be claimed once everything has settled. */
@@ -28,7 +30,7 @@ export function keying(bench: Bench): void {
 
   async function queueWith(jobs: (queue: string) => NewJob[]): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
-    await bench.storage.enqueueMany(jobs(queue));
+    await bench.storage.enqueuer.enqueueMany(jobs(queue));
     const { id } = await bench.register(queue);
     return { queue, serverId: id };
   }
@@ -48,7 +50,7 @@ export function keying(bench: Bench): void {
   it('says of a job that its key holds back that it is not ready yet', async () => {
     const { queue } = await queueWith((name) => five(name, 'a', 2));
     await settled();
-    const jobs = await bench.storage.listJobs({ filter: { queue: [queue] }, limit: 10 });
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
     expect(jobs.map(({ state }) => state)).to.deep.equal(Array.from({ length: 5 }, () => 'enqueued'));
     expect(jobs.filter(({ readyAt }) => readyAt !== null)).to.have.length(2);
   });
@@ -78,7 +80,9 @@ export function keying(bench: Bench): void {
     const [first] = await bench.claim(serverId, queue, 1);
     const [second] = await bench.claim(serverId, queue, 1);
     for (const { claim } of [first, second].filter((job) => job !== undefined))
-      await bench.storage.complete([{ claim, outcome: { kind: 'done', result: 'null' }, linked: true }]);
+      await bench.storage.completions.complete([
+        { claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+      ]);
     await settled();
     expect(keysOf(await bench.claim(serverId, queue, 1))).to.deep.equal(['small']);
   });
@@ -94,7 +98,8 @@ export function keying(bench: Bench): void {
     it(`lets the next job of a key in when the outcome of one is ${outcome.kind}`, async () => {
       const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
       const [first] = await claimAll(serverId, queue);
-      if (first !== undefined) await bench.storage.complete([{ claim: first.claim, outcome, linked: true }]);
+      if (first !== undefined)
+        await bench.storage.completions.complete([{ claim: first.claim, outcome, linked: true }]);
       const next = await claimAll(serverId, queue);
       expect(next.map(({ claim }) => claim.jobId))
         .to.have.length(1)
@@ -105,12 +110,12 @@ export function keying(bench: Bench): void {
   it('shows a job that is held back as enqueued', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
     await claimAll(serverId, queue);
-    const listed = await bench.storage.listJobs({
+    const listed = await bench.storage.jobs.list({
       filter: { queue: [queue], state: ['enqueued'] },
       limit: 10,
     });
-    const found = await bench.storage.findJob(listed[0]?.id ?? '');
-    const counts = (await bench.storage.listQueues()).find(({ name }) => name === queue)?.counts;
+    const found = await bench.storage.jobs.find(listed[0]?.id ?? '');
+    const counts = (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
     expect(listed).to.have.length(4);
     expect(found?.state).to.equal('enqueued');
     expect(counts).to.include({ enqueued: 4, processing: 1 });
@@ -125,7 +130,7 @@ export function keying(bench: Bench): void {
     for (let place = 0; place < 3; place++) {
       const job = await until(async () => (await claimAll(serverId, queue))[0]);
       order.push(job.claim.jobId);
-      await bench.storage.complete([
+      await bench.storage.completions.complete([
         { claim: job.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
       ]);
     }
@@ -136,9 +141,9 @@ export function keying(bench: Bench): void {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const second = await bench.enqueue(queue, keyed(queue, 'a', 1));
     await settled();
-    const listed = await bench.storage.listJobs({ filter: { queue: [queue] }, limit: 10 });
+    const listed = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
     const ready = listed.find(({ id }) => id !== second.id);
-    await bench.storage.cancelJob(ready?.id ?? '');
+    await bench.storage.control.cancel(ready?.id ?? '');
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([second.id]);
   });
 
@@ -146,12 +151,12 @@ export function keying(bench: Bench): void {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const [running] = await claimAll(serverId, queue);
     const { id } = await bench.enqueue(queue, keyed(queue, 'a', 1));
-    expect(await bench.storage.cancelJob(id)).to.include({ outcome: 'ok', changed: true });
-    expect((await bench.storage.findJob(id))?.state).to.equal('cancelled');
-    await bench.storage.retryJob(id);
+    expect(await bench.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
+    expect((await bench.storage.jobs.find(id))?.state).to.equal('cancelled');
+    await bench.storage.control.retry(id);
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
     if (running !== undefined)
-      await bench.storage.complete([
+      await bench.storage.completions.complete([
         { claim: running.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
       ]);
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([id]);
@@ -162,10 +167,10 @@ export function keying(bench: Bench): void {
     await claimAll(serverId, queue);
     await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 1 } });
     const { id } = await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 60_000 } });
-    await bench.storage.runJob(id);
+    await bench.storage.control.run(id);
     await until(async () => {
-      await bench.storage.promoteDue(100);
-      const counts = (await bench.storage.listQueues()).find(({ name }) => name === queue)?.counts;
+      await bench.storage.maintenance.promoteDue(100);
+      const counts = (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
       return counts?.enqueued === 2 ? true : undefined;
     });
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
@@ -174,10 +179,10 @@ export function keying(bench: Bench): void {
   it('keeps the place of a job that is given back, and of one whose server died', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
     const [first] = await claimAll(serverId, queue);
-    if (first !== undefined) await bench.storage.release([first.claim]);
+    if (first !== undefined) await bench.storage.claims.release([first.claim]);
     const again = await claimAll(serverId, queue);
     await bench.silence(serverId);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     const { id } = await bench.register(queue);
     const once = await claimAll(id, queue);
     expect([again, once].map((jobs) => jobs.map(({ claim }) => claim.jobId))).to.deep.equal([
@@ -191,7 +196,7 @@ export function keying(bench: Bench): void {
     await claimAll(serverId, queue);
     const { id: next } = await bench.enqueue(queue, keyed(queue, 'a', 1));
     await bench.silence(serverId);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     const { id } = await bench.register(queue);
     expect((await claimAll(id, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([next]);
   });
@@ -205,11 +210,13 @@ export function keying(bench: Bench): void {
       ...keyed(queue, 'a', 1),
       after: { parents: [parent.claim.jobId], when: 'onDone' },
     });
-    await bench.storage.complete([{ claim: parent.claim, outcome: { kind: 'done', result: 'null' } }]);
+    await bench.storage.completions.complete([
+      { claim: parent.claim, outcome: { kind: 'done', result: 'null' } },
+    ]);
     await settled();
-    expect((await bench.storage.findJob(child.id))?.state).to.equal('enqueued');
+    expect((await bench.storage.jobs.find(child.id))?.state).to.equal('enqueued');
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
-    await bench.storage.complete([
+    await bench.storage.completions.complete([
       { claim: first.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
     ]);
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
@@ -221,7 +228,7 @@ export function keying(bench: Bench): void {
     const running = new Map<string, number>();
     let [most, ended] = [0, 0];
     const handler = handleJob(work, async ({ job }) => {
-      const key = (await bench.storage.findJob(job.id))?.tags[0] ?? '';
+      const key = (await bench.storage.jobs.find(job.id))?.tags[0] ?? '';
       running.set(key, (running.get(key) ?? 0) + 1);
       most = Math.max(most, running.get(key) ?? 0);
       await new Promise((resolve) => setTimeout(resolve, 1));

@@ -15,14 +15,14 @@ export function limiting(bench: Bench): void {
   /** A queue with these limits, this many ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
-    await bench.storage.limitQueue(queue, limits);
-    await bench.storage.enqueueMany(Array.from({ length: jobs }, () => newJob(queue)));
+    await bench.storage.queues.limit(queue, limits);
+    await bench.storage.enqueuer.enqueueMany(Array.from({ length: jobs }, () => newJob(queue)));
     const { id } = await bench.register(queue);
     return { queue, serverId: id };
   }
 
   async function limitsOf(queue: string): Promise<Partial<Queue>> {
-    const found = (await bench.storage.listQueues()).find(({ name }) => name === queue);
+    const found = (await bench.storage.queues.list()).find(({ name }) => name === queue);
     return { concurrencyLimit: found?.concurrencyLimit ?? null, rateLimit: found?.rateLimit ?? null };
   }
 
@@ -36,7 +36,7 @@ export function limiting(bench: Bench): void {
 
   it('changes one limit and leaves the other', async () => {
     const { queue } = await limited({ concurrencyLimit: 7, rateLimit: { jobs: 5, periodMs: 100 } }, 0);
-    await bench.storage.limitQueue(queue, { rateLimit: null });
+    await bench.storage.queues.limit(queue, { rateLimit: null });
     expect(await limitsOf(queue)).to.deep.equal({ concurrencyLimit: 7, rateLimit: null });
   });
 
@@ -49,7 +49,7 @@ export function limiting(bench: Bench): void {
   ] satisfies QueueLimits[]) {
     it(`refuses ${JSON.stringify(limits)}`, async () => {
       const refused = await Promise.resolve()
-        .then(() => bench.storage.limitQueue(bench.newQueue(), limits))
+        .then(() => bench.storage.queues.limit(bench.newQueue(), limits))
         .catch((reason: unknown) => reason);
       expect(refused).to.be.instanceOf(RangeError);
     });
@@ -74,7 +74,8 @@ export function limiting(bench: Bench): void {
     it(`has room again after a job's outcome was ${outcome.kind}`, async () => {
       const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
       const [claimed] = await bench.claim(serverId, queue);
-      if (claimed !== undefined) await bench.storage.complete([{ claim: claimed.claim, outcome }]);
+      if (claimed !== undefined)
+        await bench.storage.completions.complete([{ claim: claimed.claim, outcome }]);
       expect(await bench.claim(serverId, queue)).to.have.length(1);
     });
   }
@@ -82,10 +83,10 @@ export function limiting(bench: Bench): void {
   it('has room again after a job was given back, and after its server died', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
     const [claimed] = await bench.claim(serverId, queue);
-    if (claimed !== undefined) await bench.storage.release([claimed.claim]);
+    if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
     expect(await bench.claim(serverId, queue)).to.have.length(1);
     await bench.silence(serverId);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue)).to.have.length(1);
   });
@@ -93,7 +94,7 @@ export function limiting(bench: Bench): void {
   it('gives nothing from a paused queue with limits', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 3);
     await bench.claim(serverId, queue, 1);
-    await bench.storage.pauseQueue(queue);
+    await bench.storage.queues.pause(queue);
     expect(await bench.claim(serverId, queue)).to.deep.equal([]);
   });
 
@@ -103,14 +104,14 @@ export function limiting(bench: Bench): void {
       10,
     );
     await bench.claim(serverId, queue);
-    await bench.storage.limitQueue(queue, { concurrencyLimit: null, rateLimit: null });
+    await bench.storage.queues.limit(queue, { concurrencyLimit: null, rateLimit: null });
     expect(await bench.claim(serverId, queue)).to.have.length(9);
   });
 
   it('limits a queue that many have claimed from before', async () => {
     const { queue, serverId } = await limited({}, 10);
     await bench.claim(serverId, queue, 2);
-    await bench.storage.limitQueue(queue, { concurrencyLimit: 3 });
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
     const counts = [await bench.claim(serverId, queue), await bench.claim(serverId, queue)].map(
       ({ length }) => length,
     );
@@ -135,7 +136,7 @@ export function limiting(bench: Bench): void {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000, burst: 2 } }, 1);
     for (let round = 0; round < 2; round++) {
       const [claimed] = await bench.claim(serverId, queue);
-      if (claimed !== undefined) await bench.storage.release([claimed.claim]);
+      if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
     }
     expect(await bench.claim(serverId, queue)).to.deep.equal([]);
   });
@@ -150,7 +151,7 @@ export function limiting(bench: Bench): void {
   it('never runs more jobs at once than the limit, over many servers, and comes to an end', async () => {
     const queue = bench.newQueue();
     const work = defineJob({ name: 'work', queue });
-    await bench.storage.limitQueue(queue, { concurrencyLimit: 3 });
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
     let [running, most, ended] = [0, 0, 0];
     const handler = handleJob(work, async () => {
       most = Math.max(most, ++running);
@@ -177,7 +178,7 @@ export function limiting(bench: Bench): void {
   it('starts the next job when its token comes, not at some later look', async () => {
     const queue = bench.newQueue();
     const work = defineJob({ name: 'work', queue });
-    await bench.storage.limitQueue(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
+    await bench.storage.queues.limit(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
     const starts: number[] = [];
     const server = new JobServer({
       storage: bench.storage,

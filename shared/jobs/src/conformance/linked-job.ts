@@ -23,5 +23,5 @@ export function childOf(
 /** Settles whatever there is to settle. */
 export async function settleAll(storage: JobStorage): Promise<void> {
   let quiet = 0;
-  while (quiet < 3) quiet = (await storage.settle(100)) === 0 ? quiet + 1 : 0;
+  while (quiet < 3) quiet = (await storage.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;
 }

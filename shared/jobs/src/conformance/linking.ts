@@ -18,7 +18,7 @@ const outcomes: readonly Outcome[] = [
 /** What only some jobs carry goes with them wherever they go. */
 export function linking(bench: Bench): void {
   const tagsOf = async (id: string): Promise<string[] | undefined> =>
-    (await bench.storage.findJob(id))?.tags.toSorted();
+    (await bench.storage.jobs.find(id))?.tags.toSorted();
 
   it('hands over what a job carries with its claim', async () => {
     const queue = bench.newQueue();
@@ -46,7 +46,7 @@ export function linking(bench: Bench): void {
       it(`keeps what a job carries when its outcome is ${outcome.kind}, ${linked ? 'told' : 'not told'} that it is linked`, async () => {
         const { claim } = await bench.claimOne({ meta });
         const plain = await bench.claimOne();
-        const stale = await bench.storage.complete([
+        const stale = await bench.storage.completions.complete([
           { claim, outcome, linked },
           { claim: plain.claim, outcome },
         ]);
@@ -61,7 +61,7 @@ export function linking(bench: Bench): void {
     const { id } = await bench.enqueue(queue, { meta, due: { inMs: 1 } });
     const server = await bench.register(queue);
     const claimed = await until(async () => {
-      await bench.storage.promoteDue(100);
+      await bench.storage.maintenance.promoteDue(100);
       return (await bench.claim(server.id, queue))[0];
     });
     expect(claimed).to.deep.include({ meta });
@@ -70,22 +70,26 @@ export function linking(bench: Bench): void {
 
   it('keeps what a job carries when it is cancelled and sent back', async () => {
     const { id } = await bench.enqueue(bench.newQueue(), { meta });
-    await bench.storage.cancelJob(id);
-    await bench.storage.retryJob(id);
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.retry(id);
     expect(await tagsOf(id)).to.deep.equal(['mail', 'night']);
   });
 
   it('keeps what a job carries when its server dies', async () => {
     const { claim } = await bench.claimOne({ meta });
     await bench.silence(claim.serverId);
-    await bench.storage.rescue();
+    await bench.storage.maintenance.rescue();
     expect(await tagsOf(claim.jobId)).to.deep.equal(['mail', 'night']);
   });
 
   it('settles every move sooner or later, and then has nothing left to settle', async () => {
     const { claim } = await bench.claimOne({ meta });
-    await bench.storage.complete([{ claim, outcome: { kind: 'done', result: 'null' }, linked: true }]);
-    await until(async () => ((await bench.storage.settle(100)) === 0 ? true : undefined));
-    expect((await bench.storage.findJob(claim.jobId))?.state).to.equal('done');
+    await bench.storage.completions.complete([
+      { claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+    ]);
+    await until(async () =>
+      (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+    );
+    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('done');
   });
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { before, it } from 'mocha';
 import { newId } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
-import type { JobListQuery } from '../storage/storage.js';
+import type { JobListQuery } from '../storage/job-reader.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 /** Lists of the jobs of more queues than are asked for a page each. */
@@ -16,10 +16,10 @@ export function readingManyQueues(bench: Bench): void {
     name: index % 10 === 0 ? 'tenth' : 'other',
   }));
   const ids = jobs.map(({ id }) => id);
-  before(() => bench.storage.enqueueMany(jobs));
+  before(() => bench.storage.enqueuer.enqueueMany(jobs));
   const filter = { queue: queues, state: ['enqueued'] } as const;
   const list = async (query: Omit<JobListQuery, 'limit'>): Promise<string[]> =>
-    (await bench.storage.listJobs({ filter, limit: 8, ...query })).map(({ id }) => id);
+    (await bench.storage.jobs.list({ filter, limit: 8, ...query })).map(({ id }) => id);
 
   it('lists the newest jobs, and the oldest', async () => {
     expect(await list({})).to.deep.equal(ids.slice(-8).toReversed());
@@ -28,9 +28,9 @@ export function readingManyQueues(bench: Bench): void {
 
   it('lists the newest jobs, and the oldest, of several pages', async () => {
     const page = { filter, offset: 5, limit: 60 };
-    const newest = await bench.storage.listJobs(page);
+    const newest = await bench.storage.jobs.list(page);
     expect(newest.map(({ id }) => id)).to.deep.equal(ids.slice(25, 85).toReversed());
-    const oldest = await bench.storage.listJobs({ ...page, order: 'oldest' });
+    const oldest = await bench.storage.jobs.list({ ...page, order: 'oldest' });
     expect(oldest.map(({ id }) => id)).to.deep.equal(ids.slice(5, 65));
   });
 
@@ -43,12 +43,12 @@ export function readingManyQueues(bench: Bench): void {
     const tenth = [80, 70, 60, 50, 40, 30, 20, 10].map((place) => ids[place]);
     expect(await list({ filter: { ...filter, name: ['tenth'] } })).to.deep.equal(tenth);
     expect(await list({ filter: { ...filter, q: 'tenth' } })).to.deep.equal(tenth);
-    expect(await bench.storage.countJobs({ ...filter, name: ['tenth'] })).to.include({ count: 9 });
-    expect(await bench.storage.countJobs({ ...filter, q: 'tenth' })).to.include({ count: 9 });
+    expect(await bench.storage.jobs.count({ ...filter, name: ['tenth'] })).to.include({ count: 9 });
+    expect(await bench.storage.jobs.count({ ...filter, q: 'tenth' })).to.include({ count: 9 });
   });
 
   it('counts those that are newer than a time', async () => {
     const createdAfter = new Date(start + 30);
-    expect(await bench.storage.countJobs({ ...filter, createdAfter })).to.include({ count: 60 });
+    expect(await bench.storage.jobs.count({ ...filter, createdAfter })).to.include({ count: 60 });
   });
 }

@@ -20,7 +20,7 @@ const named = (queues: number): string[] =>
 export function measuring(bench: Bench): void {
   const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
     const { claim } = await bench.claimOne(job);
-    await bench.storage.complete([{ claim, outcome }]);
+    await bench.storage.completions.complete([{ claim, outcome }]);
     return claim.jobId;
   };
   const groupsOf = async (name: string, sinceMs = hourMs): Promise<ErrorGroup[]> => {
@@ -85,9 +85,9 @@ export function measuring(bench: Bench): void {
     await end({ queue }, { kind: 'done', result: 'null' });
     await end({ queue }, failure('No'));
     const id = await end({ queue }, failure('No'));
-    await bench.storage.maintain();
+    await bench.storage.maintenance.maintain();
     await end({ queue }, { kind: 'done', result: 'null' });
-    await bench.storage.retryJob(id);
+    await bench.storage.control.retry(id);
     const buckets = await throughput();
     expect([sum(buckets, 'done'), sum(buckets, 'failed')]).to.deep.equal([2, 2]);
     expect(buckets.length).to.be.within(60, 62);
@@ -114,7 +114,7 @@ export function measuring(bench: Bench): void {
     const queues = [failing, idle, busy, 'nowhere', busy];
     for (const queue of [busy, busy, failing]) await end({ queue }, { kind: 'done', result: 'null' });
     await end({ queue: failing }, failure('No'));
-    await bench.storage.maintain();
+    await bench.storage.maintenance.maintain();
     await end({ queue: busy }, { kind: 'done', result: 'null' });
     await bench.enqueue(idle);
     const ended = await bench.storage.statistics.throughputByQueue({
@@ -171,9 +171,9 @@ export function measuring(bench: Bench): void {
   it('finds one queue by its name', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue);
-    const found = await bench.storage.findQueue(queue);
-    expect(found).to.deep.equal((await bench.storage.listQueues()).find(({ name }) => name === queue));
+    const found = await bench.storage.queues.find(queue);
+    expect(found).to.deep.equal((await bench.storage.queues.list()).find(({ name }) => name === queue));
     expect(found?.counts.enqueued).to.equal(1);
-    expect(await bench.storage.findQueue('nowhere')).to.equal(null);
+    expect(await bench.storage.queues.find('nowhere')).to.equal(null);
   });
 }

@@ -5,7 +5,8 @@ import { DuplicateJobError } from '../job/errors.js';
 import type { Claim, Outcome } from '../job/job.js';
 import { uniqueKey } from '../job/uniqueness.js';
 import type { ControlResult } from '../storage/job-control.js';
-import type { JobStorage, ServerRegistration } from '../storage/storage.js';
+import type { ServerRegistration } from '../storage/servers.js';
+import type { JobStorage } from '../storage/storage.js';
 import { concurrencyLimit, Model, type ModelOrder, type ModelResult } from './model.js';
 import { expectSame } from './model-comparison.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
@@ -51,7 +52,7 @@ const enqueue =
       keys: unique === null ? null : [uniqueKey(plain.name, unique)],
       meta: concurrencyKey === null ? null : { concurrencyKey, concurrencyLimit },
     };
-    const answer = await storage.enqueue(job).then(
+    const answer = await storage.enqueuer.enqueue(job).then(
       ({ holders }) => holders.get(job.id) ?? job.id,
       (failure: unknown) => {
         if (failure instanceof DuplicateJobError) return 'rejected';
@@ -70,8 +71,8 @@ const claim =
     const ready = model.ready();
     // A storage may overlook a job that has just become ready for a moment, but not for long.
     const jobs = await until(async () => {
-      await storage.settle(100);
-      const found = await storage.claim({ serverId: server.id, queue, limit, leaseMs: hour });
+      await storage.maintenance.resolveDependencies(100);
+      const found = await storage.claims.claim({ serverId: server.id, queue, limit, leaseMs: hour });
       return found.length > 0 || ready === 0 ? found : undefined;
     });
     expect(jobs.length).to.be.at.most(Math.min(limit, ready));
@@ -95,7 +96,7 @@ const withClaim =
     if (drawn === undefined) return;
     const held = model.holds(drawn);
     const stale = await write(storage, drawn);
-    await storage.maintain(); // which may have to carry out a cancellation that came too late for the attempt
+    await storage.maintenance.maintain(); // which may have to carry out a cancellation that came too late for the attempt
     if (held) change(model, drawn);
     // A claim whose outcome was written once may be reported as written: its answer could have been lost.
     if (held) expect(stale).to.deep.equal([]);
@@ -121,7 +122,7 @@ const dieAndRescue =
     const server = pick(servers, serverIndex);
     if (server === undefined) return;
     await bench.silence(server.id);
-    const { deadServers } = await storage.rescue();
+    const { deadServers } = await storage.maintenance.rescue();
     for (const dead of deadServers) model.serverDied(dead);
     // Some storages cannot silence one server without the others.
     for (const [place, { id }] of [...servers.entries()].toReversed())
@@ -132,7 +133,7 @@ const dieAndRescue =
 const setPaused =
   (paused: boolean): Step =>
   async (model, { storage, queue }) => {
-    await (paused ? storage.pauseQueue(queue) : storage.resumeQueue(queue));
+    await (paused ? storage.queues.pause(queue) : storage.queues.resume(queue));
     model.paused = paused;
   };
 
@@ -180,7 +181,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       ({ claim: drawn, outcome, linked }) =>
         withClaim(
           drawn,
-          (storage, held) => storage.complete([{ claim: held, outcome, linked }]),
+          (storage, held) => storage.completions.complete([{ claim: held, outcome, linked }]),
           (model, held) => model.complete(held, outcome),
         ),
     ),
@@ -190,7 +191,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: named(index, 'release', (drawn) =>
       withClaim(
         drawn,
-        (storage, held) => storage.release([held]),
+        (storage, held) => storage.claims.release([held]),
         (model, held) => model.release(held),
       ),
     ),
@@ -200,7 +201,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: named(index, 'renew', (drawn) =>
       withClaim(
         drawn,
-        (storage, held) => storage.renew([held], hour),
+        (storage, held) => storage.claims.renew([held], hour),
         () => undefined,
       ),
     ),
@@ -210,7 +211,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: named(index, verb, (drawn) =>
       control(
         drawn,
-        (storage, id) => storage[`${verb}Job`](id),
+        (storage, id) => storage.control[verb](id),
         (model, id) => model[verb](id),
       ),
     ),

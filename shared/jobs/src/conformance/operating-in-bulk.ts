@@ -14,13 +14,13 @@ import { type Bench, newJob, until } from './storage-under-test.js';
 export function operatingInBulk(bench: Bench): void {
   const bulk = new BulkBench(bench);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
-    (await bench.storage.findJob(id))?.state;
+    (await bench.storage.jobs.find(id))?.state;
   /** One job in each state, by state. */
   const oneInEach = async (queue: string): Promise<Map<JobState, string>> => {
     const ids = new Map<JobState, string>();
     for (const state of ['done', 'failed', 'cancelled'] as const) {
       const { claim } = await bench.claimOne({ queue, maxAttempts: 1 });
-      await bench.storage.complete([{ claim, outcome: outcomeOf[state] }]);
+      await bench.storage.completions.complete([{ claim, outcome: outcomeOf[state] }]);
       ids.set(state, claim.jobId);
     }
     ids.set('processing', (await bench.claimOne({ queue })).claim.jobId);
@@ -128,16 +128,16 @@ export function operatingInBulk(bench: Bench): void {
     const queue = bench.newQueue();
     const batchId = newId();
     const jobs = Array.from({ length: 3 }, () => ({ ...newJob(queue), meta: { batchId } }));
-    await bench.storage.enqueueBatch({ id: batchId, name: null, jobs, followUp: null });
+    await bench.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs, followUp: null });
     const child = await bench.enqueue(bench.newQueue(), childOf([batchId], 'onAny'));
     await settleAll(bench.storage);
     await bulk.carryOut({ action: 'cancel', filter: { batchId: [batchId] } });
     await settleAll(bench.storage);
-    expect(await bench.storage.findBatch(batchId)).to.include({ cancelled: 3, progress: 100 });
+    expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 3, progress: 100 });
     expect(await stateOf(child.id)).to.equal('enqueued');
     await bulk.carryOut({ action: 'retry', filter: { batchId: [batchId] } });
     await settleAll(bench.storage);
-    expect(await bench.storage.findBatch(batchId)).to.include({ cancelled: 0, finishedAt: null });
+    expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 0, finishedAt: null });
   });
 
   it('lets jobs of a concurrency key in one by one when it sends them back', async () => {
@@ -148,15 +148,15 @@ export function operatingInBulk(bench: Bench): void {
     await settleAll(bench.storage);
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue)).to.have.length(1);
-    expect(await bench.storage.countJobs({ queue: [queue], state: ['enqueued'] })).to.include({ count: 2 });
+    expect(await bench.storage.jobs.count({ queue: [queue], state: ['enqueued'] })).to.include({ count: 2 });
   });
 
   it('allows a job that it sends back one more attempt, and keeps the ones before', async () => {
     const { queue, claim } = await bench.claimOne({ maxAttempts: 1 });
-    await bench.storage.complete([{ claim, outcome: outcomeOf.failed }]);
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await bulk.carryOut({ action: 'retry', filter: { queue: [queue], state: ['failed'] } });
-    expect(await bench.storage.findJob(claim.jobId)).to.include({ state: 'enqueued', maxAttempts: 2 });
-    expect((await bench.storage.listAttempts(claim.jobId)).map(({ outcome }) => outcome)).to.deep.equal([
+    expect(await bench.storage.jobs.find(claim.jobId)).to.include({ state: 'enqueued', maxAttempts: 2 });
+    expect((await bench.storage.jobs.listAttempts(claim.jobId)).map(({ outcome }) => outcome)).to.deep.equal([
       'failed',
     ]);
   });
@@ -167,7 +167,7 @@ export function operatingInBulk(bench: Bench): void {
     await bulk.fill(queue, 20, { due: { inMs: 60_000 } });
     await bulk.carryOut({ action: 'run', filter: { queue: [queue] } });
     await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
-    const counts = async () => (await bench.storage.listQueues()).find(({ name }) => name === queue)?.counts;
+    const counts = async () => (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
     expect(await counts()).to.include({ enqueued: 0, scheduled: 0, cancelled: 50 });
     await bulk.carryOut({ action: 'delete', filter: { queue: [queue] } });
     expect(await counts()).to.include({ cancelled: 0 });

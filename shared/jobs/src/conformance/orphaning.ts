@@ -6,10 +6,10 @@ import type { Bench } from './storage-under-test.js';
 /** What waits for a server that is not there. */
 export function orphaning(bench: Bench): void {
   const orphansOf = async (queue: string): Promise<Orphan[]> =>
-    (await bench.storage.listOrphans()).filter((orphan) => orphan.queue === queue);
+    (await bench.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);
 
   const serve = async (queue: string, jobNames?: string[]): Promise<() => Promise<void>> => {
-    const server = await bench.storage.registerServer({
+    const server = await bench.storage.servers.register({
       host: 'conformance',
       pid: 1,
       concurrency: 1,
@@ -52,7 +52,7 @@ export function orphaning(bench: Bench): void {
   it('lists what a server has handlers for', async () => {
     const queue = bench.newQueue();
     const leave = await serve(queue, ['one', 'two']);
-    const servers = await bench.storage.listServers();
+    const servers = await bench.storage.servers.list();
     expect(servers.find(({ queues }) => queues.includes(queue))?.jobNames).to.deep.equal(['one', 'two']);
     await leave();
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { JobPage, JobPageQuery } from '../storage/storage.js';
+import type { JobPage, JobPageQuery } from '../storage/job-reader.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 const kilobyte = 1_024;
@@ -14,12 +14,12 @@ export function paging(bench: Bench): void {
       ...newJob(queue),
       args: JSON.stringify({ index, text: 'x'.repeat(bytes) }),
     }));
-    await bench.storage.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueueMany(jobs);
     return { queue, ids: jobs.map(({ id }) => id).toSorted() };
   }
 
   const page = (queue: string, query: Partial<JobPageQuery> = {}): Promise<JobPage> =>
-    bench.storage.listJobPage({
+    bench.storage.jobs.listPage({
       filter: { queue: [queue] },
       order: 'oldest',
       limit: 100,
@@ -36,7 +36,7 @@ export function paging(bench: Bench): void {
       const { jobs, cut } = await page(queue);
       expect([jobs.map(({ id }) => id), cut]).to.deep.equal([ids, false]);
       expect(jobs).to.deep.equal(
-        await bench.storage.listJobs({ filter: { queue: [queue] }, order: 'oldest', limit: 100 }),
+        await bench.storage.jobs.list({ filter: { queue: [queue] }, order: 'oldest', limit: 100 }),
       );
     });
 
@@ -65,7 +65,7 @@ export function paging(bench: Bench): void {
   it('has results that are large', async () => {
     const { claim } = await bench.claimOne();
     const result = JSON.stringify('y'.repeat(100 * kilobyte));
-    await bench.storage.complete([{ claim, outcome: { kind: 'done', result } }]);
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result } }]);
     const { jobs } = await page(claim.queue);
     expect(jobs.map((job) => job.result)).to.deep.equal([JSON.parse(result)]);
   });

@@ -54,7 +54,7 @@ export class RecurringBench {
   async finish(queue: string): Promise<void> {
     const { id } = await this.#bench.register(queue);
     const claimed = await this.#bench.claim(id, queue);
-    await this.#bench.storage.complete(
+    await this.#bench.storage.completions.complete(
       claimed.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
     );
   }

@@ -177,7 +177,7 @@ export function keepingRecurring(bench: Bench): void {
     });
     const triggered = await storage.recurring.trigger(id);
     const { jobIds } = await recurring.fire(id);
-    const given = [triggered?.id ?? '', ...jobIds].map(async (jobId) => storage.findDocuments(jobId));
+    const given = [triggered?.id ?? '', ...jobIds].map(async (jobId) => storage.jobs.findDocuments(jobId));
     const texts = (await Promise.all(given)).map((documents) => documents?.args);
     expect(texts.length).to.be.above(1);
     for (const text of [...texts, await storage.recurring.findArgs(id)]) expect(text).to.include(digits);

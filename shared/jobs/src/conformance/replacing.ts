@@ -15,7 +15,7 @@ export function replacing(bench: Bench): void {
     client().enqueue(job, args, { ...options, unique: { key: 'a', onConflict: 'replace' } });
 
   const find = async ({ id }: { id: string }): Promise<Job> =>
-    (await bench.storage.findJob(id)) ?? expect.fail('The job is gone');
+    (await bench.storage.jobs.find(id)) ?? expect.fail('The job is gone');
 
   const soon = { delayMs: 60_000 };
   const changes: readonly [title: string, first: EnqueueOptions, then: EnqueueOptions][] = [
@@ -41,7 +41,7 @@ export function replacing(bench: Bench): void {
       expect(replaced).to.deep.include({ args: { n: 2 }, tags: ['new'], priority: 2, maxAttempts: 3 });
       expect(replaced.createdAt).to.deep.equal(created.createdAt);
       expect(replaced.state).to.equal(then.delayMs === undefined ? 'enqueued' : 'scheduled');
-      const counts = (await bench.storage.listQueues()).find(({ name }) => name === job.queue)?.counts;
+      const counts = (await bench.storage.queues.list()).find(({ name }) => name === job.queue)?.counts;
       expect(counts).to.include({ enqueued: 0, scheduled: 0, [replaced.state]: 1 });
     });
   }
@@ -52,7 +52,7 @@ export function replacing(bench: Bench): void {
     await replace(job, { n: 2 }, { concurrency: { key: 'x', limit: 1 } });
     const { id } = await bench.register(job.queue);
     const claimed = await until(async () => {
-      await bench.storage.settle(10);
+      await bench.storage.maintenance.resolveDependencies(10);
       return (await bench.claim(id, job.queue))[0];
     });
     expect(claimed).to.deep.include({ args: { n: 2 } });
@@ -64,11 +64,11 @@ export function replacing(bench: Bench): void {
     const concurrency = { key: 'x', limit: 1 };
     await replace(job, {}, { concurrency });
     const next = await client().enqueue(job, {}, { concurrency });
-    await bench.storage.settle(10);
+    await bench.storage.maintenance.resolveDependencies(10);
     await replace(job, {}, soon);
     const { id } = await bench.register(job.queue);
     const claimed = await until(async () => {
-      await bench.storage.settle(10);
+      await bench.storage.maintenance.resolveDependencies(10);
       return (await bench.claim(id, job.queue))[0];
     });
     expect(claimed.claim.jobId).to.equal(next.id);
@@ -99,7 +99,7 @@ export function replacing(bench: Bench): void {
     const [first] = await bench.claim(id, job.queue);
     if (first === undefined) throw new Error('The job could not be claimed');
     const error = { name: 'Error', message: 'no', stack: null };
-    await bench.storage.complete([
+    await bench.storage.completions.complete([
       { claim: first.claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
     ]);
     await replace(job, { n: 2 }, { maxAttempts: 1 });
@@ -109,7 +109,7 @@ export function replacing(bench: Bench): void {
       attempt: 1,
       maxAttempts: 2,
     });
-    expect(await bench.storage.listAttempts(standing.id)).to.have.length(1);
+    expect(await bench.storage.jobs.listAttempts(standing.id)).to.have.length(1);
   });
 
   it('lets a replaced job keep its batch, which ends with it', async () => {
@@ -120,12 +120,12 @@ export function replacing(bench: Bench): void {
     await replace(job, { n: 2 });
     const { id } = await bench.register(job.queue);
     const claimed = await until(async () => (await bench.claim(id, job.queue))[0]);
-    await bench.storage.complete([
+    await bench.storage.completions.complete([
       { claim: claimed.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
     ]);
     await until(async () => {
-      await bench.storage.settle(10);
-      return (await bench.storage.findBatch(batch.id))?.finishedAt ?? undefined;
+      await bench.storage.maintenance.resolveDependencies(10);
+      return (await bench.storage.batches.find(batch.id))?.finishedAt ?? undefined;
     });
   });
 
@@ -148,7 +148,7 @@ export function replacing(bench: Bench): void {
       const [answer, claimed] = await Promise.all([replace(job, { n }), bench.claim(id, job.queue)]);
       for (const { claim, args } of claimed) {
         started.set(claim.jobId, args);
-        await bench.storage.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+        await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
       }
       // Either it waits with this content, or it was taken with this content, or with an earlier one while it ran.
       const { args, state } = await find(answer);

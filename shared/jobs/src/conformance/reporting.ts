@@ -28,11 +28,11 @@ const linesFor = (claim: Claim, ...lines: number[]): JobReport => ({
 export function reporting(bench: Bench): void {
   const messagesOf = async (
     id: string,
-    query?: Parameters<typeof bench.storage.listLogs>[1],
-  ): Promise<string[]> => (await bench.storage.listLogs(id, query)).map(({ message }) => message);
+    query?: Parameters<typeof bench.storage.reports.listLogs>[1],
+  ): Promise<string[]> => (await bench.storage.reports.listLogs(id, query)).map(({ message }) => message);
 
   async function progressOf(id: string): Promise<Job['progress'] | undefined> {
-    return (await bench.storage.findJob(id))?.progress;
+    return (await bench.storage.jobs.find(id))?.progress;
   }
 
   /** Runs one job to its end. */
@@ -52,10 +52,10 @@ export function reporting(bench: Bench): void {
   it('keeps the lines of a log in their order, with attempt, time, level and fields', async () => {
     const { claim } = await bench.claimOne();
     const first = lineOf(1, '{"order":7}');
-    expect(await bench.storage.report([{ claim, progress: null, lines: [first, lineOf(2)] }])).to.deep.equal(
-      [],
-    );
-    const [one, two] = await bench.storage.listLogs(claim.jobId);
+    expect(
+      await bench.storage.reports.report([{ claim, progress: null, lines: [first, lineOf(2)] }]),
+    ).to.deep.equal([]);
+    const [one, two] = await bench.storage.reports.listLogs(claim.jobId);
     expect(one).to.deep.include({
       attempt: 1,
       at: first.at,
@@ -68,8 +68,8 @@ export function reporting(bench: Bench): void {
 
   it('keeps each line once, however often it is reported', async () => {
     const { claim } = await bench.claimOne();
-    await bench.storage.report([linesFor(claim, 1, 2)]);
-    await bench.storage.report([linesFor(claim, 2, 3)]);
+    await bench.storage.reports.report([linesFor(claim, 1, 2)]);
+    await bench.storage.reports.report([linesFor(claim, 2, 3)]);
     expect(await messagesOf(claim.jobId)).to.deep.equal(['line 1', 'line 2', 'line 3']);
   });
 
@@ -77,37 +77,37 @@ export function reporting(bench: Bench): void {
     const { claim } = await bench.claimOne();
     const stale = { ...claim, attempt: 2 };
     const report = { ...linesFor(stale, 1), progress: { percent: 5, message: null, at: new Date() } };
-    expect(await bench.storage.report([report, linesFor(claim, 2)])).to.deep.equal([stale]);
+    expect(await bench.storage.reports.report([report, linesFor(claim, 2)])).to.deep.equal([stale]);
     expect(await messagesOf(claim.jobId)).to.deep.equal(['line 2']);
     expect(await progressOf(claim.jobId)).to.equal(null);
   });
 
   it('lists the lines of one attempt, by pages, and counts them', async () => {
     const { queue, claim } = await bench.claimOne();
-    await bench.storage.report([linesFor(claim, 1, 2)]);
-    await bench.storage.complete([
+    await bench.storage.reports.report([linesFor(claim, 1, 2)]);
+    await bench.storage.completions.complete([
       { claim, outcome: { kind: 'retry', error: { name: 'E', message: '', stack: null }, delayMs: 0 } },
     ]);
     const second = await until(async () => {
-      await bench.storage.promoteDue(1_000);
+      await bench.storage.maintenance.promoteDue(1_000);
       return (await bench.claim(claim.serverId, queue))[0];
     });
-    await bench.storage.report([linesFor(second.claim, 1, 2, 3)]);
+    await bench.storage.reports.report([linesFor(second.claim, 1, 2, 3)]);
     const { jobId } = claim;
     expect(await messagesOf(jobId)).to.have.length(5);
-    expect(await bench.storage.countLogs(jobId)).to.equal(5);
-    expect(await bench.storage.countLogs(jobId, { attempt: 2 })).to.equal(3);
+    expect(await bench.storage.reports.countLogs(jobId)).to.equal(5);
+    expect(await bench.storage.reports.countLogs(jobId, { attempt: 2 })).to.equal(3);
     expect(await messagesOf(jobId, { attempt: 1 })).to.deep.equal(['line 1', 'line 2']);
-    const [, , third] = await bench.storage.listLogs(jobId);
-    const rest = await bench.storage.listLogs(jobId, { after: third?.id ?? '', limit: 1 });
+    const [, , third] = await bench.storage.reports.listLogs(jobId);
+    const rest = await bench.storage.reports.listLogs(jobId, { after: third?.id ?? '', limit: 1 });
     expect(rest).to.have.length(1);
     expect(rest[0]).to.include({ attempt: 2, message: 'line 2' });
     expect(await messagesOf(jobId, { offset: 4 })).to.deep.equal(['line 3']);
   });
 
   it('has no log of an unknown job', async () => {
-    expect(await bench.storage.listLogs('nobody')).to.deep.equal([]);
-    expect(await bench.storage.countLogs('nobody')).to.equal(0);
+    expect(await bench.storage.reports.listLogs('nobody')).to.deep.equal([]);
+    expect(await bench.storage.reports.countLogs('nobody')).to.equal(0);
   });
 
   it('shows the newest progress, whatever order reports arrive in, wherever the job is read', async () => {
@@ -118,18 +118,18 @@ export function reporting(bench: Bench): void {
       progress: { percent, message: 'half', at: at(second) },
       lines: [],
     });
-    await bench.storage.report([progress(50.25, 2)]);
-    await bench.storage.report([progress(10, 1)]);
+    await bench.storage.reports.report([progress(50.25, 2)]);
+    await bench.storage.reports.report([progress(10, 1)]);
     expect(await progressOf(claim.jobId)).to.deep.equal({ percent: 50.25, message: 'half' });
     expect((await bench.jobsOf(queue))[0]?.progress).to.deep.equal({ percent: 50.25, message: 'half' });
   });
 
   it('begins an attempt without the progress of the one before', async () => {
     const { queue, claim } = await bench.claimOne();
-    await bench.storage.report([
+    await bench.storage.reports.report([
       { claim, progress: { percent: 50, message: null, at: new Date() }, lines: [] },
     ]);
-    await bench.storage.release([claim]);
+    await bench.storage.claims.release([claim]);
     expect(await progressOf(claim.jobId)).to.equal(null);
     await bench.claim(claim.serverId, queue);
     expect(await progressOf(claim.jobId)).to.equal(null);
@@ -142,7 +142,7 @@ export function reporting(bench: Bench): void {
       log.warn('slow', { ms: 12, err: new RangeError('late') });
     });
     expect(job.progress).to.deep.equal({ percent: 100, message: '100 of 100' });
-    const [, slow] = await bench.storage.listLogs(job.id);
+    const [, slow] = await bench.storage.reports.listLogs(job.id);
     expect(slow).to.include({ level: 'warn', message: 'slow', attempt: 1 });
     expect(slow?.fields).to.deep.include({ ms: 12 });
     expect(slow?.fields?.['err']).to.include({ name: 'RangeError', message: 'late' });
@@ -167,9 +167,9 @@ export function reporting(bench: Bench): void {
     });
     await whileServing(bench, patient.queue, [handler], async () => {
       const { id } = await new JobClient(bench.storage).enqueue(patient, {});
-      await until(async () => (await bench.storage.listLogs(id))[0]);
+      await until(async () => (await bench.storage.reports.listLogs(id))[0]);
       await until(async () => ((await progressOf(id))?.percent === 1 ? true : undefined));
-      expect(await bench.storage.findJob(id)).to.include({ state: 'processing' });
+      expect(await bench.storage.jobs.find(id)).to.include({ state: 'processing' });
       finish();
       await jobInState(bench, id, 'done');
     });
@@ -180,7 +180,7 @@ export function reporting(bench: Bench): void {
       for (let line = 1; line <= 1_200; line++) log.info(`line ${line}`);
     };
     const { id } = await run(handler);
-    const lines = await bench.storage.listLogs(id, { limit: 2_000 });
+    const lines = await bench.storage.reports.listLogs(id, { limit: 2_000 });
     expect(lines).to.have.length(1_001);
     expect(lines[999]?.message).to.equal('line 1000');
     expect(lines[1_000]).to.include({ level: 'warn' });
@@ -193,7 +193,7 @@ export function reporting(bench: Bench): void {
       log.info('short', { long: 'x'.repeat(200) });
     };
     const { id } = await run(handler, { maxLogLineBytes: 100 });
-    const [long, short] = await bench.storage.listLogs(id);
+    const [long, short] = await bench.storage.reports.listLogs(id);
     expect(long?.message).to.equal('€'.repeat(33));
     expect(short).to.deep.include({ message: 'short', fields: { omitted: 'too long' } });
   });
@@ -203,7 +203,7 @@ export function reporting(bench: Bench): void {
       log.info('a\0b\ud800', { text: 'c\0d\ud800', [String.raw`\u0000`]: String.raw`\\u0000` });
       progress(Number.NaN, '\0');
     });
-    const [line] = await bench.storage.listLogs(job.id);
+    const [line] = await bench.storage.reports.listLogs(job.id);
     expect(line).to.deep.include({
       message: 'a\u2400b\ufffd',
       fields: { text: 'c\ufffdd\ufffd', [String.raw`\u0000`]: String.raw`\\u0000` },

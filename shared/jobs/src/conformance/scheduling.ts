@@ -7,9 +7,9 @@ export function scheduling(bench: Bench): void {
     const queue = bench.newQueue();
     const at = new Date(Date.now() + 3_600_000);
     const { id } = await bench.enqueue(queue, { due: { at } });
-    await bench.storage.promoteDue(100);
-    expect((await bench.storage.findJob(id))?.runAt?.getTime()).to.equal(at.getTime());
-    expect((await bench.storage.findJob(id))?.state).to.equal('scheduled');
+    await bench.storage.maintenance.promoteDue(100);
+    expect((await bench.storage.jobs.find(id))?.runAt?.getTime()).to.equal(at.getTime());
+    expect((await bench.storage.jobs.find(id))?.state).to.equal('scheduled');
     const server = await bench.register(queue);
     expect(await bench.claim(server.id, queue)).to.deep.equal([]);
   });
@@ -18,8 +18,8 @@ export function scheduling(bench: Bench): void {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { due: { inMs: 1 } });
     await until(async () => {
-      await bench.storage.promoteDue(100);
-      return (await bench.storage.findJob(id))?.state === 'enqueued' ? true : undefined;
+      await bench.storage.maintenance.promoteDue(100);
+      return (await bench.storage.jobs.find(id))?.state === 'enqueued' ? true : undefined;
     });
     const server = await bench.register(queue);
     const [claimed] = await bench.claim(server.id, queue);
@@ -29,7 +29,7 @@ export function scheduling(bench: Bench): void {
   it('says how long until the next job is due', async () => {
     await bench.enqueue(bench.newQueue(), { due: { inMs: 5_000 } });
     const { nextDueMs } = await until(async () => {
-      const report = await bench.storage.promoteDue(100);
+      const report = await bench.storage.maintenance.promoteDue(100);
       return report.promoted === 0 ? report : undefined;
     });
     expect(nextDueMs).to.be.within(0, 5_000);
@@ -40,11 +40,11 @@ export function scheduling(bench: Bench): void {
     const due = { at: new Date(Date.now() - 1_000) };
     await Promise.all(Array.from({ length: 20 }, async () => bench.enqueue(queue, { due })));
     await until(async () => {
-      await Promise.all(Array.from({ length: 4 }, async () => bench.storage.promoteDue(7)));
-      return (await bench.storage.countJobs({ queue: [queue], state: ['scheduled'] })).count === 0
+      await Promise.all(Array.from({ length: 4 }, async () => bench.storage.maintenance.promoteDue(7)));
+      return (await bench.storage.jobs.count({ queue: [queue], state: ['scheduled'] })).count === 0
         ? true
         : undefined;
     });
-    expect((await bench.storage.countJobs({ queue: [queue], state: ['enqueued'] })).count).to.equal(20);
+    expect((await bench.storage.jobs.count({ queue: [queue], state: ['enqueued'] })).count).to.equal(20);
   });
 }

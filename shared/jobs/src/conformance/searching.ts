@@ -9,8 +9,8 @@ import type { Bench } from './storage-under-test.js';
 /** Jobs found by their errors and by words; each test keeps to a queue of its own. */
 export function searching(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
-    const jobs = await bench.storage.listJobs({ filter: { queue: [queue], ...filter }, limit: 100 });
-    const { count } = await bench.storage.countJobs({ queue: [queue], ...filter });
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
     expect(count, 'as many counted as listed').to.equal(jobs.length);
     return jobs.map(({ id }) => id).toSorted();
   };
@@ -23,7 +23,7 @@ export function searching(bench: Bench): void {
     const { claim } = await bench.claimOne({ ...job, queue });
     const error: JobError = { name: 'RangeError', message, stack: null };
     const outcome = kind === 'failed' ? { kind, error } : { kind, error, delayMs: 60_000 };
-    await bench.storage.complete([{ claim, outcome }]);
+    await bench.storage.completions.complete([{ claim, outcome }]);
     return claim.jobId;
   };
 
@@ -63,7 +63,7 @@ export function searching(bench: Bench): void {
     const group = groups.find((candidate) => candidate.name === name && candidate.exampleId === id);
     const filter = { name: [name], errorFingerprint: [group?.fingerprint ?? ''], state: ['failed'] as const };
     expect(await new BulkBench(bench).carryOut({ action: 'retry', filter })).to.include({ changed: 1 });
-    expect((await bench.storage.findJob(id))?.state).to.equal('enqueued');
+    expect((await bench.storage.jobs.find(id))?.state).to.equal('enqueued');
   });
 
   for (const [where, job] of Object.entries({
@@ -76,7 +76,7 @@ export function searching(bench: Bench): void {
       const { id } = await bench.enqueue(queue, job);
       const scheduled = await bench.enqueue(queue, { ...job, due: { inMs: 60_000 } });
       const cancelled = await bench.enqueue(queue, job);
-      await bench.storage.cancelJob(cancelled.id);
+      await bench.storage.control.cancel(cancelled.id);
       await bench.enqueue(queue);
       expect(await found(queue, { q: 'NEEDLE' })).to.deep.equal([id, scheduled.id, cancelled.id].toSorted());
     });
@@ -118,7 +118,7 @@ export function searching(bench: Bench): void {
     const element = await bench.enqueue(queue, { args: '{"a":[7,8]}' });
     const member = await bench.enqueue(queue, { args: '{"a":{"1":8}}' });
     await bench.enqueue(queue, { args: '{"a":[8]}' });
-    for (const { id } of [element, member]) await bench.storage.cancelJob(id);
+    for (const { id } of [element, member]) await bench.storage.control.cancel(id);
     const filter = { args: [{ path: ['a', '1'], values: [8] }] };
     expect(await found(queue, filter)).to.deep.equal([element.id, member.id].toSorted());
   });

@@ -25,7 +25,7 @@ export async function whileServing<Result>(
 
 export async function jobInState(bench: Bench, id: string, state: JobState): Promise<Job> {
   return until(async () => {
-    const job = await bench.storage.findJob(id);
+    const job = await bench.storage.jobs.find(id);
     return job?.state === state ? job : undefined;
   });
 }

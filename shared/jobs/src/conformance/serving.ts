@@ -33,7 +33,7 @@ export function serving(bench: Bench): void {
 
   async function jobIn(id: string, condition: (job: Job) => boolean): Promise<Job> {
     return until(async () => {
-      const job = await bench.storage.findJob(id);
+      const job = await bench.storage.jobs.find(id);
       return job !== null && condition(job) ? job : undefined;
     });
   }
@@ -97,7 +97,9 @@ export function serving(bench: Bench): void {
     await withServer(queue, [handler], async () => {
       await client.enqueueMany(Array.from({ length: 500 }, () => ({ definition: tick, args: {} })));
       await until(async () =>
-        (await bench.storage.countJobs({ queue: [queue], state: ['done'] })).count === 500 ? true : undefined,
+        (await bench.storage.jobs.count({ queue: [queue], state: ['done'] })).count === 500
+          ? true
+          : undefined,
       );
     });
     expect([...runs.values()].filter((times) => times === 1)).to.have.length(500);
@@ -114,7 +116,7 @@ export function serving(bench: Bench): void {
       ({ id } = await new JobClient(bench.storage).enqueue(endless, {}));
       await jobIn(id, inState('processing'));
     });
-    expect(await bench.storage.findJob(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
+    expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
   });
 
   it('gives back what it fetched ahead by the pace of quick jobs when slow ones follow', async () => {
@@ -132,19 +134,19 @@ export function serving(bench: Bench): void {
     await client.enqueueMany(Array.from({ length: 100 }, () => ({ definition: slow, args: {} })));
     await withServer(queue, handlers, async () => {
       await until(async () => {
-        const { count } = await bench.storage.countJobs({
+        const { count } = await bench.storage.jobs.count({
           queue: [queue],
           name: ['slow'],
           state: ['processing'],
         });
-        const { count: left } = await bench.storage.countJobs({
+        const { count: left } = await bench.storage.jobs.count({
           queue: [queue],
           name: ['quick'],
           state: ['enqueued'],
         });
         return left === 0 && count === 4 ? true : undefined;
       });
-      const given = await bench.storage.listJobs({
+      const given = await bench.storage.jobs.list({
         filter: { queue: [queue], state: ['enqueued'] },
         limit: 100,
       });
@@ -164,7 +166,7 @@ export function serving(bench: Bench): void {
     const stopped = server.stop();
     finishJob('finished');
     await stopped;
-    expect(await bench.storage.findJob(id)).to.include({ state: 'done', result: 'finished' });
+    expect(await bench.storage.jobs.find(id)).to.include({ state: 'done', result: 'finished' });
   });
 
   it('aborts the signal of a running job that is cancelled, and ends it cancelled', async () => {
@@ -178,7 +180,7 @@ export function serving(bench: Bench): void {
     await withServer(queue, [handler], async () => {
       const { id } = await new JobClient(bench.storage).enqueue(patient, {});
       await jobIn(id, inState('processing'));
-      expect(await bench.storage.cancelJob(id)).to.include({ outcome: 'ok', changed: true });
+      expect(await bench.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
       expect((await jobIn(id, inState('cancelled'))).error?.name).to.equal('JobCancelledError');
     });
   });
@@ -213,11 +215,11 @@ export function serving(bench: Bench): void {
   it('takes no jobs from a paused queue until it is resumed', async () => {
     const queue = bench.newQueue();
     const waiting = defineJob({ name: 'waiting', queue });
-    await bench.storage.pauseQueue(queue);
+    await bench.storage.queues.pause(queue);
     await withServer(queue, [handleJob(waiting, () => 'ran')], async (server) => {
       const { id } = await new JobClient(bench.storage).enqueue(waiting, {});
       expect(await bench.claim(server.id ?? '', queue)).to.deep.equal([]);
-      await bench.storage.resumeQueue(queue);
+      await bench.storage.queues.resume(queue);
       expect((await jobIn(id, inState('done'))).result).to.equal('ran');
     });
   });
@@ -227,8 +229,8 @@ export function serving(bench: Bench): void {
     let id: string | null = null;
     await withServer(queue, [], async (server) => {
       id = server.id;
-      expect((await bench.storage.listServers()).map((entry) => entry.id)).to.include(id);
+      expect((await bench.storage.servers.list()).map((entry) => entry.id)).to.include(id);
     });
-    expect((await bench.storage.listServers()).map((entry) => entry.id)).not.to.include(id);
+    expect((await bench.storage.servers.list()).map((entry) => entry.id)).not.to.include(id);
   });
 }

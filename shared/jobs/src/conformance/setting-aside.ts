@@ -28,9 +28,9 @@ export function settingAside(bench: Bench): void {
       const bad = { ...newJob(queue), ...job };
       const { storage } = bench;
       const calls = [
-        storage.enqueue(bad),
-        storage.enqueueMany([newJob(queue), bad]),
-        storage.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], followUp: null }),
+        storage.enqueuer.enqueue(bad),
+        storage.enqueuer.enqueueMany([newJob(queue), bad]),
+        storage.enqueuer.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], followUp: null }),
       ];
       for (const call of calls)
         expect(await call.catch((error: unknown) => error)).to.be.instanceOf(RangeError);
@@ -51,23 +51,25 @@ export function settingAside(bench: Bench): void {
     const at = new Date('2100-01-01T00:00:00Z');
     const { id } = await bench.enqueue(queue, { due: { at } });
     for (const time of [new Date(timeBounds.most + 1), new Date(-1), new Date(Number.NaN)]) {
-      const error: unknown = await bench.storage.rescheduleJob(id, time).catch((thrown: unknown) => thrown);
+      const error: unknown = await bench.storage.control
+        .reschedule(id, time)
+        .catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(RangeError);
       const edit = { queue, priority: 0, args: '{}', runAt: time };
-      const edited: unknown = await bench.storage
-        .editJobs([id], () => new Map([[id, edit]]))
+      const edited: unknown = await bench.storage.control
+        .edit([id], () => new Map([[id, edit]]))
         .catch((thrown: unknown) => thrown);
       expect(edited).to.be.instanceOf(RangeError);
     }
-    expect((await bench.storage.findJob(id))?.runAt).to.deep.equal(at);
+    expect((await bench.storage.jobs.find(id))?.runAt).to.deep.equal(at);
   });
 
   it('refuses a priority out of bounds for a job that is there', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     const edit = { queue, priority: 5_000, args: '{}', runAt: null };
-    const error: unknown = await bench.storage
-      .editJobs([id], () => new Map([[id, edit]]))
+    const error: unknown = await bench.storage.control
+      .edit([id], () => new Map([[id, edit]]))
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(RangeError);
   });
@@ -75,13 +77,13 @@ export function settingAside(bench: Bench): void {
   it('puts a job off by ten years at the most, however long its handler asks for', async () => {
     const { claim } = await bench.claimOne();
     const { claim: other } = await bench.claimOne();
-    await bench.storage.complete([
+    await bench.storage.completions.complete([
       { claim, outcome: { kind: 'snooze', delayMs: 1e300 } },
       { claim: other, outcome: { kind: 'snooze', delayMs: Number.NaN } },
     ]);
     const now = (await bench.storage.readClock()).getTime(); // other tests set the clock of the memory storage ahead
     for (const { jobId } of [claim, other]) {
-      const runAt = (await bench.storage.findJob(jobId))?.runAt?.getTime() ?? 0;
+      const runAt = (await bench.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
       expect(runAt - now).to.be.closeTo(bounds.delayMs.most, 600_000);
     }
   });

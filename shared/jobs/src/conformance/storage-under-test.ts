@@ -1,7 +1,8 @@
 import { after, afterEach, before } from 'mocha';
 import { newId } from '../job/id.js';
 import type { Claim, ClaimedJob, Job, NewJob } from '../job/job.js';
-import type { JobStorage, ServerRegistration } from '../storage/storage.js';
+import type { ServerRegistration } from '../storage/servers.js';
+import type { JobStorage } from '../storage/storage.js';
 
 /** What a storage's own tests give to the suite. */
 export interface StorageUnderTest {
@@ -52,13 +53,13 @@ export class Bench {
 
   async enqueue(queue: string, job: Partial<NewJob> = {}): Promise<NewJob> {
     const complete = { ...newJob(queue), ...job };
-    await this.storage.enqueue(complete);
+    await this.storage.enqueuer.enqueue(complete);
     return complete;
   }
 
   /** @param jobNames the names that the server has handlers for; any, unless given */
   async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
-    const registration = await this.storage.registerServer({
+    const registration = await this.storage.servers.register({
       host: 'conformance',
       pid: process.pid,
       queues: [queue],
@@ -81,12 +82,12 @@ export class Bench {
   }
 
   async claim(serverId: string, queue: string, limit = 10, leaseMs = 60_000): Promise<ClaimedJob[]> {
-    return this.storage.claim({ serverId, queue, limit, leaseMs });
+    return this.storage.claims.claim({ serverId, queue, limit, leaseMs });
   }
 
   /** Every job of a queue, the newest first. */
   async jobsOf(queue: string): Promise<Job[]> {
-    return this.storage.listJobs({ filter: { queue: [queue] }, limit: 1_000 });
+    return this.storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   }
 
   get #opened(): StorageUnderTest {
@@ -111,7 +112,7 @@ export async function until<Result>(look: () => Promise<Result | undefined>): Pr
 
 /** Brings a job that waits to another queue. */
 export async function moveJob(storage: JobStorage, id: string, queue: string): Promise<void> {
-  await storage.editJobs([id], (current) => {
+  await storage.control.edit([id], (current) => {
     const job = current.get(id);
     if (job === undefined) throw new Error(`There is no job ${id}`);
     return new Map([

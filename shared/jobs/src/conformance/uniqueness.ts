@@ -31,7 +31,7 @@ export function uniqueness(bench: Bench): void {
       return claimed.length > 0 ? claimed : undefined;
     });
     if (job !== undefined && outcome !== undefined)
-      await bench.storage.complete([{ claim: job.claim, outcome }]);
+      await bench.storage.completions.complete([{ claim: job.claim, outcome }]);
   }
 
   async function problemOf(enqueued: Promise<unknown>): Promise<unknown> {
@@ -60,7 +60,7 @@ export function uniqueness(bench: Bench): void {
     const options = { idempotencyKey: 'a' };
     const elsewhere = bench.newQueue();
     const first = await client().enqueue(job, { n: 1 }, options);
-    await bench.storage.editJobs([first.id], (current) => {
+    await bench.storage.control.edit([first.id], (current) => {
       const { priority, args, runAt } = current.get(first.id) ?? expect.fail('it is gone');
       const content = { queue: elsewhere, priority, args: JSON.stringify(args), runAt };
       return new Map([[first.id, content]]);
@@ -114,7 +114,7 @@ export function uniqueness(bench: Bench): void {
       const job = definition();
       const first = await enqueue(job, {}, {}, options);
       if (outcome !== undefined) await run(job, outcome ?? undefined);
-      expect((await bench.storage.findJob(first.id))?.state).to.equal(state);
+      expect((await bench.storage.jobs.find(first.id))?.state).to.equal(state);
       expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
     });
   }
@@ -146,9 +146,9 @@ export function uniqueness(bench: Bench): void {
   it('frees the key of a job that is deleted', async () => {
     const job = definition();
     const { id } = await enqueue(job, { states: ['cancelled'], periodMs: 60_000 });
-    await bench.storage.cancelJob(id);
+    await bench.storage.control.cancel(id);
     expect((await enqueue(job)).created).to.equal(false);
-    await bench.storage.deleteJob(id);
+    await bench.storage.control.delete(id);
     expect((await enqueue(job)).created).to.equal(true);
   });
 
@@ -215,7 +215,7 @@ export function uniqueness(bench: Bench): void {
       { definition: job, args: {}, options: { unique: { key: 'a' } } },
       { definition: job, args: {}, options: { after: { parents: [0] } } },
     ]);
-    expect(await bench.storage.findJob(child?.id ?? '')).to.include({
+    expect(await bench.storage.jobs.find(child?.id ?? '')).to.include({
       state: 'awaiting',
       parentId: standing.id,
     });
@@ -227,20 +227,20 @@ export function uniqueness(bench: Bench): void {
     const jobs = ['a', 'b'].map((key) => ({ definition: job, args: {}, options: { unique: { key } } }));
     const batch = await client().enqueueBatch({ jobs });
     expect(batch.jobs.map(({ created }) => created)).to.deep.equal([false, true]);
-    expect((await bench.storage.findBatch(batch.id))?.total).to.equal(1);
-    expect((await bench.storage.findJob(standing.id))?.batchId).to.equal(null);
+    expect((await bench.storage.batches.find(batch.id))?.total).to.equal(1);
+    expect((await bench.storage.jobs.find(standing.id))?.batchId).to.equal(null);
   });
 
   it('lets a job that an operator sent back hold its key again, unless another took it', async () => {
     const job = definition();
     const first = await enqueue(job);
     await run(job, { kind: 'failed', error });
-    await bench.storage.maintain();
-    await bench.storage.retryJob(first.id);
+    await bench.storage.maintenance.maintain();
+    await bench.storage.control.retry(first.id);
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
-    await bench.storage.cancelJob(first.id);
+    await bench.storage.control.cancel(first.id);
     const second = await enqueue(job);
-    await bench.storage.retryJob(first.id);
+    await bench.storage.control.retry(first.id);
     expect(await enqueue(job)).to.deep.equal({ ...second, created: false });
   });
 
@@ -248,7 +248,7 @@ export function uniqueness(bench: Bench): void {
     const job = definition();
     const first = await enqueue(job);
     await moveJob(bench.storage, first.id, bench.newQueue());
-    await bench.storage.maintain();
+    await bench.storage.maintenance.maintain();
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
   });
 
@@ -277,7 +277,7 @@ export function uniqueness(bench: Bench): void {
     await moveJob(bench.storage, first.id, queue);
     const second = await enqueue(job, { onConflict: 'replace' }, { n: 2 }, { delayMs: 60_000 });
     expect(second).to.deep.equal({ ...first, created: false });
-    expect(await bench.storage.findJob(first.id)).to.deep.include({ queue, args: { n: 2 } });
+    expect(await bench.storage.jobs.find(first.id)).to.deep.include({ queue, args: { n: 2 } });
   });
 
   it('does not take the key of a queue from a job that comes there with one of its own', async () => {

@@ -29,7 +29,7 @@ const longestAbsenceMs = 86_400_000;
 /** Places come from the storage, whose time is that of its latest transaction. */
 const farthestAheadMs = 60_000;
 
-type Source = Pick<JobStorage, 'feed' | 'findJob' | 'listAttempts'>;
+type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
 /**
  * Tells what happens to jobs, to any number of listeners in this process, at the cost of one reader of the storage's feed,
@@ -46,7 +46,7 @@ export class JobEvents {
   constructor(storage: Source, { logger = silentLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
     if (!(pollIntervalMs >= 1)) throw new RangeError(`pollIntervalMs is 1 or more, not ${pollIntervalMs}`);
     this.#storage = storage;
-    this.#jobs = new JobLookups(storage);
+    this.#jobs = new JobLookups(storage.jobs);
     this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
   }
 
@@ -135,7 +135,10 @@ export class JobEvents {
     try {
       await this.#cover(listener, null);
       const { jobId = '' } = listener.filter;
-      const [job, attempts] = await Promise.all([this.#jobs.find(jobId), this.#storage.listAttempts(jobId)]);
+      const [job, attempts] = await Promise.all([
+        this.#jobs.find(jobId),
+        this.#storage.jobs.listAttempts(jobId),
+      ]);
       if (job === null) return;
       const told = new Set<string>();
       const course = [...(await this.#storage.feed.saidBy(jobId, since)), ...stateEventsOf(job, attempts)];

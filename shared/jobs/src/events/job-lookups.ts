@@ -1,5 +1,5 @@
 import type { Job } from '../job/job.js';
-import type { JobReader } from '../storage/storage.js';
+import type { JobReader } from '../storage/job-reader.js';
 
 /** At once: when thousands stop waiting in one moment, the storage's connections are not all theirs. */
 const mostAtOnce = 4;
@@ -11,13 +11,13 @@ interface Lookup {
 
 /** Looks jobs up, a few at a time. Those who ask for one job before its turn has come get one answer. */
 export class JobLookups {
-  readonly #storage: Pick<JobReader, 'findJob'>;
+  readonly #jobs: Pick<JobReader, 'find'>;
   /** In the order of asking. */
   readonly #waiting = new Map<string, Lookup>();
   #running = 0;
 
-  constructor(storage: Pick<JobReader, 'findJob'>) {
-    this.#storage = storage;
+  constructor(jobs: Pick<JobReader, 'find'>) {
+    this.#jobs = jobs;
   }
 
   /** The job as it is now or a moment later; `null` if there is none. */
@@ -34,7 +34,7 @@ export class JobLookups {
   #lookup(id: string): Lookup {
     let start = async (): Promise<void> => undefined;
     const promise = new Promise<Job | null>((resolve, reject) => {
-      start = () => this.#storage.findJob(id).then(resolve, reject);
+      start = () => this.#jobs.find(id).then(resolve, reject);
     });
     return { promise, start: () => start() };
   }

@@ -5,7 +5,7 @@ import type { JobControl } from '../storage/job-control.js';
 const intervalMs = 1_000;
 
 export interface CancellerOptions {
-  readonly store: JobControl;
+  readonly control: JobControl;
   readonly running: () => Claim[];
   readonly cancel: (claims: readonly Claim[]) => void;
 }
@@ -19,9 +19,9 @@ export class Canceller {
   }
 
   async runOnce(): Promise<number> {
-    const { store, running, cancel } = this.#options;
+    const { control, running, cancel } = this.#options;
     const claims = running();
-    if (claims.length > 0) cancel(await store.cancellations(claims));
+    if (claims.length > 0) cancel(await control.cancellations(claims));
     return intervalMs;
   }
 }

@@ -1,17 +1,17 @@
-import type { ClaimStore } from '../storage/storage.js';
+import type { Maintenance } from '../storage/maintenance.js';
 
 const intervalMs = 1_000;
 
 /** Lets the storage keep its house: counters, partitions, retention. */
 export class Cleaner {
-  readonly #store: ClaimStore;
+  readonly #maintenance: Maintenance;
 
-  constructor(store: ClaimStore) {
-    this.#store = store;
+  constructor(maintenance: Maintenance) {
+    this.#maintenance = maintenance;
   }
 
   async runOnce(): Promise<number> {
-    await this.#store.maintain();
+    await this.#maintenance.maintain();
     return intervalMs;
   }
 }

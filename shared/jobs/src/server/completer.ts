@@ -1,5 +1,5 @@
 import type { Claim, Completion } from '../job/job.js';
-import type { ClaimStore } from '../storage/storage.js';
+import type { Completions } from '../storage/completions.js';
 import type { Logger } from './logger.js';
 
 /** More than this goes in several writes. */
@@ -13,7 +13,7 @@ const maxWrites = 2;
  * once and a busy one in large batches. An outcome is kept until the storage has taken it.
  */
 export class Completer {
-  readonly #store: ClaimStore;
+  readonly #completions: Completions;
   readonly #logger: Logger;
   readonly #onLinked: () => void;
   readonly #writing = new Set<Promise<void>>();
@@ -24,8 +24,8 @@ export class Completer {
   #waiters: (() => void)[] = [];
 
   /** @param onLinked called when outcomes have been written of jobs on which others may depend */
-  constructor(store: ClaimStore, logger: Logger, onLinked: () => void) {
-    this.#store = store;
+  constructor(completions: Completions, logger: Logger, onLinked: () => void) {
+    this.#completions = completions;
     this.#logger = logger;
     this.#onLinked = onLinked;
   }
@@ -69,7 +69,7 @@ export class Completer {
 
   async #writeBatch(batch: readonly Completion[]): Promise<void> {
     try {
-      const stale = await this.#store.complete(batch);
+      const stale = await this.#completions.complete(batch);
       this.#retryMs = 0;
       if (batch.some(({ linked = false }) => linked)) this.#onLinked();
       for (const completion of batch) this.#pending.delete(completion);

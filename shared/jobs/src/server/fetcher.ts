@@ -1,5 +1,5 @@
 import type { Claim, ClaimedJob } from '../job/job.js';
-import type { ClaimStore } from '../storage/storage.js';
+import type { Claims } from '../storage/claims.js';
 import type { QueueOrder } from './queue-order.js';
 
 /** More than this is claimed in several round trips. */
@@ -21,7 +21,7 @@ const checkAheadMs = 250;
 const safetyPollMs = 200;
 
 export interface FetcherOptions {
-  readonly store: ClaimStore;
+  readonly store: Claims;
   readonly queues: QueueOrder;
   readonly concurrency: number;
   readonly leaseMs: number;

@@ -55,13 +55,13 @@ export class JobServer {
     const { storage, logger, concurrency, queues, slidingInvisibilityTimeoutMs: leaseMs } = resolved;
     this.#options = resolved;
     this.#membership = new Membership({
-      registry: storage,
+      servers: storage.servers,
       logger,
       onLost: () => this.#dropEverything(),
       onRequest: (request) => void (request === 'stop' ? this.stop() : this.quiet()),
       description: describeServer(resolved),
     });
-    this.#completer = new Completer(storage, logger, () => this.#settling.wake());
+    this.#completer = new Completer(storage.completions, logger, () => this.#settling.wake());
     this.#events = new ServerEvents(logger);
     this.#runner = new Runner({
       ...resolved,
@@ -69,7 +69,7 @@ export class JobServer {
       onOutcome: (job, outcome) => this.#finish(job, outcome),
     });
     this.#fetcher = new Fetcher({
-      store: storage,
+      store: storage.claims,
       queues,
       concurrency,
       leaseMs,
@@ -81,22 +81,26 @@ export class JobServer {
       claims: () => this.#claims(),
     });
     const leases = new LeaseRenewer({
-      store: storage,
+      store: storage.claims,
       leaseMs,
       claims: () => this.#claims(),
       onLost: (claims) => this.#dropLost(claims),
     });
     const canceller = new Canceller({
-      store: storage,
+      control: storage.control,
       running: () => this.#runner.runningClaims(),
       cancel: (claims) => this.#runner.cancel(claims),
     });
-    const scheduler = new Scheduler(storage);
-    const settler = new Settler(storage);
+    const scheduler = new Scheduler(storage.maintenance);
+    const settler = new Settler(storage.maintenance);
     const bulk = new BulkRunner(storage.bulk);
     this.#recurring = new RecurringScheduler(storage.recurring, logger);
-    const rescuer = new Rescuer(storage, Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3), logger);
-    const cleaner = new Cleaner(storage);
+    const rescuer = new Rescuer(
+      storage.maintenance,
+      Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3),
+      logger,
+    );
+    const cleaner = new Cleaner(storage.maintenance);
     this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
     this.#settling = new Loop({ task: 'settling moves', logger, runOnce: () => settler.runOnce() });
     this.#prompted = [
@@ -144,7 +148,7 @@ export class JobServer {
     if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
     await this.#membership.join();
     const { logger, storage } = this.#options;
-    const wakeUps = storage.onWakeUp((queue) => this.#wake(queue));
+    const wakeUps = storage.onNotification((queue) => this.#wake(queue));
     const asides = storage.setAside.listen(({ error, ...item }) =>
       logger.error({ ...item, err: error }, 'set aside: background work goes on without it'),
     );
@@ -253,7 +257,7 @@ export class JobServer {
   async #release(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     try {
-      await this.#options.storage.release(claims);
+      await this.#options.storage.claims.release(claims);
     } catch (error) {
       this.#options.logger.warn({ err: error, jobs: claims.length }, 'giving jobs back failed');
     }

@@ -1,8 +1,8 @@
 import type { Claim } from '../job/job.js';
-import type { ClaimStore } from '../storage/storage.js';
+import type { Claims } from '../storage/claims.js';
 
 export interface LeaseRenewerOptions {
-  readonly store: ClaimStore;
+  readonly store: Claims;
   readonly leaseMs: number;
   /** The claims that this process really holds now. */
   readonly claims: () => Claim[];

@@ -1,5 +1,5 @@
 import type { ServerRequest, ServerState } from '../job/server-state.js';
-import type { ServerDescription, ServerRegistration, ServerRegistry } from '../storage/storage.js';
+import type { ServerDescription, ServerRegistration, Servers } from '../storage/servers.js';
 import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
 
@@ -7,7 +7,7 @@ import { Loop } from './loop.js';
 const rejoinMs = 1_000;
 
 export interface MembershipOptions {
-  readonly registry: ServerRegistry;
+  readonly servers: Servers;
   readonly description: ServerDescription;
   readonly logger: Logger;
   /** This server was declared dead: every claim it held is gone. */
@@ -53,8 +53,8 @@ export class Membership {
   }
 
   async join(): Promise<void> {
-    const { registry, description, logger, onLost, onRequest } = this.#options;
-    const registration = await registry.registerServer(description, (request) => {
+    const { servers, description, logger, onLost, onRequest } = this.#options;
+    const registration = await servers.register(description, (request) => {
       logger.info({ request }, 'an operator asks this server');
       onRequest(request);
     });

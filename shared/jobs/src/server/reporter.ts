@@ -1,6 +1,7 @@
 import { StorageUnavailableError } from '../job/errors.js';
 import type { Claim } from '../job/job.js';
-import type { JobReport, JobReports } from '../storage/job-reports.js';
+import type { JobReport } from '../storage/job-reports.js';
+import type { JobStorage } from '../storage/storage.js';
 import { AttemptReport, type LogBounds } from './attempt-report.js';
 import type { Logger } from './logger.js';
 
@@ -17,7 +18,7 @@ const maxRetryMs = 5_000;
  * nothing does nothing here.
  */
 export class Reporter {
-  readonly #store: JobReports;
+  readonly #store: Pick<JobStorage, 'reports' | 'clock'>;
   readonly #logger: Logger;
   readonly #bounds: LogBounds;
   readonly #pending = new Set<AttemptReport>();
@@ -25,7 +26,7 @@ export class Reporter {
   #round: Promise<void> | undefined;
   #retryMs = 0;
 
-  constructor(store: JobReports, bounds: LogBounds, logger: Logger) {
+  constructor(store: Pick<JobStorage, 'reports' | 'clock'>, bounds: LogBounds, logger: Logger) {
     this.#store = store;
     this.#bounds = bounds;
     this.#logger = logger;
@@ -80,7 +81,7 @@ export class Reporter {
 
   async #writeAll(taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     try {
-      const stale = await this.#store.report([...taken.values()]);
+      const stale = await this.#store.reports.report([...taken.values()]);
       const lost = new Set(stale.map(attemptOf));
       for (const [report, news] of taken) {
         if (lost.has(attemptOf(news.claim))) report.discard();

@@ -1,20 +1,20 @@
-import type { ClaimStore } from '../storage/storage.js';
+import type { Maintenance } from '../storage/maintenance.js';
 import type { Logger } from './logger.js';
 
 /** Takes jobs back from servers that died and from claims that nobody renews. Every server does it for all. */
 export class Rescuer {
-  readonly #store: ClaimStore;
+  readonly #maintenance: Maintenance;
   readonly #intervalMs: number;
   readonly #logger: Logger;
 
-  constructor(store: ClaimStore, intervalMs: number, logger: Logger) {
-    this.#store = store;
+  constructor(maintenance: Maintenance, intervalMs: number, logger: Logger) {
+    this.#maintenance = maintenance;
     this.#intervalMs = intervalMs;
     this.#logger = logger;
   }
 
   async runOnce(): Promise<number> {
-    const report = await this.#store.rescue();
+    const report = await this.#maintenance.rescue();
     if (report.deadServers.length + report.released + report.failed > 0) {
       this.#logger.warn({ ...report }, 'took jobs back from lost claims');
     }

@@ -2,7 +2,7 @@ import { bounds } from '../job/bounds.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
-import type { ClaimStore } from '../storage/storage.js';
+import type { JobStorage } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
 import type { JobHandler, RunJob } from './handler.js';
 import { failure, toResult } from './outcome.js';
@@ -16,7 +16,7 @@ type RunningOption = 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'thr
 type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
-  readonly storage: ClaimStore;
+  readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'clock'>;
   readonly onStart: (job: ClaimedJob) => void;
   /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;

@@ -2,7 +2,7 @@ import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import type { Claim, ClaimedJob, JsonText, JsonValue } from '../job/job.js';
 import type { JobLog } from '../job/job-log.js';
 import type { JobReport } from '../storage/job-reports.js';
-import type { ClaimStore } from '../storage/storage.js';
+import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { AttemptReport } from './attempt-report.js';
 import type { JobContext, RunningJob } from './handler.js';
@@ -15,7 +15,7 @@ export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: Clai
 }
 
 export interface AttemptOptions {
-  readonly store: ClaimStore;
+  readonly store: Pick<JobStorage, 'reports' | 'completions'>;
   readonly reporter: Reporter;
   /** Turns a result into what the storage keeps. */
   readonly toResult: (value: unknown) => JsonText;
@@ -122,12 +122,12 @@ export class RunningAttempt implements JobContext<JsonValue> {
       const text = toResult(result.value);
       // After the commit the claim is gone, and what a handler has said could no longer be written.
       news = this.#report?.take(true) ?? null;
-      if (news !== null) await store.report([news], client);
+      if (news !== null) await store.reports.report([news], client);
       return text;
     };
     const { signal } = this.#abandoned;
     signal.throwIfAborted();
-    const completed = store.completeWithin(this.claim, complete, signal);
+    const completed = store.completions.completeWithin(this.claim, complete, signal);
     this.#transaction = completed.catch(() => undefined); // the handler hears of it
     await completed;
     if (news !== null) this.#report?.written(news);

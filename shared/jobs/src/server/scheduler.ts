@@ -1,4 +1,4 @@
-import type { ClaimStore } from '../storage/storage.js';
+import type { Maintenance } from '../storage/maintenance.js';
 
 const batch = 1_000;
 
@@ -7,14 +7,14 @@ const maxPauseMs = 1_000;
 
 /** Makes scheduled jobs ready when their time has come. Every server does it; the storage gives each job to one of them. */
 export class Scheduler {
-  readonly #store: ClaimStore;
+  readonly #maintenance: Maintenance;
 
-  constructor(store: ClaimStore) {
-    this.#store = store;
+  constructor(maintenance: Maintenance) {
+    this.#maintenance = maintenance;
   }
 
   async runOnce(): Promise<number> {
-    const { nextDueMs } = await this.#store.promoteDue(batch);
+    const { nextDueMs } = await this.#maintenance.promoteDue(batch);
     return Math.min(nextDueMs ?? maxPauseMs, maxPauseMs);
   }
 }

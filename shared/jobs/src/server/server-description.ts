@@ -1,4 +1,4 @@
-import type { ServerDescription } from '../storage/storage.js';
+import type { ServerDescription } from '../storage/servers.js';
 import type { ResolvedServerOptions } from './server-options.js';
 
 /** What others get to know of a server. */

@@ -1,4 +1,4 @@
-import type { ClaimStore } from '../storage/storage.js';
+import type { Maintenance } from '../storage/maintenance.js';
 
 const batch = 500;
 
@@ -10,14 +10,14 @@ const againMs = 10;
 
 /** Draws the consequences of jobs' moves for the jobs that depend on them: batches, continuations, concurrency keys. */
 export class Settler {
-  readonly #store: ClaimStore;
+  readonly #maintenance: Maintenance;
 
-  constructor(store: ClaimStore) {
-    this.#store = store;
+  constructor(maintenance: Maintenance) {
+    this.#maintenance = maintenance;
   }
 
   async runOnce(): Promise<number> {
-    const settled = await this.#store.settle(batch);
+    const settled = await this.#maintenance.resolveDependencies(batch);
     if (settled >= batch) return 0;
     return settled > 0 ? againMs : intervalMs;
   }

@@ -1,0 +1,68 @@
+import { type Batch, endOf, type NewBatch, progressOf } from '../job/batch.js';
+import type { FinishedState } from '../job/state.js';
+import type { BatchListQuery } from '../storage/batches.js';
+
+/** Counts the jobs of batches. */
+export class BatchRecords {
+  /** In the order of their creation. */
+  readonly #batches = new Map<string, Batch>();
+
+  add({ id, name, jobs, followUp }: NewBatch, now: Date): void {
+    const counts = { total: jobs.length, done: 0, failed: 0, cancelled: 0 };
+    this.#batches.set(id, {
+      id,
+      name,
+      ...counts,
+      progress: progressOf(counts),
+      followUpId: followUp?.id ?? null,
+      createdAt: now,
+      finishedAt: jobs.length === 0 ? now : null,
+    });
+  }
+
+  find(id: string): Batch | undefined {
+    return this.#batches.get(id.toLowerCase());
+  }
+
+  get size(): number {
+    return this.#batches.size;
+  }
+
+  list({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Batch[] {
+    const direction = order === 'newest' ? -1 : 1;
+    const comes = (left: string, right: string): number => (left < right ? -direction : direction);
+    return [...this.#batches.values()]
+      .filter(({ id }) => after === undefined || (id !== after && comes(id, after) > 0))
+      .toSorted((left, right) => comes(left.id, right.id))
+      .slice(offset, offset + limit)
+      .map((batch) => ({ ...batch }));
+  }
+
+  /** A job of the batch has ended. Returns how the batch ended, if that was its last. */
+  count(id: string, state: FinishedState, now: Date): FinishedState | null {
+    return this.#add(id, state, 1, now);
+  }
+
+  /** A job that had ended was sent back. */
+  uncount(id: string, state: FinishedState): void {
+    this.#add(id, state, -1, null);
+  }
+
+  /** Keeps no more than `most` finished batches: the oldest go. Returns those that went. */
+  trim(most: number): string[] {
+    const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
+    const gone = finished.slice(0, Math.max(0, finished.length - most)).map(({ id }) => id);
+    for (const id of gone) this.#batches.delete(id);
+    return gone;
+  }
+
+  #add(id: string, state: FinishedState, jobs: 1 | -1, now: Date | null): FinishedState | null {
+    const batch = this.#batches.get(id);
+    if (batch === undefined) return null;
+    batch[state] += jobs;
+    batch.progress = progressOf(batch);
+    const end = endOf(batch);
+    batch.finishedAt = end === null ? null : now;
+    return end;
+  }
+}

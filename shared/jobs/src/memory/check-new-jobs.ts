@@ -1,0 +1,31 @@
+import { UnknownParentError } from '../job/errors.js';
+import type { NewJob } from '../job/job.js';
+
+/** What the storage knows of ids. */
+interface KnownIds {
+  /** The queue of the job with this id; `undefined` if there is none. */
+  queueOf(id: string): string | undefined;
+  isBatch(id: string): boolean;
+}
+
+/**
+ * @param batchId of the batch that comes with the jobs
+ * @throws {Error} if an id is taken
+ * @throws {UnknownParentError} if a job is to wait for something that is not there, or not in its scope
+ */
+export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
+  const coming = new Set(batchId === undefined ? [] : [batchId]);
+  for (const { id } of jobs) {
+    if (known.queueOf(id) !== undefined || coming.has(id)) throw new Error(`There is a job ${id} already`);
+    coming.add(id);
+  }
+  for (const { after, scope = null } of jobs) {
+    const isVisible = (parent: string): boolean => {
+      const queue = known.queueOf(parent);
+      if (queue === undefined) return scope === null && known.isBatch(parent);
+      return scope === null || scope.includes(queue);
+    };
+    const unknown = after?.parents.find((parent) => !coming.has(parent) && !isVisible(parent));
+    if (unknown !== undefined) throw new UnknownParentError(unknown);
+  }
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { firstIdOf } from '../job/id.js';
+import { errorFingerprint } from '../job/error-fingerprint.js';
+import { isExactNumber } from '../job/exact-number.js';
+import type { JobError, JsonText, JsonValue } from '../job/job.js';
+import type { JobFilter } from '../storage/job-filter.js';
+import { wordsOf } from '../storage/search-words.js';
+import type { JobRecord } from './job-record.js';
+
+/** Says of a job whether it matches. */
+export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
+  const from = filter.createdAfter && firstIdOf(filter.createdAfter);
+  const to = filter.createdBefore && firstIdOf(filter.createdBefore);
+  return (record) =>
+    isWanted(record, filter) &&
+    admits(filter.queue, [record.queue]) &&
+    admits(filter.name, [record.name]) &&
+    admits(filter.tag, record.meta?.tags) &&
+    admits(filter.recurringJobId, [record.meta?.recurringJobId]) &&
+    admits(filter.batchId?.map(lower), [record.meta?.batchId]) &&
+    admits(filter.parentId?.map(lower), record.meta?.parentIds) &&
+    admits(filter.serverId?.map(lower), [record.serverId]) &&
+    within(record.id, from, to) &&
+    finishedWithin(record.finishedAt, filter) &&
+    argumentsMatch(record, filter) &&
+    textMatches(record, filter);
+}
+
+function isWanted({ id, state }: JobRecord, filter: JobFilter): boolean {
+  return admits(filter.id?.map(lower), [id]) && admits(filter.state, [state]);
+}
+
+function admits(allowed: readonly unknown[] | undefined, values: readonly unknown[] = []): boolean {
+  return allowed === undefined || allowed.length === 0 || allowed.some((value) => values.includes(value));
+}
+
+function within<Value extends string | Date>(
+  value: Value,
+  from: Value | undefined,
+  to: Value | undefined,
+): boolean {
+  return (from === undefined || value >= from) && (to === undefined || value < to);
+}
+
+function lower(text: string): string {
+  return text.toLowerCase();
+}
+
+function finishedWithin(
+  finishedAt: Date | null,
+  { finishedAfter: from, finishedBefore: to }: JobFilter,
+): boolean {
+  if (from === undefined && to === undefined) return true;
+  return finishedAt !== null && within(finishedAt, from, to);
+}
+
+function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): boolean {
+  const given = wanted.filter(({ values }) => values.length > 0);
+  if (given.length === 0) return true;
+  const args = parseComparably(record.args);
+  return given.every(({ path, values }) => {
+    const found = path.reduce(memberOf, args);
+    return values.some((value) => isDeepStrictEqual(found, value));
+  });
+}
+
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+
+/** Numbers that JavaScript would round are made into what equals no other. */
+function parseComparably(text: JsonText): JsonValue {
+  const marked = text.replaceAll(stringOrNumber, (literal) =>
+    literal.startsWith('"') || isExactNumber(literal) ? literal : `{"${randomUUID()}":null}`,
+  );
+  return JSON.parse(marked) as JsonValue;
+}
+
+function textMatches(record: JobRecord, filter: JobFilter): boolean {
+  return (
+    errorMatches(record, filter) && wordsOf(filter.q).every((word) => appears(record, word.toLowerCase()))
+  );
+}
+
+function errorMatches(
+  { error }: JobRecord,
+  { error: texts = [], errorFingerprint: kinds = [] }: JobFilter,
+): boolean {
+  if (texts.length === 0 && kinds.length === 0) return true;
+  if (error === null) return false;
+  const message = messageOf(error);
+  return (
+    (texts.length === 0 || texts.some((text) => message.includes(text.toLowerCase()))) &&
+    (kinds.length === 0 || kinds.includes(errorFingerprint(error)))
+  );
+}
+
+function messageOf({ name, message }: JobError): string {
+  return `${name}: ${message}`.toLowerCase();
+}
+
+function appears({ name, queue, meta, error, args }: JobRecord, word: string): boolean {
+  const texts = [name, queue, ...(meta?.tags ?? []), args];
+  return (
+    texts.some((text) => text.toLowerCase().includes(word)) ||
+    (error !== null && messageOf(error).includes(word))
+  );
+}
+
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return /^\d+$/.test(key) ? value[Number(key)] : undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,182 @@
+import type { Attempt, Claim, ClaimedJob, Job, JobError, JsonText, JsonValue, NewJob } from '../job/job.js';
+import type { LogLine, Progress } from '../job/job-log.js';
+import { type JobLinks, type JobMeta, readMeta } from '../job/meta.js';
+import type { Transition } from '../job/transition.js';
+import { isFinished } from '../job/state.js';
+import { replacedMeta } from '../storage/key-resolution.js';
+
+/** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
+export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | 'readyAt' | keyof JobLinks> {
+  args: JsonText;
+  result: JsonText;
+  /** The order in which jobs became known, which breaks ties of priority. */
+  seq: number;
+  /** The end of the lease, in milliseconds since 1970. */
+  leaseUntil: number;
+  readyAt: number;
+  /** Its concurrency key keeps it out of the line. */
+  held: boolean;
+  /** How long it is to wait after the end of its parents. */
+  delayMs: number | null;
+  /** Somebody cancelled it while it ran. */
+  cancelRequested: boolean;
+  meta: JobMeta | null;
+  readonly pastAttempts: Attempt[];
+  /** What the latest attempt last said. */
+  progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
+  readonly log: LogLine[];
+  readonly transitions: Transition[];
+  /** When each line came, by the storage's clock. */
+  readonly logWrittenAt: Date[];
+  /** How often it has been claimed, also by attempts that did not count. */
+  runs: number;
+}
+
+export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
+  const awaits = job.after !== undefined && job.after !== null;
+  const runAt = awaits && job.due !== null && 'inMs' in job.due ? null : dueDate(job, nowMs);
+  return {
+    id: job.id,
+    name: job.name,
+    queue: job.queue,
+    state: awaits ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled',
+    priority: job.priority,
+    args: job.args,
+    result: 'null',
+    error: null,
+    attempt: 0,
+    maxAttempts: job.maxAttempts,
+    createdAt: new Date(nowMs),
+    runAt,
+    startedAt: null,
+    finishedAt: null,
+    serverId: null,
+    seq,
+    leaseUntil: 0,
+    readyAt: nowMs,
+    held: false,
+    delayMs: null,
+    cancelRequested: false,
+    meta: job.meta ?? null,
+    pastAttempts: [],
+    progress: null,
+    log: [],
+    transitions: [],
+    logWrittenAt: [],
+    runs: 0,
+  };
+}
+
+/** Gives a job that does not run the content of another. What it waits for, and its attempts, stay its own. */
+export function takeOver(record: JobRecord, job: NewJob, nowMs: number): void {
+  const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
+  record.args = job.args;
+  record.priority = job.priority;
+  record.maxAttempts = Math.max(job.maxAttempts, record.attempt + 1);
+  record.meta = replacedMeta(record.meta, job.meta ?? null);
+  record.delayMs = record.state === 'awaiting' ? inMs : null;
+  record.runAt = record.state === 'awaiting' && inMs !== null ? null : dueDate(job, nowMs);
+}
+
+export function toJob(record: JobRecord): Job {
+  return {
+    id: record.id,
+    name: record.name,
+    queue: record.queue,
+    state: record.state,
+    priority: record.priority,
+    args: JSON.parse(record.args) as JsonValue,
+    result: JSON.parse(record.result) as JsonValue,
+    error: record.error,
+    attempt: record.attempt,
+    maxAttempts: record.maxAttempts,
+    createdAt: record.createdAt,
+    runAt: record.runAt,
+    readyAt: record.state === 'enqueued' && !record.held ? new Date(record.readyAt) : null,
+    startedAt: record.startedAt,
+    finishedAt: record.finishedAt,
+    progress: toProgress(record),
+    serverId: record.serverId,
+    ...readMeta(record.meta),
+  };
+}
+
+export function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
+  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, meta } = record;
+  return {
+    claim: { jobId, queue, serverId, attempt },
+    name,
+    priority,
+    args: JSON.parse(args) as JsonValue,
+    maxAttempts,
+    createdAt,
+    meta,
+  };
+}
+
+function toProgress({ startedAt, progress }: JobRecord): Progress | null {
+  if (startedAt === null || progress === null) return null;
+  return { percent: progress.percent, message: progress.message };
+}
+
+export function toAttempts({
+  pastAttempts,
+  serverId,
+  startedAt,
+  state,
+  attempt,
+  finishedAt,
+  error,
+}: JobRecord): Attempt[] {
+  if (serverId === null || startedAt === null) return [...pastAttempts];
+  if (isFinished(state))
+    return [...pastAttempts, { attempt, outcome: state, serverId, startedAt, finishedAt, error }];
+  return [
+    ...pastAttempts,
+    { attempt, outcome: 'processing', serverId, startedAt, finishedAt: null, error: null },
+  ];
+}
+
+/** Whether the claim still holds on this job. */
+export function holds(record: JobRecord | undefined, claim: Claim): record is JobRecord {
+  return (
+    record?.state === 'processing' && record.serverId === claim.serverId && record.attempt === claim.attempt
+  );
+}
+
+/** As if the attempt had not begun. */
+export function letGo(record: JobRecord): void {
+  record.attempt--;
+  record.serverId = null;
+  record.startedAt = null;
+}
+
+export function dueAt({ runAt }: JobRecord): number {
+  return runAt?.getTime() ?? 0;
+}
+
+export function lostError({ serverId, attempt }: JobRecord): JobError {
+  const message = `Server ${serverId} died or stopped renewing its lease while it ran attempt ${attempt}`;
+  return { name: 'AttemptLost', message, stack: null };
+}
+
+/** Writes down how the running attempt ended without ending the job, and lets go of the server. */
+export function endAttempt(
+  record: JobRecord,
+  outcome: 'failed' | 'lost',
+  error: JobError,
+  nowMs: number,
+): void {
+  const { attempt, serverId, startedAt } = record;
+  if (serverId !== null && startedAt !== null) {
+    record.pastAttempts.push({ attempt, outcome, serverId, startedAt, finishedAt: new Date(nowMs), error });
+  }
+  record.error = error;
+  record.serverId = null;
+  record.startedAt = null;
+}
+
+function dueDate({ due }: NewJob, nowMs: number): Date | null {
+  if (due === null) return null;
+  return 'at' in due ? due.at : new Date(nowMs + due.inMs);
+}

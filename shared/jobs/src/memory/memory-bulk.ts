@@ -1,0 +1,139 @@
+import { newId } from '../job/id.js';
+import {
+  type BulkAction,
+  type BulkListQuery,
+  type BulkOperation,
+  type BulkOperations,
+  type BulkOrder,
+  checkBulkOrder,
+  statesOfOrder,
+} from '../storage/bulk-operations.js';
+import type { ControlResult, JobControl } from '../storage/job-control.js';
+import { bulkKey } from '../storage/set-aside.js';
+import type { Clock } from '../storage/clock.js';
+import type { TransactionClient } from '../storage/transaction.js';
+import { matcherOf } from './job-matcher.js';
+import { refuseTransaction } from './refuse-transaction.js';
+import type { MemorySetAside } from './memory-set-aside.js';
+import type { MemoryJobs } from './memory-jobs.js';
+
+type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
+
+/** An operation, and the jobs that it has not come to. */
+interface Underway {
+  readonly operation: BulkOperation;
+  readonly rest: string[];
+}
+
+const chunk = 500;
+const maxKept = 1_000;
+
+const verbs: Record<BulkAction, (control: Control, id: string) => Promise<ControlResult>> = {
+  cancel: (control, id) => control.cancel(id),
+  retry: (control, id) => control.retry(id),
+  run: (control, id) => control.run(id),
+  delete: (control, id) => control.delete(id),
+};
+
+/** Does to each job what its operation says, from a list made at the start. */
+export class MemoryBulkOperations implements BulkOperations {
+  readonly #jobs: MemoryJobs;
+  readonly #control: Control;
+  readonly #clock: Clock;
+  readonly #setAside: MemorySetAside;
+  readonly #operations = new Map<string, Underway>();
+
+  constructor(jobs: MemoryJobs, control: Control, clock: Clock, setAside: MemorySetAside) {
+    this.#jobs = jobs;
+    this.#control = control;
+    this.#clock = clock;
+    this.#setAside = setAside;
+  }
+
+  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
+    refuseTransaction(transaction);
+    checkBulkOrder(order);
+    const { action, filter, requestedBy = null } = order;
+    const states = statesOfOrder(order);
+    const matches = matcherOf(filter);
+    const matching = [...this.#jobs.all()].filter((job) => states.includes(job.state) && matches(job));
+    const wanted = filter.id ?? [];
+    const operation: BulkOperation = {
+      id: newId(),
+      action,
+      filter: structuredClone(filter),
+      state: 'running',
+      matched: { count: matching.length, exact: true },
+      seen: 0,
+      changed: 0,
+      skipped: 0,
+      requestedBy,
+      createdAt: new Date(this.#clock.now()),
+      finishedAt: null,
+      error: null,
+    };
+    const rest =
+      wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
+    this.#operations.set(operation.id, { operation, rest });
+    this.#trim();
+    this.#jobs.wake(null);
+    return { ...operation };
+  }
+
+  async find(id: string): Promise<BulkOperation | null> {
+    const found = this.#operations.get(id.toLowerCase());
+    return found === undefined ? null : { ...found.operation };
+  }
+
+  async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
+    return [...this.#operations.values()]
+      .map(({ operation }) => ({ ...operation }))
+      .filter(({ id }) => after === undefined || id < after)
+      .toSorted((left, right) => (left.id < right.id ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  async cancel(id: string): Promise<BulkOperation | null> {
+    const { operation } = this.#operations.get(id.toLowerCase()) ?? {};
+    if (operation?.state === 'running') this.#end(operation, 'cancelled');
+    return this.find(id);
+  }
+
+  async advance(): Promise<boolean> {
+    const running = [...this.#operations.values()].find(({ operation }) => operation.state === 'running');
+    if (running === undefined) return false;
+    const { operation, rest } = running;
+    for (const id of rest.splice(0, chunk)) {
+      const changed = await this.#change(operation, id);
+      operation.seen++;
+      operation[changed ? 'changed' : 'skipped']++;
+    }
+    if (rest.length === 0 && operation.state === 'running') this.#end(operation, 'done');
+    return true;
+  }
+
+  async #change({ action, filter }: BulkOperation, id: string): Promise<boolean> {
+    const job = this.#jobs.find(id);
+    if (job === undefined || !matcherOf({ ...filter, state: [] })(job)) return false;
+    if (!statesOfOrder({ action, filter }).includes(job.state)) return false;
+    try {
+      const result = await verbs[action](this.#control, id);
+      return result.outcome === 'ok' && result.changed;
+    } catch (error) {
+      this.#setAside.put({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
+      return false;
+    }
+  }
+
+  #end(operation: BulkOperation, state: 'done' | 'cancelled'): void {
+    operation.state = state;
+    operation.finishedAt = new Date(this.#clock.now());
+  }
+
+  #trim(): void {
+    for (const [id, { operation }] of this.#operations) {
+      if (this.#operations.size <= maxKept) return;
+      if (operation.state !== 'running') this.#operations.delete(id);
+    }
+  }
+}

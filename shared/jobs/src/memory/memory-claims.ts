@@ -1,0 +1,88 @@
+import { ServerLostError } from '../job/errors.js';
+import type { Claim, ClaimedJob } from '../job/job.js';
+import type { ClaimRequest, Claims } from '../storage/claims.js';
+import type { Clock } from '../storage/clock.js';
+import { QueueAlarms } from '../storage/queue-alarms.js';
+import { holds, type JobRecord, letGo, toClaimedJob } from './job-record.js';
+import type { MemoryJobs } from './memory-jobs.js';
+import type { MemoryServers } from './memory-servers.js';
+
+/** Leases the jobs of one process to its servers. */
+export class MemoryClaims implements Claims {
+  readonly #jobs: MemoryJobs;
+  readonly #servers: MemoryServers;
+  readonly #clock: Clock;
+  readonly #alarms: QueueAlarms;
+
+  constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
+    this.#jobs = jobs;
+    this.#servers = servers;
+    this.#clock = clock;
+    this.#alarms = new QueueAlarms((queue) => jobs.wake(queue));
+  }
+
+  async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
+    if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
+    const { line, pausedAt, bucket, rateLimit } = this.#jobs.queue(queue);
+    if (pausedAt !== null) return [];
+    const now = this.#clock.now();
+    const taken = line.take(this.#room(queue, limit), this.#servers.jobNamesOf(serverId));
+    if (rateLimit !== null) bucket.take(taken.length);
+    return taken.map((record) => {
+      record.serverId = serverId;
+      record.attempt++;
+      record.startedAt = new Date(now);
+      record.progress = null;
+      record.runs++;
+      record.leaseUntil = now + leaseMs;
+      this.#jobs.start(record);
+      return toClaimedJob(record, serverId);
+    });
+  }
+
+  async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    const leaseUntil = this.#clock.now() + leaseMs;
+    return this.#eachHeld(claims, (record) => {
+      record.leaseUntil = leaseUntil;
+    });
+  }
+
+  async release(claims: readonly Claim[]): Promise<Claim[]> {
+    return this.#eachHeld(claims, (record) => {
+      letGo(record);
+      this.#jobs.makeReady(record, 'released');
+    });
+  }
+
+  async claimsOf(serverId: string, queue: string): Promise<Claim[]> {
+    return [...this.#jobs.all()]
+      .filter(
+        (record) => record.state === 'processing' && record.queue === queue && record.serverId === serverId,
+      )
+      .map(({ id: jobId, attempt }) => ({ jobId, queue, serverId, attempt }));
+  }
+
+  close(): void {
+    this.#alarms.close();
+  }
+
+  /** How many of the jobs asked for the queue's limits allow now. */
+  #room(name: string, asked: number): number {
+    const { line, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
+    const room = Math.min(asked, line.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
+    if (rateLimit === null || room === 0) return room;
+    const tokens = bucket.available(rateLimit, this.#clock.now());
+    if (tokens < room) this.#alarms.set(name, bucket.nextInMs(rateLimit));
+    return Math.min(room, tokens);
+  }
+
+  /** Does something to each job whose claim holds; returns the claims that do not. */
+  #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
+    return claims.filter((claim) => {
+      const record = this.#jobs.find(claim.jobId);
+      if (!holds(record, claim)) return true;
+      change(record);
+      return false;
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import type { NewBatch } from '../job/batch.js';
+import type { NewJob } from '../job/job.js';
+import type { Enqueuer } from '../storage/enqueuer.js';
+import type { Receipt } from '../storage/receipt.js';
+import type { TransactionClient } from '../storage/transaction.js';
+import type { MemoryJobs } from './memory-jobs.js';
+import { refuseTransaction } from './refuse-transaction.js';
+
+/** Takes new jobs into this process's memory. */
+export class MemoryEnqueuer implements Enqueuer {
+  readonly #jobs: MemoryJobs;
+
+  constructor(jobs: MemoryJobs) {
+    this.#jobs = jobs;
+  }
+
+  async enqueue(job: NewJob): Promise<Receipt> {
+    return this.#jobs.add([job]);
+  }
+
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
+    refuseTransaction(transaction);
+    return this.#jobs.add(jobs);
+  }
+
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
+    refuseTransaction(transaction);
+    return this.#jobs.addBatch(batch);
+  }
+}

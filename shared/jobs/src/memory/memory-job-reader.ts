@@ -1,0 +1,132 @@
+import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
+import { type JobState, jobStates } from '../job/state.js';
+import type { JobFilter } from '../storage/job-filter.js';
+import type {
+  ContinuationPage,
+  JobCount,
+  JobListQuery,
+  JobPage,
+  JobPageQuery,
+  JobReader,
+  LatestFailedQuery,
+  NearJobs,
+} from '../storage/job-reader.js';
+import { type Orphan, orphansAmong } from '../storage/orphan.js';
+import { matcherOf } from './job-matcher.js';
+import { type JobRecord, toAttempts, toJob } from './job-record.js';
+import type { MemoryJobs } from './memory-jobs.js';
+import type { MemoryServers } from './memory-servers.js';
+
+/** Answers every query by a scan of all jobs: memory holds few. */
+export class MemoryJobReader implements JobReader {
+  readonly #jobs: MemoryJobs;
+  readonly #servers: MemoryServers;
+
+  constructor(jobs: MemoryJobs, servers: MemoryServers) {
+    this.#jobs = jobs;
+    this.#servers = servers;
+  }
+
+  async find(id: string): Promise<Job | null> {
+    const record = this.#jobs.find(id);
+    return record === undefined ? null : toJob(record);
+  }
+
+  async findDocuments(jobId: string): Promise<JobDocuments | null> {
+    const record = this.#jobs.find(jobId);
+    return record === undefined ? null : { args: record.args, result: record.result };
+  }
+
+  async list({ filter = {}, order = 'newest', limit, offset = 0, after }: JobListQuery): Promise<Job[]> {
+    const direction = order === 'newest' ? -1 : 1;
+    return this.#matching(filter)
+      .filter(({ id }) => after === undefined || compare(id, after) * direction > 0)
+      .toSorted((left, right) => compare(left.id, right.id) * direction)
+      .slice(offset, offset + limit)
+      .map(toJob);
+  }
+
+  async listPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
+    const jobs = await this.list(query);
+    if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
+    let bytes = 0;
+    const end = jobs.findIndex(({ args, result }, index) => {
+      bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(JSON.stringify(result));
+      return bytes > maxBytes && index > 0;
+    });
+    return end < 0 ? { jobs, cut: false } : { jobs: jobs.slice(0, end), cut: true };
+  }
+
+  async listNear(query: JobListQuery): Promise<NearJobs> {
+    return { jobs: await this.list(query), complete: true };
+  }
+
+  async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
+    const failedAt = ({ finishedAt }: JobRecord): number => finishedAt?.getTime() ?? 0;
+    return this.#matching({ state: ['failed'], ...(queue !== undefined && { queue: [queue] }) })
+      .toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id))
+      .slice(0, limit)
+      .map(toJob);
+  }
+
+  async count(filter: JobFilter = {}): Promise<JobCount> {
+    return { count: this.#matching(filter).length, exact: true };
+  }
+
+  async countByState(filter: JobFilter = {}): Promise<Record<JobState, JobCount>> {
+    const counts = countStates(this.#matching(filter));
+    const exact = jobStates.map((state) => [state, { count: counts[state], exact: true }] as const);
+    return Object.fromEntries(exact) as Record<JobState, JobCount>;
+  }
+
+  async stateCounts(): Promise<StateCounts> {
+    return countStates(this.#jobs.all());
+  }
+
+  async listAttempts(jobId: string): Promise<Attempt[]> {
+    const record = this.#jobs.find(jobId);
+    return record === undefined ? [] : toAttempts(record);
+  }
+
+  async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
+    const { limit = 100, after = '', documents = true } = page;
+    const jobs = [...this.#jobs.links.childrenOf(id.toLowerCase())]
+      .toSorted(compare)
+      .filter((child) => child > after)
+      .flatMap((child) => this.#jobs.find(child) ?? [])
+      .slice(0, limit)
+      .map(toJob);
+    return documents ? jobs : jobs.map(withoutDocuments);
+  }
+
+  async listOrphans(): Promise<Orphan[]> {
+    const waiting = new Map<string, { queue: string; name: string; jobs: number }>();
+    for (const { state, queue, name } of this.#jobs.all()) {
+      if (state !== 'enqueued' && state !== 'scheduled') continue;
+      const key = JSON.stringify([queue, name]);
+      const group = waiting.get(key) ?? { queue, name, jobs: 0 };
+      waiting.set(key, group);
+      group.jobs++;
+    }
+    return orphansAmong([...waiting.values()], this.#servers.all());
+  }
+
+  #matching(filter: JobFilter): JobRecord[] {
+    return [...this.#jobs.all()].filter(matcherOf(filter));
+  }
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+export function countStates(records: Iterable<JobRecord>): StateCounts {
+  const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
+  for (const { state } of records) counts[state]++;
+  return counts;
+}
+
+function withoutDocuments(job: Job): Job {
+  return { ...job, args: null, result: null };
+}

@@ -1,0 +1,285 @@
+import { checkNewJob } from '../job/bounds.js';
+import { endOf, type NewBatch } from '../job/batch.js';
+import type { ParentEnd } from '../job/continuation.js';
+import type { JobError, NewJob } from '../job/job.js';
+import { type FinishedState, isFinished, type JobState } from '../job/state.js';
+import {
+  bringsKeys,
+  createdOf,
+  KeyHeldError,
+  type KeyResolution,
+  resolveKeys,
+} from '../storage/key-resolution.js';
+import { checkShown, holdersToShow, type Receipt, receiptOf } from '../storage/receipt.js';
+import type { TransitionReason } from '../job/transition.js';
+import { checkNewJobs } from './check-new-jobs.js';
+import type { Clock } from '../storage/clock.js';
+import { type JobRecord, newRecord, takeOver, toJob } from './job-record.js';
+import { enter } from './job-transitions.js';
+import { BatchRecords } from './batch-records.js';
+import { MemoryHistory, type MemoryRetention } from './memory-history.js';
+import { MemoryKeys } from './memory-keys.js';
+import { MemoryLinks } from './memory-links.js';
+import { MemoryThroughput } from './memory-throughput.js';
+import { type QueueRecord, QueueRecords } from './queue-records.js';
+
+/** The most queues there may be, unless told otherwise. */
+const usualQueues = 10_000;
+
+/** All jobs and queues of one process, and the steps from state to state that several callers take. */
+export class MemoryJobs {
+  readonly batches = new BatchRecords();
+  readonly links = new MemoryLinks();
+  readonly throughput = new MemoryThroughput();
+  readonly #clock: Clock;
+  readonly #records = new Map<string, JobRecord>();
+  readonly #queues: QueueRecords;
+  readonly #keys = new MemoryKeys();
+  readonly #listeners = new Set<(queue: string | null) => void>();
+  readonly #history = new MemoryHistory();
+  #seq = 0;
+
+  constructor(clock: Clock, mostQueues = usualQueues) {
+    this.#clock = clock;
+    this.#queues = new QueueRecords(clock, mostQueues);
+  }
+
+  get queues(): ReadonlyMap<string, QueueRecord> {
+    return this.#queues.all;
+  }
+
+  all(): IterableIterator<JobRecord> {
+    return this.#records.values();
+  }
+
+  find(id: string): JobRecord | undefined {
+    return this.#records.get(id.toLowerCase());
+  }
+
+  /** All of them or none. `batch`: the one they belong to, which is new. */
+  add(jobs: readonly NewJob[], batch: NewBatch | null = null): Receipt {
+    for (const job of jobs) checkNewJob(job);
+    const now = this.#clock.now();
+    this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
+    if (!jobs.some(bringsKeys)) {
+      this.#add(jobs, batch, now);
+      return receiptOf(new Date(now));
+    }
+    const stateOf = (id: string): JobState | undefined => this.#records.get(id)?.state;
+    const { created, holders, replacements, claims } = this.#resolve(jobs, (queue, key) =>
+      this.#keys.holderOf(queue, key, stateOf, now),
+    );
+    checkShown(jobs, holders, (id) => this.#records.get(id));
+    this.#add(created, batch === null ? null : createdOf(batch, created), now);
+    this.#keys.claim(claims, now);
+    for (const [id, job] of replacements) this.#replace(id, job);
+    const records = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
+    const shown = new Map(records.map((record) => [record.id, toJob(record)]));
+    return { holders, shown, createdAt: created.length === 0 ? null : new Date(now) };
+  }
+
+  #resolve(...[jobs, holderOf]: Parameters<typeof resolveKeys>): KeyResolution {
+    try {
+      return resolveKeys(jobs, holderOf);
+    } catch (error) {
+      if (!(error instanceof KeyHeldError)) throw error;
+      const { holderId } = error;
+      const holder = jobs.find(({ id }) => id === holderId) ?? this.#records.get(holderId);
+      throw error.toCaller(holder?.queue);
+    }
+  }
+
+  #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {
+    checkNewJobs(jobs, batch?.id, {
+      queueOf: (id) => this.#records.get(id)?.queue,
+      isBatch: (id) => this.batches.find(id) !== undefined,
+    });
+    if (batch !== null) this.batches.add(batch, new Date(now));
+    for (const job of jobs) {
+      const record = newRecord(job, this.#seq++, now);
+      this.#records.set(record.id, record);
+      if (record.state === 'enqueued') this.makeReady(record, 'created', now);
+      else if (record.state === 'scheduled') this.schedule(record, record.runAt ?? new Date(now), 'created');
+      else this.#await(record, job);
+    }
+  }
+
+  /** An unfinished job that does not run takes over the content of another. */
+  #replace(id: string, job: NewJob): void {
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    const { state } = record;
+    if (state === 'enqueued') {
+      this.takeOut(record);
+      this.#leave(record);
+    }
+    takeOver(record, job, this.#clock.now());
+    if (state === 'awaiting') return;
+    if (record.runAt === null) this.makeReady(record, null);
+    else this.schedule(record, record.runAt, null);
+  }
+
+  addBatch(batch: NewBatch): Receipt {
+    return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
+  }
+
+  /** A queue comes into being when it is first named. */
+  queue(name: string): QueueRecord {
+    return this.#queues.get(name);
+  }
+
+  retireQueue(name: string): void {
+    this.#queues.retire(name);
+  }
+
+  /** @param others queues that are in use without holding jobs */
+  retireIdleQueues(others: ReadonlySet<string>): void {
+    const endedAt = new Map<string, number>();
+    for (const { queue, finishedAt } of this.#records.values()) {
+      const at = finishedAt?.getTime() ?? Infinity;
+      endedAt.set(queue, Math.max(at, endedAt.get(queue) ?? -Infinity));
+    }
+    this.#queues.retireIdle((name, since) => others.has(name) || (endedAt.get(name) ?? -Infinity) > since);
+  }
+
+  start(record: JobRecord): void {
+    enter(record, 'processing', 'claimed', record.startedAt?.getTime() ?? 0);
+    this.queue(record.queue).running++;
+  }
+
+  /** What makes it ready, or schedules it, does not bring back a job that somebody cancelled while it ran. */
+  makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
+    if (record.cancelRequested) {
+      this.finish(record, 'cancelled');
+      return;
+    }
+    this.#stop(record);
+    const { batchId } = record.meta ?? {};
+    if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
+    if (record.state === 'awaiting') this.links.drop(record.id);
+    enter(record, 'enqueued', reason, now);
+    record.readyAt = now;
+    this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
+  }
+
+  /** Takes a job that nobody has claimed out of its queue. */
+  takeOut(record: JobRecord): void {
+    const { keys, line } = this.queue(record.queue);
+    if (!keys.forget(record)) line.remove(record);
+  }
+
+  schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
+    if (record.cancelRequested) {
+      this.finish(record, 'cancelled');
+      return;
+    }
+    this.#stop(record);
+    this.#leave(record);
+    record.runAt = runAt;
+    enter(record, 'scheduled', reason, this.#clock.now());
+    this.queue(record.queue);
+    this.wake(null);
+  }
+
+  finish(record: JobRecord, state: FinishedState): void {
+    this.#stop(record);
+    this.#leave(record);
+    record.finishedAt = new Date(this.#clock.now());
+    enter(record, state, state, record.finishedAt.getTime());
+    record.cancelRequested = false;
+    this.#history.add(record);
+    this.throughput.note(record.queue, state, this.#clock.now());
+    this.links.drop(record.id);
+    this.#tellChildren(record.id, state);
+    const { batchId } = record.meta ?? {};
+    const end = batchId === undefined ? null : this.batches.count(batchId, state, record.finishedAt);
+    if (batchId !== undefined && end !== null) this.#tellChildren(batchId, end);
+  }
+
+  delete(record: JobRecord): void {
+    this.#records.delete(record.id);
+    this.#history.forget(record);
+    this.links.forget(record.id);
+  }
+
+  /** Forgets finished jobs that are to be kept no longer, and batches beyond as many. */
+  trim(retention: MemoryRetention): void {
+    for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
+    for (const id of this.batches.trim(retention.maxFinished)) this.links.forget(id);
+    this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
+  }
+
+  listen(listener: (queue: string | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  wake(queue: string | null): void {
+    for (const listener of this.#listeners) listener(queue);
+  }
+
+  /** Those that were held back, all but the one that arrives, stand at the end: other keys' jobs come first. */
+  #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
+    for (const job of jobs) {
+      if (job !== arriving) job.seq = this.#seq++;
+      this.queue(queue).line.add(job);
+    }
+    if (jobs.length > 0) this.wake(queue);
+  }
+
+  #leave(record: JobRecord): void {
+    this.#join(record.queue, this.queue(record.queue).keys.leave(record));
+  }
+
+  /** Before a job leaves its state: makes room if it ran. */
+  #stop(record: JobRecord): void {
+    if (record.state !== 'processing') return;
+    const queue = this.queue(record.queue);
+    queue.running--;
+    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.wake(record.queue));
+  }
+
+  /** A parent may have ended already. */
+  #await(record: JobRecord, { after, due }: NewJob): void {
+    this.queue(record.queue);
+    enter(record, 'awaiting', 'created', this.#clock.now());
+    if (after === undefined || after === null) return;
+    record.delayMs = due !== null && 'inMs' in due ? due.inMs : null;
+    this.links.add(record.id, after);
+    for (const parent of after.parents) {
+      const end = this.#endOf(parent);
+      if (end !== null) this.#tellChildren(parent, end);
+    }
+  }
+
+  #endOf(parentId: string): ParentEnd | null {
+    const record = this.#records.get(parentId);
+    if (record !== undefined) return isFinished(record.state) ? record.state : null;
+    const batch = this.batches.find(parentId);
+    return batch === undefined ? 'gone' : endOf(batch);
+  }
+
+  #tellChildren(parentId: string, end: ParentEnd): void {
+    this.links.ended(parentId, end, {
+      release: (childId) => this.#release(childId),
+      cancel: (childId, error) => this.#cancel(childId, error),
+    });
+  }
+
+  #release(id: string): void {
+    const record = this.#records.get(id);
+    if (record?.state !== 'awaiting') return;
+    const now = this.#clock.now();
+    const { delayMs, runAt } = record;
+    const due = delayMs === null ? runAt : new Date(now + delayMs);
+    if (due === null || due.getTime() <= now) this.makeReady(record, 'parents-ended');
+    else this.schedule(record, due, 'parents-ended');
+  }
+
+  #cancel(id: string, error: JobError): void {
+    const record = this.#records.get(id);
+    if (record?.state !== 'awaiting') return;
+    record.error = error;
+    this.finish(record, 'cancelled');
+  }
+}

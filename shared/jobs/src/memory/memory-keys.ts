@@ -1,0 +1,40 @@
+import type { JobKey } from '../job/job-key.js';
+import type { JobState } from '../job/state.js';
+import { type KeyHolder, keyName, type KeyResolution } from '../storage/key-resolution.js';
+
+interface KeyRecord {
+  readonly key: JobKey;
+  readonly jobId: string;
+  readonly until: number;
+}
+
+/** `undefined`: there is no such job any more. */
+type StateOf = (jobId: string) => JobState | undefined;
+
+/** Which jobs hold which keys. */
+export class MemoryKeys {
+  readonly #records = new Map<string, KeyRecord>();
+
+  holderOf(queue: string, key: JobKey, stateOf: StateOf, now: number): KeyHolder | null {
+    const record = this.#records.get(keyName(queue, key));
+    if (record === undefined || record.until <= now) return null;
+    const { jobId, key: held } = record;
+    const state = stateOf(jobId) ?? null;
+    if (held.states !== null && (state === null || !held.states.includes(state))) return null;
+    return { jobId, state, fingerprint: held.fingerprint };
+  }
+
+  claim(claims: KeyResolution['claims'], now: number): void {
+    for (const { queue, key, jobId } of claims)
+      this.#records.set(keyName(queue, key), { key, jobId, until: now + (key.periodMs ?? Infinity) });
+  }
+
+  /** Forgets keys that are held no longer and that nobody can bring back: a failed job may be sent back. */
+  trim(stateOf: StateOf, now: number): void {
+    for (const [name, { key, jobId, until }] of this.#records) {
+      const state = stateOf(jobId);
+      const idle = state === undefined || (state === 'done' && !key.states?.includes(state));
+      if (until <= now || (key.states !== null && idle)) this.#records.delete(name);
+    }
+  }
+}

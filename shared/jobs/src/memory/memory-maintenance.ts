@@ -1,0 +1,128 @@
+import type { Clock } from '../storage/clock.js';
+import type { Maintenance, PromotionReport, RescueReport } from '../storage/maintenance.js';
+import { dueAt, endAttempt, type JobRecord, letGo, lostError } from './job-record.js';
+import type { MemoryRetention } from './memory-history.js';
+import type { MemoryJobs } from './memory-jobs.js';
+import type { MemoryServers } from './memory-servers.js';
+import { aboutJob, type MemorySetAside } from './memory-set-aside.js';
+import { byPlaceInLine } from './ready-line.js';
+
+const hourMs = 3_600_000;
+
+interface MaintenanceParts {
+  readonly jobs: MemoryJobs;
+  readonly servers: MemoryServers;
+  readonly setAside: MemorySetAside;
+  readonly clock: Clock;
+  readonly retention: MemoryRetention;
+  /** The queues that recurring jobs name. */
+  readonly recurringQueues: () => Promise<string[]>;
+}
+
+/** The background roles of one process. */
+export class MemoryMaintenance implements Maintenance {
+  readonly #jobs: MemoryJobs;
+  readonly #servers: MemoryServers;
+  readonly #setAside: MemorySetAside;
+  readonly #clock: Clock;
+  readonly #retention: MemoryRetention;
+  readonly #recurringQueues: () => Promise<string[]>;
+  #idleQueuesRetiredAt = -Infinity;
+
+  constructor({ jobs, servers, setAside, clock, retention, recurringQueues }: MaintenanceParts) {
+    this.#jobs = jobs;
+    this.#servers = servers;
+    this.#setAside = setAside;
+    this.#clock = clock;
+    this.#retention = retention;
+    this.#recurringQueues = recurringQueues;
+  }
+
+  async promoteDue(limit: number): Promise<PromotionReport> {
+    const now = this.#clock.now();
+    const waiting = [...this.#jobs.all()]
+      .filter((record) => record.state === 'scheduled')
+      .filter((record) => !this.#setAside.isLeftAlone(aboutJob('scheduler', record)))
+      .toSorted((left, right) => dueAt(left) - dueAt(right));
+    const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
+    const promoted = due.filter((record) =>
+      this.#setAside.attempt(aboutJob('scheduler', record), () => {
+        this.#jobs.makeReady(record, 'due');
+        return true;
+      }),
+    );
+    const next = waiting[due.length];
+    return {
+      promoted: promoted.length,
+      nextDueMs: next === undefined ? null : Math.max(0, dueAt(next) - now),
+    };
+  }
+
+  async resolveDependencies(): Promise<number> {
+    return 0; // what depends on a job moves with it
+  }
+
+  async rescue(): Promise<RescueReport> {
+    const now = this.#clock.now();
+    const report = { deadServers: this.#servers.bury(), released: 0, failed: 0 };
+    const lost = [...this.#jobs.all()].filter(
+      ({ state, serverId, leaseUntil }) =>
+        state === 'processing' && (leaseUntil < now || !this.#servers.isAlive(serverId ?? '')),
+    );
+    for (const { record, started } of inClaimOrder(lost, this.#servers)) {
+      const end = this.#setAside.attempt(aboutJob('rescuer', record), () =>
+        takeBack(this.#jobs, record, started, now),
+      );
+      if (end !== undefined) report[end]++;
+    }
+    return report;
+  }
+
+  async maintain(): Promise<void> {
+    this.#setAside.attempt({ role: 'cleaner', key: 'retention' }, () => this.#jobs.trim(this.#retention));
+    await this.#retireIdleQueues();
+  }
+
+  /** A scan of all jobs, so once an hour. */
+  async #retireIdleQueues(): Promise<void> {
+    const now = this.#clock.now();
+    if (now - this.#idleQueuesRetiredAt < hourMs) return;
+    this.#idleQueuesRetiredAt = now;
+    const served = this.#servers.all().flatMap(({ queues }) => queues);
+    this.#jobs.retireIdleQueues(new Set([...served, ...(await this.#recurringQueues())]));
+  }
+}
+
+/** A server starts jobs in the order in which it claimed them, so only its first ones can have been running. */
+function inClaimOrder(
+  lost: readonly JobRecord[],
+  servers: MemoryServers,
+): { record: JobRecord; started: boolean }[] {
+  const places = new Map<string | null, number>();
+  return lost
+    .toSorted(
+      (one, other) =>
+        (one.startedAt?.getTime() ?? 0) - (other.startedAt?.getTime() ?? 0) || byPlaceInLine(one, other),
+    )
+    .map((record) => {
+      const place = (places.get(record.serverId) ?? 0) + 1;
+      places.set(record.serverId, place);
+      return { record, started: place <= servers.concurrencyOf(record.serverId) };
+    });
+}
+
+function takeBack(jobs: MemoryJobs, record: JobRecord, started: boolean, now: number): 'released' | 'failed' {
+  if (record.cancelRequested || record.attempt >= record.maxAttempts) {
+    record.error = lostError(record);
+    jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
+    return 'failed';
+  }
+  if (!started) {
+    letGo(record);
+    jobs.makeReady(record, 'released');
+    return 'released';
+  }
+  endAttempt(record, 'lost', lostError(record), now);
+  jobs.makeReady(record, 'lost');
+  return 'released';
+}

@@ -1,0 +1,230 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonText, JsonValue } from '../job/job.js';
+import { isFinished } from '../job/state.js';
+import { keepStoredDigits } from '../job/stored-digits.js';
+import { jobOf, planFiring } from '../recurring/firing.js';
+import {
+  type NewRecurringJob,
+  type RecurringJob,
+  RecurringJobOwnedError,
+} from '../recurring/recurring-job.js';
+import { Schedule } from '../recurring/schedule.js';
+import type {
+  FiredRecurringJob,
+  FiringReport,
+  RecurringControlOptions,
+  RecurringJobs,
+  SynchronizationReport,
+  TriggeredJob,
+} from '../storage/recurring-jobs.js';
+import type { Clock } from '../storage/clock.js';
+import { refuseTransaction } from './refuse-transaction.js';
+import type { MemoryJobs } from './memory-jobs.js';
+import type { MemorySetAside } from './memory-set-aside.js';
+
+/** A recurring job as the memory storage keeps it: arguments stay text, so nobody can change them from outside. */
+interface RecurringRecord extends Omit<RecurringJob, 'args'> {
+  args: JsonText;
+}
+
+/** The recurring jobs of one process. */
+export class MemoryRecurringJobs implements RecurringJobs {
+  readonly #jobs: MemoryJobs;
+  readonly #clock: Clock;
+  readonly #setAside: MemorySetAside;
+  readonly #records = new Map<string, RecurringRecord>();
+
+  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside) {
+    this.#jobs = jobs;
+    this.#clock = clock;
+    this.#setAside = setAside;
+  }
+
+  async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
+    const existing = this.#records.get(job.id);
+    if (existing !== undefined && existing.application !== null)
+      throw new RecurringJobOwnedError(job.id, existing.application);
+    return toRecurringJob(this.#put(job, null));
+  }
+
+  async add(job: NewRecurringJob): Promise<RecurringJob | null> {
+    return this.#records.has(job.id) ? null : toRecurringJob(this.#put(job, null));
+  }
+
+  async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
+    const [updated] = await this.updateAll([id], (current) =>
+      [...current.values()].map((job) => ({ ...change(job), id })),
+    );
+    return updated ?? null;
+  }
+
+  async updateAll(
+    ids: readonly string[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+  ): Promise<RecurringJob[]> {
+    const existing = [...this.#records].filter(([id]) => ids.includes(id));
+    const jobs = change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
+    for (const { id } of jobs) {
+      const application = this.#records.get(id)?.application ?? null;
+      if (application !== null) throw new RecurringJobOwnedError(id, application);
+    }
+    return jobs.map((job) => {
+      const stored = this.#records.get(job.id)?.args ?? job.args;
+      return toRecurringJob(this.#put({ ...job, args: keepStoredDigits(stored, job.args) }, null));
+    });
+  }
+
+  async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
+    this.#checked(id, check);
+    return this.#records.delete(id);
+  }
+
+  async removeAll(ids: readonly string[]): Promise<number> {
+    return ids.filter((id) => this.#records.delete(id)).length;
+  }
+
+  async find(id: string): Promise<RecurringJob | null> {
+    const record = this.#records.get(id);
+    return record === undefined ? null : toRecurringJob(record);
+  }
+
+  async findArgs(id: string): Promise<JsonText | null> {
+    return this.#records.get(id)?.args ?? null;
+  }
+
+  async list(): Promise<RecurringJob[]> {
+    return [...this.#records.values()]
+      .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+      .map(toRecurringJob);
+  }
+
+  async trigger(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<TriggeredJob | null> {
+    refuseTransaction(transaction);
+    const record = this.#checked(id, check);
+    if (record === undefined) return null;
+    const job = jobOf(record, record.args, this.#now());
+    this.#jobs.add([job]);
+    return { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
+  }
+
+  async pause(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    refuseTransaction(transaction);
+    const record = this.#checked(id, check);
+    if (record === undefined) return null;
+    record.pausedAt ??= this.#now();
+    record.nextDueAt = null;
+    return toRecurringJob(record);
+  }
+
+  async resume(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    refuseTransaction(transaction);
+    const record = this.#checked(id, check);
+    if (record === undefined) return null;
+    if (record.pausedAt !== null) {
+      record.pausedAt = null;
+      record.nextDueAt = new Schedule(record.cron, record.timeZone).next(this.#now());
+      this.#jobs.wake(null);
+    }
+    return toRecurringJob(record);
+  }
+
+  async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {
+    const report: SynchronizationReport = { added: [], updated: [], removed: [], refused: [] };
+    for (const job of jobs) {
+      const existing = this.#records.get(job.id);
+      if (existing === undefined) report.added.push(job.id);
+      else if (existing.application !== application) report.refused.push(job.id);
+      else if (differs(existing, job)) report.updated.push(job.id);
+      if (existing === undefined || existing.application === application) this.#put(job, application);
+    }
+    const defined = new Set(jobs.map(({ id }) => id));
+    for (const record of this.#records.values()) {
+      if (record.application !== application || defined.has(record.id)) continue;
+      this.#records.delete(record.id);
+      report.removed.push(record.id);
+    }
+    return report;
+  }
+
+  async fireDue(limit: number): Promise<FiringReport> {
+    const now = this.#now();
+    const fired: FiredRecurringJob[] = [];
+    for (const record of this.#records.values()) {
+      if (record.nextDueAt === null || record.nextDueAt > now || fired.length === limit) continue;
+      const { id: key, queue, updatedAt: changedAt } = record;
+      const one = this.#setAside.attempt({ role: 'recurring', key, queue, changedAt }, () =>
+        this.#fire(record, now),
+      );
+      if (one !== undefined && one !== null) fired.push(one);
+    }
+    const waits = [...this.#records.values()]
+      .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
+      .filter((ms) => ms > 0 && ms < Infinity);
+    const nextDueMs = waits.length === 0 ? null : waits.reduce((least, wait) => Math.min(least, wait));
+    return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
+  }
+
+  #checked(id: string, check: RecurringControlOptions['check']): RecurringRecord | undefined {
+    const record = this.#records.get(id);
+    if (record !== undefined) check?.(toRecurringJob(record));
+    return record;
+  }
+
+  #fire(record: RecurringRecord, now: Date): FiredRecurringJob | null {
+    if (record.nextDueAt === null) return null;
+    const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
+    const firing = planFiring(record, record.nextDueAt, now, last !== undefined && !isFinished(last.state));
+    if (firing === null) return null;
+    const jobs = firing.dueTimes.map(() => jobOf(record, record.args, now));
+    this.#jobs.add(jobs);
+    record.nextDueAt = firing.nextDueAt;
+    record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
+    record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
+    return { id: record.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+  }
+
+  #put(job: NewRecurringJob, application: string | null): RecurringRecord {
+    const now = this.#now();
+    const existing = this.#records.get(job.id);
+    if (existing !== undefined && !differs(existing, job)) return existing;
+    const sameTimes = existing?.cron === job.cron && existing.timeZone === job.timeZone;
+    const keepsDue = existing !== undefined && (sameTimes || existing.pausedAt !== null);
+    const record: RecurringRecord = {
+      pausedAt: null,
+      lastDueAt: null,
+      lastJobId: null,
+      createdAt: now,
+      ...existing,
+      ...job,
+      application,
+      nextDueAt: keepsDue ? existing.nextDueAt : new Schedule(job.cron, job.timeZone).next(now),
+      updatedAt: now,
+    };
+    this.#records.set(job.id, record);
+    this.#jobs.wake(null);
+    return record;
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.now());
+  }
+}
+
+function differs(record: RecurringRecord, job: NewRecurringJob): boolean {
+  return (Object.keys(job) as (keyof NewRecurringJob)[]).some(
+    (member) => !isDeepStrictEqual(record[member], job[member]),
+  );
+}
+
+function toRecurringJob(record: RecurringRecord): RecurringJob {
+  return { ...record, args: JSON.parse(record.args) as JsonValue };
+}

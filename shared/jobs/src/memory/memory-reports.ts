@@ -1,0 +1,37 @@
+import type { Claim } from '../job/job.js';
+import type { LogLine } from '../job/job-log.js';
+import type { Transition } from '../job/transition.js';
+import type { Clock } from '../storage/clock.js';
+import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js';
+import { keepReport, linesOf } from './job-log.js';
+import type { MemoryJobs } from './memory-jobs.js';
+
+/** Keeps progress, log lines and transitions with the jobs themselves. */
+export class MemoryReports implements JobReports {
+  readonly #jobs: MemoryJobs;
+  readonly #clock: Clock;
+
+  constructor(jobs: MemoryJobs, clock: Clock) {
+    this.#jobs = jobs;
+    this.#clock = clock;
+  }
+
+  async report(reports: readonly JobReport[]): Promise<Claim[]> {
+    const now = new Date(this.#clock.now());
+    return reports
+      .filter((report) => !keepReport(this.#jobs.find(report.claim.jobId), report, now))
+      .map(({ claim }) => claim);
+  }
+
+  async listLogs(jobId: string, query: LogQuery = {}): Promise<LogLine[]> {
+    return linesOf(this.#jobs.find(jobId), query);
+  }
+
+  async countLogs(jobId: string, query: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
+    return linesOf(this.#jobs.find(jobId), { ...query, limit: Infinity }).length;
+  }
+
+  async listTransitions(jobId: string): Promise<Transition[]> {
+    return [...(this.#jobs.find(jobId)?.transitions ?? [])];
+  }
+}

@@ -1,0 +1,162 @@
+import { newId } from '../job/id.js';
+import type { LostServer, Server } from '../job/job.js';
+import type { ServerRequest } from '../job/server-state.js';
+import type { ControlOptions } from '../storage/job-control.js';
+import type {
+  ServerControlResult,
+  ServerDescription,
+  ServerRegistration,
+  Servers,
+} from '../storage/servers.js';
+import type { MemoryJobs } from './memory-jobs.js';
+import type { Clock } from '../storage/clock.js';
+import { refuseTransaction } from './refuse-transaction.js';
+
+interface Entry {
+  readonly server: Server;
+  readonly lost: AbortController;
+  readonly timer: NodeJS.Timeout;
+  readonly onRequest: (request: ServerRequest) => void;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const MOST_LOST = 100;
+
+/** The servers of one process and their heartbeats. */
+export class MemoryServers implements Servers {
+  readonly #clock: Clock;
+  readonly #jobs: MemoryJobs;
+  readonly #rescue: () => Promise<void>;
+  readonly #lost: LostServer[] = [];
+  readonly #entries = new Map<string, Entry>();
+  /** How many jobs each server runs at once; those of lost servers are kept as long as the servers are listed. */
+  readonly #concurrency = new Map<string, number>();
+
+  /** @param rescue takes back the jobs of a server that has left */
+  constructor(clock: Clock, jobs: MemoryJobs, rescue: () => Promise<void>) {
+    this.#clock = clock;
+    this.#jobs = jobs;
+    this.#rescue = rescue;
+  }
+
+  isAlive(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  /** How many jobs a server runs, or ran, at once; `Infinity` if that is not known any more. */
+  concurrencyOf(id: string | null): number {
+    return this.#concurrency.get(id ?? '') ?? Infinity;
+  }
+
+  /** The names that a server has handlers for; `null` if it did not say. */
+  jobNamesOf(id: string): readonly string[] | null {
+    return this.#entries.get(id)?.server.jobNames ?? null;
+  }
+
+  async listLost(): Promise<LostServer[]> {
+    const since = this.#clock.now() - DAY_MS;
+    return this.#lost.filter(({ lostAt }) => lostAt.getTime() >= since).map((server) => ({ ...server }));
+  }
+
+  async list(): Promise<Server[]> {
+    return this.all();
+  }
+
+  all(): Server[] {
+    return [...this.#entries.values()].map(({ server }) => ({ ...server, queues: [...server.queues] }));
+  }
+
+  async register(
+    description: ServerDescription,
+    onRequest: (request: ServerRequest) => void = () => undefined,
+  ): Promise<ServerRegistration> {
+    for (const queue of description.queues) this.#jobs.queue(queue);
+    const id = newId();
+    const now = new Date(this.#clock.now());
+    const server: Server = {
+      ...description,
+      id,
+      queues: [...description.queues],
+      jobNames: description.jobNames === undefined ? null : [...description.jobNames],
+      processing: 0,
+      state: 'running',
+      requested: null,
+      clockAheadMs: 0,
+      startedAt: now,
+      heartbeatAt: now,
+    };
+    const beat = (): void => {
+      server.heartbeatAt = new Date(this.#clock.now());
+    };
+    const timer = setInterval(beat, description.timeoutMs / 3).unref();
+    const lost = new AbortController();
+    this.#entries.set(id, { server, lost, timer, onRequest });
+    this.#concurrency.set(id, description.concurrency);
+    return {
+      id,
+      lost: lost.signal,
+      report: (processing) => {
+        server.processing = processing;
+      },
+      enter: (state) => {
+        server.state = state;
+      },
+      unregister: async () => {
+        this.#remove(id);
+        this.#concurrency.delete(id);
+        await this.#rescue();
+      },
+    };
+  }
+
+  async quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.#request(id, 'quiet', options);
+  }
+
+  async stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.#request(id, 'stop', options);
+  }
+
+  #request(
+    id: string,
+    request: ServerRequest,
+    { check, transaction }: ControlOptions<Server> = {},
+  ): ServerControlResult {
+    refuseTransaction(transaction);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return { outcome: 'unknown' };
+    const { server, onRequest } = entry;
+    check?.({ ...server, queues: [...server.queues] });
+    const changed = server.requested !== request && server.requested !== 'stop';
+    if (changed) {
+      server.requested = request;
+      onRequest(request);
+    }
+    return { outcome: 'ok', server: { ...server, queues: [...server.queues] }, changed };
+  }
+
+  /** Declares silent servers dead. Returns their ids. */
+  bury(): string[] {
+    const now = this.#clock.now();
+    const silent = [...this.#entries.values()].filter(
+      ({ server }) => server.heartbeatAt.getTime() < now - server.timeoutMs,
+    );
+    for (const { server, lost } of silent) {
+      this.#remove(server.id);
+      lost.abort();
+      const { id, host, pid, processing, heartbeatAt } = server;
+      this.#lost.unshift({ id, host, pid, processing, heartbeatAt, lostAt: new Date(now) });
+    }
+    for (const { id } of this.#lost.splice(MOST_LOST)) this.#concurrency.delete(id);
+    return silent.map(({ server }) => server.id);
+  }
+
+  close(): void {
+    for (const id of this.#entries.keys()) this.#remove(id);
+  }
+
+  #remove(id: string): void {
+    clearInterval(this.#entries.get(id)?.timer);
+    this.#entries.delete(id);
+  }
+}

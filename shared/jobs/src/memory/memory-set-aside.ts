@@ -1,0 +1,163 @@
+import { toJobError } from '../job/failure.js';
+import type { BulkOrder } from '../storage/bulk-operations.js';
+import type { ControlOptions } from '../storage/job-control.js';
+import {
+  mostSetAside,
+  orderOfAside,
+  type SetAside,
+  setAsideForMs,
+  type SetAsideItem,
+  type SetAsideListener,
+  type SetAsideQuery,
+  type SetAsideRole,
+  setAsideRoles,
+} from '../storage/set-aside.js';
+import type { Clock } from '../storage/clock.js';
+import type { TransactionClient } from '../storage/transaction.js';
+import { refuseTransaction } from './refuse-transaction.js';
+
+/** What background work concerns itself with. */
+interface Subject {
+  readonly role: SetAsideRole;
+  readonly key: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  /** When it was last changed by hand: what failed before that is tried again at once. */
+  readonly changedAt?: Date;
+}
+
+type Entry = SetAsideItem & { readonly discarded: boolean };
+
+/** Deals with items one by one, and sets aside those that fail. */
+export class MemorySetAside implements SetAside {
+  readonly #clock: Clock;
+  readonly #items = new Map<string, Entry>();
+  readonly #listeners = new Set<SetAsideListener>();
+  #lastId = 0;
+
+  readonly #startBulk: (order: BulkOrder) => void;
+
+  /** @param startBulk starts a bulk operation */
+  constructor(clock: Clock, startBulk: (order: BulkOrder) => void) {
+    this.#clock = clock;
+    this.#startBulk = startBulk;
+  }
+
+  /** Does the work for one item, unless it is set aside. `undefined`: it failed, or is left alone for now. */
+  attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
+    if (this.isLeftAlone(subject)) return undefined;
+    try {
+      const result = work();
+      this.#items.delete(nameOf(subject));
+      return result;
+    } catch (error) {
+      this.put(subject, error);
+      return undefined;
+    }
+  }
+
+  /** @throws what it failed with, if too much of its role is set aside already */
+  put(subject: Subject, thrown: unknown): void {
+    const before = this.#items.get(nameOf(subject));
+    if (before === undefined && this.#ofRole(subject.role) >= mostSetAside) throw thrown;
+    const now = this.#clock.now();
+    const failures = (before?.failures ?? 0) + 1;
+    const item: SetAsideItem = {
+      id: before?.id ?? String(++this.#lastId),
+      role: subject.role,
+      key: subject.key,
+      queue: subject.queue ?? null,
+      jobId: subject.jobId ?? null,
+      error: toJobError(thrown),
+      failures,
+      createdAt: before?.createdAt ?? new Date(now),
+      failedAt: new Date(now),
+      retryAt: subject.role === 'bulk' ? null : new Date(now + setAsideForMs(failures)),
+    };
+    this.#items.set(nameOf(subject), { ...item, discarded: false });
+    if (before === undefined) for (const listener of this.#listeners) listener(item);
+  }
+
+  /** Whether it is set aside and not to be tried now. */
+  isLeftAlone({ role, key, changedAt }: Subject): boolean {
+    const item = this.#items.get(nameOf({ role, key }));
+    if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
+    return item.discarded || (item.retryAt?.getTime() ?? 0) > this.#clock.now();
+  }
+
+  async list({ limit, after }: SetAsideQuery): Promise<SetAsideItem[]> {
+    return [...this.#items.values()]
+      .filter(({ id, discarded }) => !discarded && (after === undefined || Number(id) < Number(after)))
+      .toSorted((one, other) => Number(other.id) - Number(one.id))
+      .slice(0, limit)
+      .map(shown);
+  }
+
+  async count(): Promise<Record<SetAsideRole, number>> {
+    return Object.fromEntries(setAsideRoles.map((role) => [role, this.#ofRole(role)])) as Record<
+      SetAsideRole,
+      number
+    >;
+  }
+
+  async find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null> {
+    refuseTransaction(transaction);
+    const [item] = await this.list({ limit: 1, after: String(Number(id) + 1) });
+    return item?.id === id ? item : null;
+  }
+
+  async retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, (name, item) => {
+      if (item.role !== 'bulk') {
+        this.#items.set(name, { ...item, retryAt: new Date(this.#clock.now()) });
+        return;
+      }
+      this.#items.delete(name);
+      this.#startBulk(orderOfAside(item));
+    });
+  }
+
+  async discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, (name, item) => this.#items.set(name, { ...item, discarded: true }));
+  }
+
+  listen(listener: SetAsideListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #ofRole(role: SetAsideRole): number {
+    return [...this.#items.values()].filter((item) => item.role === role && !item.discarded).length;
+  }
+
+  #change(
+    id: string,
+    { check, transaction }: ControlOptions<SetAsideItem> = {},
+    change: (name: string, item: Entry) => void,
+  ): boolean {
+    refuseTransaction(transaction);
+    for (const [name, item] of this.#items) {
+      if (item.id !== id || item.discarded) continue;
+      check?.(shown(item));
+      change(name, item);
+      return true;
+    }
+    return false;
+  }
+}
+
+function shown({ discarded: _discarded, ...item }: Entry): SetAsideItem {
+  return item;
+}
+
+function nameOf({ role, key }: Subject): string {
+  return `${role} ${key}`;
+}
+
+/** A job that background work concerns itself with. */
+export function aboutJob(
+  role: SetAsideRole,
+  { id, queue }: { readonly id: string; readonly queue: string },
+): Subject {
+  return { role, key: id, queue, jobId: id };
+}

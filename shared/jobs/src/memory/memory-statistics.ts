@@ -1,0 +1,54 @@
+import { errorFingerprint } from '../job/error-fingerprint.js';
+import {
+  type ErrorGroupQuery,
+  type ErrorGroups,
+  type Failure,
+  groupFailures,
+  largestGroups,
+} from '../storage/error-groups.js';
+import type {
+  JobStatistics,
+  QueuesThroughputQuery,
+  ThroughputBucket,
+  ThroughputQuery,
+} from '../storage/job-statistics.js';
+import type { Clock } from '../storage/clock.js';
+import type { JobRecord } from './job-record.js';
+import type { MemoryJobs } from './memory-jobs.js';
+
+/** Figures over all jobs there are; memory holds few. */
+export class MemoryStatistics implements JobStatistics {
+  readonly #jobs: MemoryJobs;
+  readonly #clock: Clock;
+
+  constructor(jobs: MemoryJobs, clock: Clock) {
+    this.#jobs = jobs;
+    this.#clock = clock;
+  }
+
+  async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
+    const since = new Date(this.#clock.now() - query.sinceMs);
+    const failures = [...this.#jobs.all()].flatMap((record) => {
+      const failure = failureOf(record);
+      return failure !== null && failure.at >= since ? failure : [];
+    });
+    return largestGroups(groupFailures(failures), query);
+  }
+
+  async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
+    return this.#jobs.throughput.read(query, this.#clock.now());
+  }
+
+  async throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>> {
+    return this.#jobs.throughput.readByQueue(query, this.#clock.now());
+  }
+}
+
+function failureOf(record: JobRecord): Failure | null {
+  const { id: jobId, name, state, error } = record;
+  const at = state === 'failed' ? record.finishedAt : record.pastAttempts.at(-1)?.finishedAt;
+  if (error === null || at === null || at === undefined) return null;
+  if (state !== 'failed' && state !== 'scheduled') return null;
+  const { message } = error;
+  return { jobId, name, fingerprint: errorFingerprint(error), message, at, retryable: state === 'failed' };
+}

@@ -1,0 +1,112 @@
+import { type Clock, systemClock } from '../storage/clock.js';
+import { type RetentionDays, retentionOf } from '../storage/retention.js';
+import type { JobStorage } from '../storage/storage.js';
+import { MemoryAuditLog } from './memory-audit.js';
+import { MemoryBatches } from './memory-batches.js';
+import { MemoryBulkOperations } from './memory-bulk.js';
+import { MemoryClaims } from './memory-claims.js';
+import { MemoryCompletions } from './memory-completions.js';
+import { MemoryControl } from './memory-control.js';
+import { MemoryEnqueuer } from './memory-enqueuer.js';
+import { MemoryFeed } from './memory-feed.js';
+import { MemoryJobReader } from './memory-job-reader.js';
+import { MemoryJobs } from './memory-jobs.js';
+import { MemoryLeases } from './memory-leases.js';
+import { MemoryMaintenance } from './memory-maintenance.js';
+import { MemoryQueues } from './memory-queues.js';
+import { MemoryRecurringJobs } from './memory-recurring.js';
+import { MemoryReports } from './memory-reports.js';
+import { MemoryServers } from './memory-servers.js';
+import { MemorySetAside } from './memory-set-aside.js';
+import { MemoryStatistics } from './memory-statistics.js';
+
+export interface MemoryStorageOptions {
+  clock?: Clock;
+  /** The oldest finished jobs beyond this many are forgotten, however young; 10 000 by default. */
+  maxFinished?: number;
+  /** The most queues there may be; 10 000 by default. */
+  maxQueues?: number;
+  /** How many days finished jobs are kept, by the state they ended in; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`. */
+  retentionDays?: Partial<RetentionDays>;
+}
+
+/** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
+export class MemoryStorage implements JobStorage {
+  readonly clock: Clock;
+  readonly enqueuer: MemoryEnqueuer;
+  readonly jobs: MemoryJobReader;
+  readonly control: MemoryControl;
+  readonly claims: MemoryClaims;
+  readonly completions: MemoryCompletions;
+  readonly leases: MemoryLeases;
+  readonly reports: MemoryReports;
+  readonly maintenance: MemoryMaintenance;
+  readonly queues: MemoryQueues;
+  readonly servers: MemoryServers;
+  readonly batches: MemoryBatches;
+  readonly recurring: MemoryRecurringJobs;
+  readonly bulk: MemoryBulkOperations;
+  readonly feed: MemoryFeed;
+  readonly statistics: MemoryStatistics;
+  readonly audit: MemoryAuditLog;
+  readonly setAside: MemorySetAside;
+  readonly #jobs: MemoryJobs;
+
+  /** @throws {RangeError} if a number of days is out of its bounds */
+  constructor({
+    clock = systemClock,
+    maxFinished = 10_000,
+    maxQueues,
+    retentionDays,
+  }: MemoryStorageOptions = {}) {
+    const jobs = new MemoryJobs(clock, maxQueues);
+    const servers = new MemoryServers(clock, jobs, async () => {
+      await this.maintenance.rescue();
+    });
+    const setAside = new MemorySetAside(clock, (order) => void this.bulk.start(order));
+    const retention = { maxFinished, days: retentionOf(retentionDays) };
+    this.#jobs = jobs;
+    this.clock = clock;
+    this.enqueuer = new MemoryEnqueuer(jobs);
+    this.jobs = new MemoryJobReader(jobs, servers);
+    this.control = new MemoryControl(jobs, clock);
+    this.claims = new MemoryClaims(jobs, servers, clock);
+    this.completions = new MemoryCompletions(jobs, clock, setAside);
+    this.leases = new MemoryLeases(jobs, servers, clock);
+    this.reports = new MemoryReports(jobs, clock);
+    this.maintenance = new MemoryMaintenance({
+      jobs,
+      servers,
+      setAside,
+      clock,
+      retention,
+      recurringQueues: async () => (await this.recurring.list()).map(({ queue }) => queue),
+    });
+    this.queues = new MemoryQueues(jobs, servers, clock);
+    this.servers = servers;
+    this.batches = new MemoryBatches(jobs, this.control);
+    this.recurring = new MemoryRecurringJobs(jobs, clock, setAside);
+    this.bulk = new MemoryBulkOperations(jobs, this.control, clock, setAside);
+    this.feed = new MemoryFeed(jobs, clock);
+    this.statistics = new MemoryStatistics(jobs, clock);
+    this.audit = new MemoryAuditLog(clock);
+    this.setAside = setAside;
+  }
+
+  async readClock(): Promise<Date> {
+    return new Date(this.clock.now());
+  }
+
+  async ping(): Promise<void> {}
+
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.claims.close();
+    this.servers.close();
+  }
+
+  onNotification(listener: (queue: string | null) => void): () => void {
+    return this.#jobs.listen(listener);
+  }
+}

@@ -1,0 +1,87 @@
+import { TooManyQueuesError } from '../job/errors.js';
+import type { RateLimit } from '../job/queue-limits.js';
+import type { Clock } from '../storage/clock.js';
+import { idleQueueDays } from '../storage/retention.js';
+import { ConcurrencyKeys } from './concurrency-keys.js';
+import { ReadyLine } from './ready-line.js';
+import { TokenBucket } from './token-bucket.js';
+
+export interface QueueRecord {
+  readonly createdAt: Date;
+  readonly line: ReadyLine;
+  pausedAt: Date | null;
+  concurrencyLimit: number | null;
+  rateLimit: Required<RateLimit> | null;
+  readonly bucket: TokenBucket;
+  readonly keys: ConcurrencyKeys;
+  /** Jobs that servers hold. */
+  running: number;
+  /** When it was first seen idle, if it still is; milliseconds since 1970. */
+  idleSince: number | null;
+}
+
+const idleMs = idleQueueDays * 86_400_000;
+
+/** The queues of one process, created when they are first named. */
+export class QueueRecords {
+  readonly #clock: Clock;
+  readonly #most: number;
+  readonly #queues = new Map<string, QueueRecord>();
+
+  constructor(clock: Clock, most: number) {
+    this.#clock = clock;
+    this.#most = most;
+  }
+
+  get all(): ReadonlyMap<string, QueueRecord> {
+    return this.#queues;
+  }
+
+  /** @throws {TooManyQueuesError} if one of these would be one more than there may be */
+  requireRoomFor(names: Iterable<string>): void {
+    const coming = new Set<string>();
+    for (const name of names) if (!this.#queues.has(name)) coming.add(name);
+    const [first = ''] = coming;
+    if (coming.size > 0 && this.#queues.size + coming.size > this.#most)
+      throw new TooManyQueuesError(first, this.#most);
+  }
+
+  /** A queue comes into being when it is first named. */
+  get(name: string): QueueRecord {
+    let queue = this.#queues.get(name);
+    if (queue === undefined) {
+      if (this.#queues.size >= this.#most) throw new TooManyQueuesError(name, this.#most);
+      const now = this.#clock.now();
+      queue = {
+        createdAt: new Date(now),
+        line: new ReadyLine(),
+        pausedAt: null,
+        concurrencyLimit: null,
+        rateLimit: null,
+        bucket: new TokenBucket(now),
+        keys: new ConcurrencyKeys(),
+        running: 0,
+        idleSince: null,
+      };
+      this.#queues.set(name, queue);
+    }
+    return queue;
+  }
+
+  /** Forgets a queue that nothing uses. */
+  retire(name: string): void {
+    this.#queues.delete(name);
+  }
+
+  /** Retires queues that have been idle for {@link idleQueueDays} days. One that an operator has paused or limited is not. */
+  retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
+    const now = this.#clock.now();
+    for (const [name, queue] of this.#queues) {
+      const { pausedAt, concurrencyLimit, rateLimit, idleSince } = queue;
+      const isSet = pausedAt !== null || concurrencyLimit !== null || rateLimit !== null;
+      if (isSet || isInUse(name, idleSince ?? now)) queue.idleSince = null;
+      else if (idleSince === null) queue.idleSince = now;
+      else if (now - idleSince >= idleMs) this.retire(name);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { maxTokens, type RateLimit } from '../job/queue-limits.js';
+
+/** The tokens of a queue's rate limit. The limit is given with each question, for it may change. */
+export class TokenBucket {
+  #tokens = maxTokens;
+  #refilledAt: number;
+
+  constructor(nowMs: number) {
+    this.#refilledAt = nowMs;
+  }
+
+  /** Whole tokens that are there now. */
+  available(limit: RateLimit, nowMs: number): number {
+    this.#refill(limit, nowMs);
+    // A millionth stands for what adding fractions loses.
+    return Math.floor(this.#tokens + 1e-6);
+  }
+
+  take(tokens: number): void {
+    this.#tokens -= tokens;
+  }
+
+  /** Milliseconds until there is a whole token, as of the last refill. */
+  nextInMs({ jobs, periodMs }: RateLimit): number {
+    return Math.max(0, ((1 - this.#tokens) * periodMs) / jobs);
+  }
+
+  #refill({ jobs, periodMs, burst = jobs }: RateLimit, nowMs: number): void {
+    const elapsedMs = Math.max(0, nowMs - this.#refilledAt);
+    this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * jobs) / periodMs);
+    this.#refilledAt = nowMs;
+  }
+}

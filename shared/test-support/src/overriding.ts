@@ -1,0 +1,21 @@
+/** Members to replace; of members that are objects, only those named. */
+export type Overrides<T> = {
+  [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
+};
+
+/** The object with some members replaced, for tests of what becomes of them. The object itself stays as it is. */
+export function overriding<T extends object>(object: T, overrides: Overrides<T>): T {
+  return new Proxy(object, {
+    get: (target, name) => {
+      const own: unknown = Reflect.get(target, name, target);
+      const replaced: unknown = Reflect.get(overrides, name);
+      if (isPlain(own) && isPlain(replaced)) return overriding(own, replaced);
+      if (replaced !== undefined) return replaced;
+      return typeof own === 'function' ? (own.bind(target) as unknown) : own;
+    },
+  });
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
