@@ -39,8 +39,8 @@ test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL n
 test-browser: build ## Look at the dashboard with a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser
 
-screenshots: build ## Make pictures of the dashboard's pages in docs/images (needs Chromium)
-	@npm run --silent --workspace @longshore/jobs-dashboard screenshots
+screenshots: build ## Take pictures of every page of the dashboard, outside the repository (needs Chromium; ARGS=--kept renews those in docs/images)
+	@npm run --silent --workspace @longshore/jobs-dashboard screenshots -- $(ARGS)
 
 test-pgbouncer: build ## The storage's tests behind pgbouncer in transaction mode (needs pgbouncer)
 	$(bin)/mocha --spec 'shared/jobs-postgres/test/pgbouncer/*.pgbouncer.ts'

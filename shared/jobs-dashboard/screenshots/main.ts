@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Koa from 'koa';
@@ -13,15 +14,25 @@ import { seedStory, type Story } from '../test/story.js';
 import { scenesOf } from './scenes.js';
 
 /**
- * Takes pictures of every page: `tsx -C source screenshots/main.ts [folder] [--only name]…`, into docs/images by default, or of
- * those only whose name begins so: `jobs-light`, `queue`. A Monday, always the same.
+ * Takes pictures of every page into a new folder below the system's temporary one, or into `folder`:
+ * `tsx -C source screenshots/main.ts [folder] [--only name]…`. `--only` takes those whose names begin with `name`, such as
+ * `jobs-light` or `queue`; `--kept` those that the repository keeps in docs/images. The story's clock shows always the same Monday.
  */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', multiple: true, default: [''] } },
+  options: {
+    only: { type: 'string', multiple: true, default: [''] },
+    kept: { type: 'boolean', default: false },
+  },
 });
-const folder = positionals[0] ?? join(import.meta.dirname, '../../../docs/images');
+const kept = ['overview-light', 'overview-dark', 'job-failed-light', 'job-failed-dark'];
+const wanted = values.kept ? kept : values.only;
+const folder =
+  positionals[0] ??
+  (values.kept
+    ? join(import.meta.dirname, '../../../docs/images')
+    : await mkdtemp(join(tmpdir(), 'longshore-screenshots-')));
 
 const MAX_HEIGHT = 1_150;
 
@@ -79,7 +90,7 @@ try {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     for (const { name, path, site = 'open', act } of scenesOf(story)) {
-      if (!values.only.some((start) => `${name}-${look}`.startsWith(start))) continue;
+      if (!wanted.some((start) => `${name}-${look}`.startsWith(start))) continue;
       const address = `${sites[site]?.url}/job-dashboard/${path}`;
       if (act === undefined) {
         await page.setViewportSize(size);
@@ -101,3 +112,4 @@ try {
   await Promise.all(Object.values(sites).map((site) => site.close()));
   await Promise.all([story.storage.close(), later.storage.close(), nothing.close()]);
 }
+console.log(`The pictures are in ${folder}`);
