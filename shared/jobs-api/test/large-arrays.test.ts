@@ -1,6 +1,5 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PostgresStorage } from '@longshore/jobs-postgres';
-import { createTestDatabase } from '@longshore/test-support';
+import { createTestDatabase, longestTurn } from '@longshore/test-support';
 import { expect } from 'chai';
 import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
 
@@ -30,15 +29,11 @@ describe('A request for 10 000 jobs', () => {
   ] as const)
     it(`does not keep others waiting: ${what}`, async () => {
       await api.post(path, body); // compiled code is for the second request
-      const longest: number[] = [];
-      for (let request = 0; request < 3; request += 1) {
-        const delay = monitorEventLoopDelay({ resolution: 1 });
-        delay.enable();
-        const { status } = await api.post(path, body);
-        delay.disable();
-        expect(status).to.equal(201);
-        longest.push(delay.max / 1e6);
-      }
-      expect(Math.min(...longest)).to.be.below(75); // 50 ms, on a machine that does other things too
+      let status = 0;
+      const longest = await longestTurn(async () => {
+        ({ status } = await api.post(path, body));
+      });
+      expect(status).to.equal(201);
+      expect(longest).to.be.below(75);
     });
 });

@@ -3,6 +3,7 @@ export { type DocumentedOption, documentedOptions } from './documented-options.j
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { httpClient, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.js';
 export { serve, type TestServer } from './http-server.js';
+export { longestTurn } from './longest-turn.js';
 export { ManualClock } from './manual-clock.js';
 export { createTestDatabase, type Migrate, type TestDatabase } from './test-database.js';
 export { overriding, type Overrides } from './overriding.js';
