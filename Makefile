@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test test-pgbouncer test-faults test-fuzz screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed test check test-acceptance test-pgbouncer test-faults test-fuzz screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so it tells when the packages were installed.
@@ -8,7 +8,7 @@ browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/googl
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
 others := '{shared,services}/!(jobs-postgres)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
-measured := NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp' $(bin)/mocha
+measured := $(if $(COVERAGE),NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp') $(bin)/mocha
 
 both := --file compose.yaml --file compose.gateway.yaml
 compose = docker compose $(if $(GATEWAY),$(both))
@@ -24,17 +24,19 @@ dev: build ## Run everything here, without Docker: a local Postgres, api, worker
 seed: build ## Replace the example rows: make seed ROWS=1000000 (DATABASE_URL names another database than that of make dev)
 	@ROWS='$(ROWS)' node dev/dist/seed.js
 
-test: build lint ## Run every test against a local Postgres (TEST_POSTGRES_URL names another); those in a browser if there is Chromium
+test: build ## What to run before a commit: the tests of all packages, against a local Postgres (TEST_POSTGRES_URL names another; COVERAGE=1 measures)
 	@rm -rf coverage && mkdir coverage
-	@# Two halves side by side, each of which keeps a core busy, the storage's shown at its end. Then, alone, what starts
-	@# processes and is to see them in time.
+	@# Two halves side by side, each of which keeps a core busy; the storage's is shown at its end.
 	@$(measured) $(storage) >coverage/storage.log 2>&1 & \
 	failed=0; $(measured) $(others) || failed=1; \
-	wait $$! || failed=1; cat coverage/storage.log; \
-	$(measured) $(whole) || failed=1; \
-	$(bin)/c8 report || failed=1; exit $$failed
-	@if [ -n '$(browser)' ]; then $(MAKE) --no-print-directory test-browser; \
-	else echo 'There is no Chromium, so nobody looked at the dashboard in a browser: install it and run make test-browser'; fi
+	wait $$! || failed=1; cat coverage/storage.log; exit $$failed
+	@$(if $(COVERAGE),$(bin)/c8 report)
+
+check: ## Everything that CI runs; installs what it needs on Debian
+	@.ci/run
+
+test-acceptance: build ## Start the services as processes and use them as their users do
+	@$(bin)/mocha $(whole)
 
 test-browser: build ## Look at the dashboard with a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser
