@@ -1,6 +1,6 @@
 import type { Batch, NewBatch } from '../job/batch.js';
 import type { Receipt } from './receipt.js';
-import type { JobCount } from './storage.js';
+import type { JobCount } from './job-count.js';
 import type { TransactionClient } from './transaction.js';
 
 export interface BatchListQuery {

@@ -1,6 +1,6 @@
 import type { JobState } from '../job/state.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
-import type { JobCount } from './storage.js';
+import type { JobCount } from './job-count.js';
 
 /** What can be done to many jobs at once, as the methods of `JobControl` do it to one. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;

@@ -15,6 +15,7 @@ import type { BulkOperations } from './bulk-operations.js';
 import type { ServerRequest, ServerState } from '../job/server-state.js';
 import type { AuditLog } from './audit-log.js';
 import type { BatchIntake, BatchReader } from './batch-store.js';
+import type { JobCount } from './job-count.js';
 import type { JobControl } from './job-control.js';
 import type { JobEditing } from './job-editing.js';
 import type { JobFeed } from './job-feed.js';
@@ -209,12 +210,6 @@ export interface JobPage {
 export interface ContinuationPage {
   readonly limit?: number;
   readonly after?: string;
-}
-
-export interface JobCount {
-  readonly count: number;
-  /** `false`: there are more than were counted. */
-  readonly exact: boolean;
 }
 
 /** What a look at the nearest jobs gave. */

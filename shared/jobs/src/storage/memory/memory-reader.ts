@@ -9,9 +9,9 @@ import type { Transition } from '../../job/transition.js';
 import type { LogQuery } from '../job-reports.js';
 import type { Lease, StalledLeaseQuery } from '../lease.js';
 import { type Orphan, orphansAmong } from '../orphan.js';
+import type { JobCount } from '../job-count.js';
 import type {
   ContinuationPage,
-  JobCount,
   JobListQuery,
   JobPage,
   JobPageQuery,
