@@ -1,20 +1,20 @@
 import type { ApiError } from './errors/api-error.js';
 import type { ErrorStackPolicy } from './errors/incident.js';
-import { memoryIdempotencyStore } from './idempotency/memory-store.js';
-import type { IdempotencyStore } from './idempotency/store.js';
-import { koaAdapter, type Middleware, type RequestGuard } from './koa-adapter.js';
-import { createResponder } from './responder.js';
+import { memoryIdempotencyStore } from './pipeline/idempotency/memory-store.js';
+import type { IdempotencyStore } from './pipeline/idempotency/store.js';
+import { koaAdapter, type Middleware, type RequestGuard } from './koa/adapter.js';
+import { createResponder } from './pipeline/responder.js';
 import type { ApiInfo } from './openapi/document.js';
 import { createReference } from './openapi/reference.js';
 import { bearer, type SecuritySchemes } from './openapi/security.js';
-import type { Confinement } from './request/confinement.js';
-import type { Authenticate } from './request/credentials.js';
-import { type ListenerLimits, Listeners } from './request/listeners.js';
-import { supportedVersion } from './request/path.js';
-import type { RateLimit } from './request/rate-limit.js';
-import { readOrWrite, type ScopeOf } from './request/scope.js';
-import { createCatalog } from './resource/catalog.js';
-import type { Resource } from './resource/resource.js';
+import type { Confinement } from './pipeline/access/confinement.js';
+import type { Authenticate } from './pipeline/access/authentication.js';
+import { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
+import { supportedVersion } from './pipeline/request/path.js';
+import type { RateLimit } from './pipeline/access/rate-limit.js';
+import { readOrWrite, type ScopeOf } from './pipeline/access/scope.js';
+import { createCatalog } from './definition/catalog.js';
+import type { Resource } from './definition/resource.js';
 import type { Platform } from './table/table-storage.js';
 
 /** What happens in the API that an operator may want to know. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { EventBody } from '../src/events/event-body.js';
-import type { ServerSentEvent } from '../src/events/event-source.js';
+import { EventBody } from '../src/pipeline/event-body.js';
+import type { ServerSentEvent } from '../src/definition/event-source.js';
 
 /** A stream that sends these and then stays silent until it is left. */
 function silentAfter(events: readonly ServerSentEvent[]): {

@@ -1,4 +1,4 @@
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 
 /** What no body can exceed, since its size is limited. */
 const longestText = 1_048_576;

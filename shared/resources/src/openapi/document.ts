@@ -1,6 +1,6 @@
-import type { Catalog } from '../request/route.js';
-import type { JsonSchema } from '../resource/json-schema.js';
-import type { Resource } from '../resource/resource.js';
+import type { Catalog } from '../pipeline/request/route.js';
+import type { JsonSchema } from '../validation/json-schema.js';
+import type { Resource } from '../definition/resource.js';
 import { explanationExample, explanationSchema } from './explanation-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
@@ -11,7 +11,7 @@ import { catalogPaths } from './paths.js';
 import { problemSchema } from './problem-schema.js';
 import { resourceSchemas } from './schemas.js';
 import { type Security, requirements, securedPaths } from './security.js';
-import type { RateLimitPolicy } from '../request/rate-limit.js';
+import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 
 /** What the document says about the API as a whole. */
 export interface ApiInfo {

@@ -1,6 +1,6 @@
 import { listedProblems } from '../errors/api-error.js';
 import { errorCatalogue, type ErrorCode, parseErrorCode, statusOf } from '../errors/error-catalogue.js';
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import type { Reference, ResponseObject } from './document-types.js';
 import { headerReferences, type responseHeaders } from './headers.js';
 

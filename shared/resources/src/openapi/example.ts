@@ -1,4 +1,4 @@
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 
 const formats: ReadonlyMap<string, string> = new Map([
   ['uuid', '0198c6e0-7b5e-7c3a-9f2e-3d1b5a7c9e01'],

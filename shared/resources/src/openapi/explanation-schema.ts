@@ -1,5 +1,5 @@
 import { errorCatalogue, statusOf } from '../errors/error-catalogue.js';
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 
 const sentences = (description: string): JsonSchema => ({
   type: 'string',

@@ -1,4 +1,4 @@
-import type { RateLimitPolicy } from '../request/rate-limit.js';
+import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 import type { HeaderObject, OperationObject, PathItem, Reference, ResponseObject } from './document-types.js';
 import { mapValues } from './map-values.js';
 

@@ -1,4 +1,4 @@
-import type { Resource, StorageFunction } from '../resource/resource.js';
+import type { Resource, StorageFunction } from '../definition/resource.js';
 import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 

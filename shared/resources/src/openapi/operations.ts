@@ -1,5 +1,5 @@
-import type { Operation, Resource } from '../resource/resource.js';
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { Operation, Resource } from '../definition/resource.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { mostElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
 import type { OperationObject, ResponseObject } from './document-types.js';

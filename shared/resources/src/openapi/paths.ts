@@ -1,5 +1,5 @@
-import type { Catalog } from '../request/route.js';
-import type { Child, Resource, StorageFunction } from '../resource/resource.js';
+import type { Catalog } from '../pipeline/request/route.js';
+import type { Child, Resource, StorageFunction } from '../definition/resource.js';
 import type { ParameterObject, PathItem } from './document-types.js';
 import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
 import type { OperationPlace } from './operation.js';

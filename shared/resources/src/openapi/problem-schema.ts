@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { errorPayloadSchema } from './error-responses.js';
 
 /** What callers that prefer `application/problem+json` get: the error payload and, before it, what RFC 9457 names. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import type {
   OpenApiDocument,
   OperationObject,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { matchesWeakly, parseTags } from '../entity-tag.js';
+import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
 import { apiError } from '../errors/api-error.js';
-import type { ApiRequest, ApiResponse } from '../request/request.js';
+import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { referencePage } from './reference-page.js';
 import { referenceStyle } from './reference-style.js';

@@ -1,5 +1,5 @@
-import { type Catalog, findRoute } from '../request/route.js';
-import { scopedCall, type ScopeOf } from '../request/scope.js';
+import { type Catalog, findRoute } from '../pipeline/request/route.js';
+import { scopedCall, type ScopeOf } from '../pipeline/access/scope.js';
 import type { OperationObject, PathItem } from './document-types.js';
 import { mapValues } from './map-values.js';
 

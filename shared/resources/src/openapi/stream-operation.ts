@@ -1,4 +1,4 @@
-import { eventText } from '../events/event-text.js';
+import { eventText } from '../pipeline/event-text.js';
 import type { OperationObject } from './document-types.js';
 import { bounded } from './bounded-schema.js';
 import { exampleOf } from './example.js';

@@ -1,7 +1,7 @@
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
-import { reservedParameters } from '../resource/naming.js';
-import type { Resource, SortTerm } from '../resource/resource.js';
-import { type Filter, findFilter, parseFilter } from './filter-value.js';
+import { reservedParameters } from '../definition/naming.js';
+import type { Resource, SortTerm } from '../definition/resource.js';
+import { type Filter, findFilter, parseFilter } from './filter.js';
 import { decodeCursor } from './cursor.js';
 import { parseQueryString } from './query-string.js';
 import { parseFields, parseSort } from './term-list.js';

@@ -1,5 +1,5 @@
 import { apiError } from '../errors/api-error.js';
-import type { ItemRecord, Resource, SortTerm } from '../resource/resource.js';
+import type { ItemRecord, Resource, SortTerm } from '../definition/resource.js';
 import { validatorFor } from '../validation/validator.js';
 
 /** An opaque cursor: the place of an item in a sorted collection. */

@@ -1,5 +1,5 @@
-import type { Page } from '../resource/storage.js';
-import type { ItemRecord } from '../resource/resource.js';
+import type { Page } from '../definition/storage.js';
+import type { ItemRecord } from '../definition/resource.js';
 import { type CollectionQuery, farthestOffset } from './collection-query.js';
 import { encodeCursor, encodeEnd } from './cursor.js';
 

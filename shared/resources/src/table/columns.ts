@@ -1,6 +1,6 @@
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
-import { DefinitionError } from '../resource/naming.js';
-import type { ItemRecord } from '../resource/resource.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { DefinitionError } from '../definition/naming.js';
+import type { ItemRecord } from '../definition/resource.js';
 
 /** A field and the column that holds it. */
 export interface Column {

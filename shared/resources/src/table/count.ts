@@ -1,4 +1,4 @@
-import type { Queryable } from './database.js';
+import type { Queryable } from '../database/database.js';
 
 /** Counting reads at most this many rows unless an exact count is asked for. */
 export const countedExactly = 10_000;

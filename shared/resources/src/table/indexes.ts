@@ -1,4 +1,4 @@
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../definition/resource.js';
 import { columnOf, type Columns, columnsOf, quotedTable } from './columns.js';
 import { searchExpression } from './conditions.js';
 

@@ -1,6 +1,6 @@
 import type { CollectionQuery, Selection } from '../query/collection-query.js';
-import type { ItemRecord, Resource } from '../resource/resource.js';
-import type { CallContext, Page } from '../resource/storage.js';
+import type { ItemRecord, Resource } from '../definition/resource.js';
+import type { CallContext, Page } from '../definition/storage.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,
@@ -12,9 +12,9 @@ import {
 } from './conditions.js';
 import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
-import type { Database, Queryable } from './database.js';
+import type { Database, Queryable } from '../database/database.js';
 import type { Platform } from './table-storage.js';
-import { inTransaction } from './transaction.js';
+import { inTransaction } from '../database/transaction.js';
 
 /**
  * From which word similarity on `q` matches. The smallest word in which one wrong letter leaves two of five trigrams

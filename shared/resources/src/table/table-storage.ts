@@ -1,14 +1,14 @@
 import { apiError } from '../errors/api-error.js';
-import { applyAll } from '../handlers/item-change.js';
-import type { AnyStorage, ItemRecord, Operation, Resource } from '../resource/resource.js';
-import { type CallContext, type ItemChange, withJob } from '../resource/storage.js';
+import { applyAll } from '../pipeline/handlers/requested-change.js';
+import type { AnyStorage, ItemRecord, Operation, Resource } from '../definition/resource.js';
+import { type CallContext, type ItemChange, withJob } from '../definition/storage.js';
 import { columnOf, columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
-import type { Database, Enqueue, Queryable, Transaction } from './database.js';
+import type { Database, Enqueue, Queryable, Transaction } from '../database/database.js';
 import type { OperationCall, TableDeclaration } from './table.js';
 import { TableReader } from './table-reader.js';
 import { TableWriter } from './table-writer.js';
-import { inTransaction } from './transaction.js';
+import { inTransaction } from '../database/transaction.js';
 
 /** What tables need from the process that serves them. */
 export interface Platform {

@@ -1,6 +1,6 @@
-import type { ItemRecord, Resource } from '../resource/resource.js';
+import type { ItemRecord, Resource } from '../definition/resource.js';
 import { type Columns, columnOf, quotedTable } from './columns.js';
-import type { Queryable } from './database.js';
+import type { Queryable } from '../database/database.js';
 
 /**
  * The INSERT and UPDATE side of a table. Values travel as one JSON document, which the table's own row type turns into

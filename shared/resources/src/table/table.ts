@@ -1,6 +1,6 @@
-import type { StorageFunction } from '../resource/resource.js';
-import type { CallContext } from '../resource/storage.js';
-import type { Transaction } from './database.js';
+import type { StorageFunction } from '../definition/resource.js';
+import type { CallContext } from '../definition/storage.js';
+import type { Transaction } from '../database/database.js';
 
 /** A resource whose items are the rows of a table or view. */
 export interface TableDeclaration<Item, Bodies> {

@@ -1,5 +1,5 @@
 import { apiError, ProblemList } from '../errors/api-error.js';
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from './json-schema.js';
 import { join } from './field-path.js';
 import { inSlices } from './slices.js';
 import { validatorFor } from './validator.js';

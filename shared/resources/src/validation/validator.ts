@@ -4,7 +4,7 @@ import type { Problem } from '../errors/api-error.js';
 import { withoutAlternatives } from './alternatives.js';
 import { fieldPath, join } from './field-path.js';
 import { unstorable } from './unstorable.js';
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+import { type JsonSchema, typesOf } from './json-schema.js';
 
 /** Checks values against one schema. */
 export interface Validator {

@@ -1,0 +1,76 @@
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { DefinitionError, requireFieldName, reservedParameters } from './naming.js';
+
+/**
+ * How a query parameter is compared with a field: `exact` (case-sensitive, repeated means any of them; on an array
+ * field: it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of a
+ * number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
+ */
+export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
+
+/** A match for the field of the parameter's own name, or a match for another field. */
+export type FilterDeclaration<Field extends string> =
+  | 'exact'
+  | 'partial'
+  | 'path'
+  | { readonly field: Field; readonly match: Match; readonly description?: string };
+
+/** A declared filter, ready for use. */
+export interface FilterParameter {
+  readonly parameter: string;
+  readonly field: string;
+  readonly match: Match;
+  /** What one value must be. */
+  readonly schema: JsonSchema;
+  readonly description: string;
+}
+
+export function compileFilter(
+  parameter: string,
+  declaration: FilterDeclaration<string>,
+  properties: Readonly<Record<string, JsonSchema>>,
+): FilterParameter {
+  const { field, match, description } =
+    typeof declaration === 'string'
+      ? { field: parameter, match: declaration, description: undefined }
+      : { description: undefined, ...declaration };
+  requireFieldName(parameter, 'filter');
+  if ((reservedParameters as readonly string[]).includes(parameter)) {
+    throw new DefinitionError(`filter "${parameter}" has the name of a common parameter`);
+  }
+  const fieldSchema = properties[field];
+  if (fieldSchema === undefined)
+    throw new DefinitionError(`filter "${parameter}" names no field of the item: "${field}"`);
+  const schema = valueSchema(fieldSchema, match);
+  if ((match === 'from' || match === 'to') && !typesOf(fieldSchema).some((type) => rangeTypes.has(type))) {
+    throw new DefinitionError(`filter "${parameter}": a range needs a field that is a number or a date-time`);
+  }
+  return { parameter, field, match, schema, description: description ?? describe(field, match) };
+}
+
+const rangeTypes = new Set(['number', 'integer', 'date-time', 'date']);
+
+function valueSchema(field: JsonSchema, match: Match): JsonSchema {
+  if (match === 'partial' || match === 'path') return { type: 'string' };
+  const element = field.items ?? field;
+  const options = element.anyOf?.filter((option) => option.type !== 'null');
+  const schema =
+    options === undefined ? element : options.length === 1 ? (options[0] ?? element) : { anyOf: options };
+  if (match === 'exact') return schema;
+  return typesOf(schema).includes('date-time') ? { type: 'string', format: 'date-time' } : { type: 'number' };
+}
+
+function describe(field: string, match: Match): string {
+  switch (match) {
+    case 'exact':
+      return `Items whose ${field} is exactly this; repeated: any of them.`;
+    case 'partial':
+      return `Items whose ${field} contains this text, whatever the case.`;
+    case 'from':
+      return `Items whose ${field} is this or above.`;
+    case 'to':
+      return `Items whose ${field} is this or below.`;
+    case 'path':
+      return `Items with this value at a path inside ${field}, e.g. \`${field}.orderId=7\`.`;
+  }
+}

@@ -1,0 +1,57 @@
+import { entityTag, matchesStrongly, matchesWeakly, parseTags, type TagList } from '../entity-tag.js';
+import { apiError } from '../../errors/api-error.js';
+import type { ApiRequest } from '../request/request.js';
+import type { ItemRecord, Resource } from '../../definition/resource.js';
+import { represent } from './representation.js';
+
+/** The conditions of a request (RFC 9110, section 13). */
+export interface Preconditions {
+  readonly ifMatch: TagList | undefined;
+  readonly ifNoneMatch: TagList | undefined;
+}
+
+/** Throws 40003 for a header that is neither `*` nor a list of quoted tags. */
+export function preconditionsOf({ headers }: ApiRequest): Preconditions {
+  return {
+    ifMatch: tagsIn('If-Match', headers['if-match']),
+    ifNoneMatch: tagsIn('If-None-Match', headers['if-none-match']),
+  };
+}
+
+export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean {
+  return ifMatch !== undefined || ifNoneMatch !== undefined;
+}
+
+/**
+ * Checks the conditions of a change. For a storage to call with the item as it is, under what keeps others from changing it.
+ * Throws 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold.
+ */
+export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {
+  if (conditions.ifMatch === undefined && resource.ifMatch === 'required')
+    throw apiError(42801, `Changes of ${resource.name} need If-Match with the item's ETag`);
+  if (!isConditional(conditions)) return;
+  const tag = entityTag(represent(resource, current));
+  requireMatch(conditions, tag);
+  if (conditions.ifNoneMatch !== undefined && matchesWeakly(conditions.ifNoneMatch, tag))
+    throw apiError(41201, `If-None-Match names the present ETag ${tag}: the item is there`);
+}
+
+/** Checks the conditions of a read; whether the caller has the item already. Throws 41201. */
+export function isKnown(conditions: Preconditions, tag: string): boolean {
+  requireMatch(conditions, tag);
+  return conditions.ifNoneMatch !== undefined && matchesWeakly(conditions.ifNoneMatch, tag);
+}
+
+function requireMatch({ ifMatch }: Preconditions, tag: string): void {
+  if (ifMatch === undefined || matchesStrongly(ifMatch, tag)) return;
+  const weak = ifMatch !== 'any' && matchesWeakly(ifMatch, tag);
+  const reason = weak ? 'names it only as a weak tag (W/), which never matches' : 'does not name it';
+  throw apiError(41201, `The present ETag is ${tag}; If-Match ${reason}`);
+}
+
+function tagsIn(name: string, header: string | undefined): TagList | undefined {
+  if (header === undefined) return undefined;
+  const tags = parseTags(header);
+  if (tags === undefined) throw apiError(40003, `${name} must be * or a list of ETags in double quotes`);
+  return tags;
+}

@@ -1,0 +1,44 @@
+import Negotiator from 'negotiator';
+import { apiError } from '../../errors/api-error.js';
+import type { ApiRequest } from './request.js';
+
+const json = 'application/json';
+const mergePatch = 'application/merge-patch+json';
+
+export const eventStream = 'text/event-stream';
+
+/** The types of a PATCH body, as `Accept-Patch` lists them. */
+export const patchTypes = `${mergePatch}, ${json}`;
+
+/** Throws 40601 unless the caller accepts what there is; a caller that asks for problem+json gets items as JSON too. */
+export function requireAcceptable(request: ApiRequest, isStream: boolean): void {
+  const { accept } = request.headers;
+  if (accept === undefined || accept.trim() === '') return;
+  const available = isStream ? [eventStream] : [json, 'application/problem+json'];
+  if (new Negotiator({ headers: { accept } }).mediaType(available) === undefined) {
+    throw apiError(40601, `Only ${available[0]} is available, not ${accept.slice(0, 200)}`);
+  }
+}
+
+/** Throws 41501 unless the body, if there is one, is JSON in UTF-8. */
+export function requireMediaType(request: ApiRequest): void {
+  const type = request.headers['content-type'];
+  if (type === undefined && !hasBody(request)) return;
+  const [essence = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const allowed = request.method === 'PATCH' ? [json, mergePatch] : [json];
+  const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (!allowed.includes(essence) || !isUtf8) {
+    throw apiError(
+      41501,
+      `The body must be ${allowed.join(' or ')} in UTF-8, not ${type?.slice(0, 200) ?? 'without a Content-Type'}`,
+      request.method === 'PATCH' ? { 'accept-patch': patchTypes } : { accept: json },
+    );
+  }
+}
+
+function hasBody(request: ApiRequest): boolean {
+  return (
+    (request.headers['content-length'] ?? '0') !== '0' || request.headers['transfer-encoding'] !== undefined
+  );
+}

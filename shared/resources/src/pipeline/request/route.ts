@@ -1,0 +1,91 @@
+import { apiError } from '../../errors/api-error.js';
+import type { AnyStorage, Child, Operation, Resource, StorageFunction } from '../../definition/resource.js';
+
+/** An item above the one that a path names. */
+export interface Parent {
+  readonly resource: Resource;
+  readonly storage: AnyStorage;
+  readonly id: string;
+  readonly child: Child;
+}
+
+/** The resources of an API with their storages. */
+export interface Catalog {
+  /** Those at the top, by name. */
+  readonly roots: ReadonlyMap<string, Resource>;
+  readonly storageOf: (resource: Resource) => AnyStorage;
+}
+
+interface Place {
+  readonly resource: Resource;
+  readonly storage: AnyStorage;
+  /** Outermost first. */
+  readonly parents: readonly Parent[];
+  /** The collection's path in its canonical form, encoded, from the resource's name on. */
+  readonly path: string;
+  readonly serves: (name: StorageFunction) => boolean;
+}
+
+/** What a path names. */
+export type Route =
+  | (Place & { readonly kind: 'collection' })
+  | (Place & { readonly kind: 'search'; readonly keyword: string })
+  | (Place & { readonly kind: 'item'; readonly id: string })
+  | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation });
+
+/** Whether GET there gives a stream of events. */
+export function streams(route: Route): boolean {
+  return route.kind === 'collection' && route.serves('stream');
+}
+
+/**
+ * Finds the route of the segments after the version: one look-up per segment, however many resources there are.
+ * Names are matched without regard to case, ids keep theirs.
+ * Throws 40401.
+ */
+export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
+  const [name = '', ...rest] = segments;
+  const resource = catalog.roots.get(name.toLowerCase());
+  const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
+  if (route === undefined) throw noSuchPath(segments);
+  return route;
+}
+
+function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | undefined {
+  const { resource, parents, path, serves } = place;
+  const [id, name, ...deeper] = rest;
+  if (id === undefined) return { kind: 'collection', ...place };
+  if (name !== undefined && isSearch(place, id) && deeper.length === 0)
+    return { kind: 'search', keyword: name, ...place };
+  if (id === '' || !servesItems(serves)) return undefined;
+  if (name === undefined) return { kind: 'item', id, ...place };
+  const child = resource.children.get(name.toLowerCase());
+  if (child !== undefined) {
+    const childPath = `${path}/${encodeURIComponent(id)}/${child.resource.name}`;
+    const below = [...parents, { resource, storage: place.storage, id, child }];
+    return walk(catalog, deeper, placeOf(catalog, child.resource, below, childPath));
+  }
+  const operation = resource.operations.get(name.toLowerCase());
+  if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
+  return { kind: 'operation', id, operation, ...place };
+}
+
+function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[], path: string): Place {
+  const storage = catalog.storageOf(resource);
+  const served = parents.at(-1)?.child.serves;
+  const serves = (name: StorageFunction): boolean =>
+    storage[name] !== undefined && (served?.has(name) ?? true);
+  return { resource, storage, parents, path, serves };
+}
+
+function isSearch({ resource, serves }: Place, segment: string): boolean {
+  return resource.search.length > 0 && segment.toLowerCase() === 'search' && serves('list');
+}
+
+function servesItems(serves: Place['serves']): boolean {
+  return (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
+}
+
+function noSuchPath(segments: readonly string[]): Error {
+  return apiError(40401, `There is no path /${segments.join('/').slice(0, 200)}`);
+}

@@ -1,0 +1,81 @@
+import { apiError } from '../errors/api-error.js';
+import type { FilterParameter, Match } from '../definition/filter-declaration.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { validatorFor } from '../validation/validator.js';
+
+/** Filters by members of a JSON field reach so many levels down. */
+const deepestPath = 10;
+
+/** One condition of a query. Several values: any of them. */
+export interface Filter {
+  readonly parameter: string;
+  readonly field: string;
+  readonly match: Match;
+  /** Members below a JSON field, for `path`: `args.order.id` → `['order', 'id']`. */
+  readonly path: readonly string[];
+  /** Strings, numbers or booleans as the field's schema says; times as RFC 3339 strings. */
+  readonly values: readonly (string | number | boolean)[];
+}
+
+/** The filter that a parameter name stands for, paths included. */
+export function findFilter(
+  filters: ReadonlyMap<string, FilterParameter>,
+  name: string,
+): FilterParameter | undefined {
+  const dot = name.indexOf('.');
+  const filter = filters.get(dot < 0 ? name : name.slice(0, dot));
+  return filter !== undefined && (filter.match === 'path') === dot > 0 ? filter : undefined;
+}
+
+/** Checks and types the values of a filter. Throws 40003. */
+export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
+  const { field, match } = filter;
+  const path = match === 'path' ? name.split('.').slice(1) : [];
+  if (path.includes('')) throw apiError(40003, `${name.slice(0, 100)} has an empty member name`);
+  if (path.length > deepestPath)
+    throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${deepestPath} levels deep`);
+  if (match !== 'exact' && match !== 'path' && values.length > 1) {
+    throw apiError(40003, `${name} must be given once`);
+  }
+  if (match === 'partial' && values[0] === '') throw apiError(40003, `${name} must not be empty`);
+  return {
+    parameter: name,
+    field,
+    match,
+    path,
+    values: values.map((text) => parseValue(filter.schema, name, text)),
+  };
+}
+
+/** The value that text stands for under a schema. Throws 40003 if it does not fit. */
+export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
+  const value = typedValue(typesOf(schema), text);
+  const [problem] =
+    value === undefined ? [`must be ${typesOf(schema).join(' or ')}`] : validatorFor(schema).explain(value);
+  if (value === undefined || problem !== undefined) {
+    throw apiError(40003, `${name} ${problem ?? 'is invalid'}, not "${text.slice(0, 100)}"`);
+  }
+  return value;
+}
+
+function typedValue(types: readonly string[], text: string): string | number | boolean | undefined {
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (types.includes('number') || types.includes('integer')) {
+    const value = /^-?\d{1,17}(?:\.\d{1,17})?$/.test(text) ? Number(text) : Number.NaN;
+    if (
+      Number.isInteger(value)
+        ? Number.isSafeInteger(value)
+        : types.includes('number') && Number.isFinite(value)
+    ) {
+      return value;
+    }
+  }
+  if (types.includes('date-time')) return time(text);
+  return types.length === 0 || types.includes('string') || types.includes('date') ? text : undefined;
+}
+
+/** A date stands for its first instant in UTC; the `+` of a zone may have arrived as a space. */
+function time(text: string): string | undefined {
+  const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(' ', '+');
+  return full.startsWith('0000') ? undefined : full;
+}
