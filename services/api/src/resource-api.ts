@@ -5,7 +5,7 @@ import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longsho
 import { type Application, definitionsOf, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import type { Access } from './access/access.js';
-import { queueConfinement, scopeRules } from './access/access-rules.js';
+import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
 import { type ApiConfig, baseUrlOf } from './config.js';
 import { apiMigrations } from './storage.js';
@@ -50,7 +50,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     listenerLimits: { total: config.MAX_LISTENERS, perCaller: config.MAX_LISTENERS_PER_CALLER },
     securitySchemes: access.securitySchemes,
     scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
-    confinement: queueConfinement(definitions),
+    rowScopes: queueRowScopes(definitions),
     corsOrigins: listOf(config.CORS_ORIGINS ?? ''),
     guard: requestGuard(config),
     info: {

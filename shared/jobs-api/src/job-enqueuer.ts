@@ -22,7 +22,7 @@ type Scope = readonly string[];
 
 /** On whose behalf jobs are enqueued, and where. */
 interface Caller {
-  readonly within?: Scope | undefined;
+  readonly rowScope?: Scope | undefined;
   readonly transaction?: TransactionClient;
 }
 
@@ -63,7 +63,7 @@ export class JobEnqueuer {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
     const { transaction } = caller;
-    const { definition, args, options } = shown(order, caller.within);
+    const { definition, args, options } = shown(order, caller.rowScope);
     const enqueued = await asked(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
@@ -72,7 +72,7 @@ export class JobEnqueuer {
   }
 
   /** All or none; throws as {@link one} does. */
-  async many(bodies: readonly NewJobBody[], { within: scope, transaction }: Caller = {}): Promise<Item[]> {
+  async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
@@ -87,7 +87,7 @@ export class JobEnqueuer {
   /** All or nothing; throws as {@link one} does. */
   async batch(
     { jobs, followUp, ...rest }: NewBatchBody,
-    { within: scope, transaction }: Caller = {},
+    { rowScope: scope, transaction }: Caller = {},
   ): Promise<EnqueuedBatch> {
     const bodies = followUp === undefined ? jobs : [...jobs, followUp];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');

@@ -112,7 +112,7 @@ describe('Idempotency-Key', () => {
       store.perform({ key: 'k', fingerprint: 'f' }, async () => {
         performed += 1;
         const response = { status: 201, headers: {} };
-        return { now: response, kept: response };
+        return { response, record: response };
       });
     await perform();
     now += 24 * 60 * 60 * 1000 - 1;

@@ -85,7 +85,7 @@ describe('A large request', () => {
     const { errors } = body as { errors: readonly { internalMessage: string }[] };
     expect(codes).to.have.lengthOf(101);
     expect(errors.at(-1)?.internalMessage).to.equal(
-      '39900 more problems are not listed; there are 40000 in all',
+      '39900 more problems are not listed; there are 40000 in total',
     );
   });
 

@@ -29,7 +29,7 @@ describe('A listener with credentials', () => {
     api = await serve({
       resources: [happenings],
       recheckMs: 5,
-      confinement: { happenings: { field: 'id' } },
+      rowScopes: { happenings: { field: 'id' } },
       authenticate: ({ headers }) => {
         asked(headers['x-listener']);
         return authenticate();
@@ -61,7 +61,7 @@ describe('A listener with credentials', () => {
       throw unauthorized('revoked');
     },
     'lose the scope': () => ({ name: 'reader', scopes: ['write'] }),
-    'reach other items than before': () => ({ ...reader, confinedTo: ['a'] }),
+    'reach other items than before': () => ({ ...reader, rowScope: ['a'] }),
   };
   for (const [what, become] of Object.entries(losses)) {
     it(`is not served any longer if they ${what}`, async () => {

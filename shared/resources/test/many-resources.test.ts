@@ -17,7 +17,7 @@ describe('Among 200 resources', () => {
       roots: new Map(resources.map((resource) => [resource.name, resource])),
       storageOf: (resource: (typeof resources)[number]) => {
         looked.push(resource.name);
-        return resource.connect(undefined);
+        return resource.storage.create(resource, undefined);
       },
     };
     expect(findRoute(catalog, ['things-150s', 'x']).kind).to.equal('item');

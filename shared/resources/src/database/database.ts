@@ -1,4 +1,4 @@
-/** Something that runs one SQL statement: a pool or a client of `pg`, by shape. */
+/** Runs SQL statements: the shape of a pool or a client of `pg`. */
 export interface Queryable {
   query<Row extends object = Readonly<Record<string, unknown>>>(
     text: string,
@@ -8,31 +8,25 @@ export interface Queryable {
 
 export interface QueryResult<Row extends object> {
   readonly rows: readonly Row[];
-  /** Rows that the statement read or changed. */
+  /** The number of rows read or changed. */
   readonly rowCount: number | null;
-  /** The kind of statement that was carried out: `COMMIT`. */
+  /** The command that was executed, such as `COMMIT`. */
   readonly command?: string;
 }
 
 /** A connection taken from a pool. */
 export interface PooledConnection extends Queryable {
-  /** Gives the connection back; `true` or an error closes it instead. */
+  /** Returns the connection to its pool; `true` or an error closes it instead. */
   release(broken?: Error | boolean): void;
 }
 
-/** A pool of connections: `pg.Pool`, by shape. */
+/** A pool of connections: the shape of `pg.Pool`. */
 export interface Database extends Queryable {
   connect(): Promise<PooledConnection>;
 }
 
-/** A transaction under way. */
+/** An open transaction. */
 export interface Transaction extends Queryable {
-  /** Calls `act` once the transaction has committed; never if it is rolled back. What `act` throws is ignored. */
+  /** Calls `act` after the commit, and not after a rollback. Errors that `act` throws are ignored. */
   afterCommit(act: () => void): void;
 }
-
-/**
- * Enqueues a job within a transaction: it exists if and only if the transaction commits.
- * @returns the job's id
- */
-export type Enqueue = (transaction: Transaction, job: string, args: unknown) => Promise<string>;

@@ -1,47 +1,56 @@
-import type { TObject, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { SortTerm } from '../query/collection-query.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { bodySchemas } from './body-schemas.js';
 import { compileFilter } from './filter-declaration.js';
-import type { JsonSchema } from '../validation/json-schema.js';
-import { type AnyTable, type Platform, tableStorage } from '../table/table-storage.js';
 import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
-import type {
-  AnyStorage,
-  Child,
-  ChildDeclaration,
-  FieldOf,
-  Operation,
-  OperationDeclarations,
-  Resource,
-  ResourceDefinition,
-  SortTerm,
-} from './resource.js';
+import type { Child, ChildDeclaration, FieldOf, Operation, OperationBodies, OperationDeclarations, Resource, ResourceDefinition, ResourceDescription, StorageFactory } from './resource.js';
+import type { AnyStorage } from './storage.js';
 
 /**
- * Checks a definition and makes it ready to be served.
- * @throws DefinitionError that states the broken rule
+ * Defines a resource whose storage is a set of functions, given as `storage`.
+ * @throws {DefinitionError} that states the broken rule
  */
 export function defineResource<
   Item extends TObject,
   const ServerSet extends FieldOf<Item> = never,
   Create extends TSchema | undefined = undefined,
   Operations extends OperationDeclarations = Readonly<Record<string, never>>,
->(definition: ResourceDefinition<Item, ServerSet, Create, Operations>): Resource {
-  const singular = definition.singular ?? singularOf(definition.name);
-  requirePluralNoun(definition.name, singular);
+>(definition: ResourceDefinition<Item, ServerSet, Create, Operations>): Resource;
+/**
+ * Defines a resource whose storage is built from the definition: `defineResource({ … }, tableStorage({ … }))`.
+ * @throws {DefinitionError} that states the broken rule
+ */
+export function defineResource<
+  Item extends TObject,
+  const ServerSet extends FieldOf<Item> = never,
+  Create extends TSchema | undefined = undefined,
+  Operations extends OperationDeclarations = Readonly<Record<string, never>>,
+>(
+  description: ResourceDescription<Item, ServerSet, Create, Operations>,
+  storage: StorageFactory<Static<Item>, OperationBodies<Operations>>,
+): Resource;
+export function defineResource(definition: object, factory?: AnyFactory): Resource {
+  const { storage = {}, ...description } = definition as AnyDescription & { readonly storage?: AnyStorage };
+  const singular = description.singular ?? singularOf(description.name);
+  requirePluralNoun(description.name, singular);
   try {
-    return compile(definition, singular);
+    return compile(description, singular, factory ?? functionStorage(storage));
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
-    throw new DefinitionError(`resource "${definition.name}": ${error.message}`);
+    throw new DefinitionError(`resource "${description.name}": ${error.message}`);
   }
 }
 
-function compile<
-  Item extends TObject,
-  ServerSet extends FieldOf<Item>,
-  Create extends TSchema | undefined,
-  Operations extends OperationDeclarations,
->(definition: ResourceDefinition<Item, ServerSet, Create, Operations>, singular: string): Resource {
+type AnyDescription = ResourceDescription<TObject, string, TSchema | undefined, OperationDeclarations>;
+type AnyFactory = StorageFactory<never, never>;
+
+/** Functions are their own storage; they have passed the schemas that their types come from. */
+function functionStorage(storage: AnyStorage): AnyFactory {
+  return { operations: Object.keys(storage.operations ?? {}), changesStates: false, create: () => storage };
+}
+
+function compile(definition: AnyDescription, singular: string, storage: AnyFactory): Resource {
   const item: JsonSchema = definition.item;
   const properties = item.properties ?? {};
   const fields = Object.keys(properties);
@@ -52,7 +61,7 @@ function compile<
 
   const key = definition.key ?? 'id';
   requireField(key, 'key');
-  const serverSet = definition.serverSet ?? [];
+  const serverSet: readonly string[] = definition.serverSet ?? [];
   for (const field of serverSet) requireField(field, 'serverSet');
   const sort = [...new Set([...(definition.sort ?? []), key])];
   for (const field of sort) requireField(field, 'sort');
@@ -60,11 +69,8 @@ function compile<
   for (const field of search) requireField(field, 'search');
 
   const operations = compileOperations(definition.operations ?? {});
-  requirePerformed(operations, definition);
-  const children = compileChildren(definition.children ?? [], operations);
-  const table = definition.table as AnyTable | undefined;
-  const connector = connectorOf(table, definition.storage as AnyStorage | undefined);
-  const resource: Resource = {
+  requireCode(operations, storage);
+  return {
     name: definition.name,
     singular,
     description: definition.description ?? '',
@@ -88,11 +94,9 @@ function compile<
     limits: { default: 20, max: 1000, ...definition.limits },
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
-    children,
-    table,
-    connect: (platform) => connector(resource, platform),
+    children: compileChildren(definition.children ?? [], operations),
+    storage,
   };
-  return resource;
 }
 
 function sortTerm(text: string, sortable: readonly string[]): SortTerm {
@@ -108,7 +112,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
       const [unknown] = Object.keys(rest);
       if (unknown !== undefined) {
         throw new DefinitionError(
-          `operation "${verb}" has an unknown member "${unknown}"; what it does belongs to the operations of the table or storage`,
+          `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
         );
       }
       return [verb, { verb, summary, body, states, enqueues }];
@@ -116,39 +120,17 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
   );
 }
 
-function requirePerformed(
-  operations: ReadonlyMap<string, Operation>,
-  {
-    storage,
-    table,
-  }: {
-    readonly storage?: { operations?: object } | undefined;
-    readonly table?: { operations?: object } | undefined;
-  },
-): void {
-  const performed = storage?.operations ?? table?.operations ?? {};
-  for (const verb of Object.keys(performed)) {
-    if (!operations.has(verb)) throw new DefinitionError(`operation "${verb}" is performed but not declared`);
+/** Every declared operation has code in the storage, and the other way round. */
+function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFactory): void {
+  for (const verb of storage.operations) {
+    if (!operations.has(verb))
+      throw new DefinitionError(`operation "${verb}" has code in the storage but is not declared`);
   }
   for (const { verb, states } of operations.values()) {
-    const onlyChangesState = table !== undefined && states !== undefined;
-    if (!onlyChangesState && !(verb in performed)) {
-      throw new DefinitionError(`operation "${verb}" is declared but not performed`);
-    }
+    const needsCode = states === undefined || !storage.changesStates;
+    if (needsCode && !storage.operations.includes(verb))
+      throw new DefinitionError(`operation "${verb}" is declared but has no code in the storage`);
   }
-}
-
-/** Connects the table or hands out the storage, which gets only what has passed the schemas its types come from. */
-function connectorOf(
-  table: AnyTable | undefined,
-  storage: AnyStorage | undefined,
-): (resource: Resource, platform: Platform | undefined) => AnyStorage {
-  return (resource, platform) => {
-    if (table === undefined) return storage ?? {};
-    if (platform === undefined)
-      throw new DefinitionError(`resource "${resource.name}" is a table and needs a database`);
-    return tableStorage(resource, table, platform);
-  };
 }
 
 function compileChildren(

@@ -1,27 +1,18 @@
-import type { Filter } from '../query/filter.js';
-
-/** One event as the HTML Standard has it, § 9.2 “Server-sent events”. */
+/** One event, as in the HTML Standard, § 9.2 “Server-sent events”. */
 export interface ServerSentEvent {
-  /** What kind of event; `message` for clients if left out. */
+  /** The event's type; clients see `message` if left out. */
   readonly event?: string;
-  /** From where a client that has had this event goes on; no line break in it. */
+  /** The position from which a client that has received this event resumes; without line breaks. */
   readonly id?: string;
   /** Sent as JSON. */
   readonly data: unknown;
 }
 
-/** Events as they come. The answer ends with them; a client then asks again, with the last id that it has had. */
+/** A stream of events. The answer ends with it; the client then reconnects with the last id that it has received. */
 export interface EventSource {
   readonly events: AsyncIterable<ServerSentEvent>;
-  /** From where a client that has had everything so far goes on; undefined if more is waiting. Sent with heartbeats. */
+  /** The position of a client that has received everything so far; undefined while events are pending. Sent with heartbeats. */
   readonly position?: () => string | undefined;
-  /** Nothing is to come, now or later: the answer is 204, after which a client does not ask again. */
+  /** There will be no more events, now or later: the answer is 204, after which a client does not reconnect. */
   readonly isOver?: boolean;
-}
-
-/** What a listener asks for. */
-export interface StreamQuery {
-  readonly filters: readonly Filter[];
-  /** The id of the last event that it has had; undefined to begin with what comes. */
-  readonly lastEventId: string | undefined;
 }

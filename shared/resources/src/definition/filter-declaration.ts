@@ -1,12 +1,7 @@
+import { reservedParameters } from '../query/collection-query.js';
+import type { FilterParameter, Match } from '../query/filter.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
-import { DefinitionError, requireFieldName, reservedParameters } from './naming.js';
-
-/**
- * How a query parameter is compared with a field: `exact` (case-sensitive, repeated means any of them; on an array
- * field: it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of a
- * number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
- */
-export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
+import { DefinitionError, requireFieldName } from './naming.js';
 
 /** A match for the field of the parameter's own name, or a match for another field. */
 export type FilterDeclaration<Field extends string> =
@@ -14,16 +9,6 @@ export type FilterDeclaration<Field extends string> =
   | 'partial'
   | 'path'
   | { readonly field: Field; readonly match: Match; readonly description?: string };
-
-/** A declared filter, ready for use. */
-export interface FilterParameter {
-  readonly parameter: string;
-  readonly field: string;
-  readonly match: Match;
-  /** What one value must be. */
-  readonly schema: JsonSchema;
-  readonly description: string;
-}
 
 export function compileFilter(
   parameter: string,

@@ -1,14 +1,9 @@
-/** The naming rules of paths and fields. Each throws a DefinitionError that states the rule. */
-
-/** A resource definition that cannot be served; thrown at start-up. */
+/** A resource definition that breaks a rule, which the message states; thrown at start-up. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError';
 }
 
-/** Names with a meaning of their own in collection queries. */
-export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;
-
-/** Path segments of resources: plural lower-case nouns, dashes between words. */
+/** Checks a resource's name: a plural noun in lower case, dashes between words. */
 export function requirePluralNoun(name: string, singular: string): void {
   requireDashed(name, 'resource name');
   if (name === singular) {
@@ -18,12 +13,12 @@ export function requirePluralNoun(name: string, singular: string): void {
   }
 }
 
-/** Path segments of special operations: lower-case verbs, dashes between words. */
+/** Checks an operation's name: a verb in lower case, dashes between words. */
 export function requireVerb(verb: string): void {
   requireDashed(verb, 'operation');
 }
 
-/** Fields and query parameters: camel case. */
+/** Checks the name of a field or query parameter: camel case. */
 export function requireFieldName(name: string, where: string): void {
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) {
     throw new DefinitionError(
@@ -32,11 +27,16 @@ export function requireFieldName(name: string, where: string): void {
   }
 }
 
-/** The singular of a regular English plural; the name itself if it does not look like a plural. */
+/** Returns the singular of a regular English plural, or the name itself if it does not look like a plural. */
 export function singularOf(plural: string): string {
   if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
   if (/(?:ch|sh|x|ss|z)es$/.test(plural)) return plural.replace(/es$/, '');
   return /[^s]s$/.test(plural) ? plural.slice(0, -1) : plural;
+}
+
+/** Returns the singular as words in a sentence: `store-customer` → `store customer`. */
+export function nameInProse({ singular }: { readonly singular: string }): string {
+  return singular.replaceAll('-', ' ');
 }
 
 function requireDashed(name: string, what: string): void {

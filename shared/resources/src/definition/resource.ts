@@ -1,12 +1,12 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import type { BodySchemas } from './body-schemas.js';
-import type { FilterDeclaration, FilterParameter } from './filter-declaration.js';
+import type { QueryRules, SearchBy } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
-import type { TableDeclaration } from '../table/table.js';
-import type { AnyTable, Platform } from '../table/table-storage.js';
-import type { ResourceStorage } from './storage.js';
+import type { BodySchemas } from './body-schemas.js';
+import type { FilterDeclaration } from './filter-declaration.js';
+import type { Platform } from './platform.js';
+import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
 
-/** The fields of an item's schema. */
+/** The names of the fields of an item's schema. */
 export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
 
 /** The fields that clients may write: all that are not server-set. */
@@ -21,21 +21,23 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
 export interface OperationDeclaration {
   /** A short sentence for the reference. */
   readonly summary: string;
-  /** What the body must be; without it only an empty body or `{}` is allowed. An empty body counts as `{}`. */
+  /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
   readonly body?: TSchema;
-  /** The item's states that matter. A storage of its own keeps to them itself; for a table the toolkit does. */
+  /** The state change it makes. A table enforces it; a storage of functions has to do so itself. */
   readonly states?: StateChange;
-  /** The operation enqueues a job, so that `Prefer: respond-async` is answered with 202 and the job's location. */
+  /** Whether it enqueues a job, so that `Prefer: respond-async` gets 202 and the job's location. */
   readonly enqueues?: boolean;
 }
 
-/** From which states an operation is allowed, and where it leads. */
+/** The states from which an operation is allowed, and the states that it leads to. */
 export interface StateChange {
   readonly field: string;
   readonly from: readonly [string, ...string[]];
-  /** In any of these nothing is left to do. A table's operation leads to the first unless it says otherwise. */
+  /** In any of these the operation has no further effect. A table's operation leads to the first unless it returns another. */
   readonly to: readonly [string, ...string[]];
 }
+
+export type OperationDeclarations = Readonly<Record<string, OperationDeclaration>>;
 
 /** The bodies of operations, by verb. */
 export type OperationBodies<Operations extends OperationDeclarations> = {
@@ -43,11 +45,6 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
     ? Static<Body>
     : Readonly<Record<string, never>>;
 };
-
-export type OperationDeclarations = Readonly<Record<string, OperationDeclaration>>;
-
-/** How a search finds, see {@link ResourceDescription.searchBy}. */
-export type SearchBy = 'similar' | 'words';
 
 /** A sub-collection, `/{name}/{id}/{child}`. */
 export interface ChildDeclaration {
@@ -58,31 +55,7 @@ export interface ChildDeclaration {
   readonly serves?: readonly StorageFunction[];
 }
 
-export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
-
-/** A resource as its author writes it: described once, and kept by a storage of functions or by a table. */
-export type ResourceDefinition<
-  Item extends TObject,
-  ServerSet extends FieldOf<Item>,
-  Create extends TSchema | undefined,
-  Operations extends OperationDeclarations,
-> = ResourceDescription<Item, ServerSet, Create, Operations> &
-  (
-    | {
-        readonly storage: ResourceStorage<
-          Static<Item>,
-          CreateOf<Item, ServerSet, Create>,
-          WritableOf<Item, ServerSet>,
-          OperationBodies<Operations>
-        >;
-        readonly table?: never;
-      }
-    | {
-        readonly table: TableDeclaration<Static<Item>, OperationBodies<Operations>>;
-        readonly storage?: never;
-      }
-  );
-
+/** What a resource looks like from outside: its fields, its queries and its operations, wherever its items are stored. */
 export interface ResourceDescription<
   Item extends TObject,
   ServerSet extends FieldOf<Item>,
@@ -91,7 +64,7 @@ export interface ResourceDescription<
 > {
   /** Plural lower-case noun, dashes between words: the first path segment. */
   readonly name: string;
-  /** Needed only if it does not follow from the name. */
+  /** Required only if it is not the regular singular of the name. */
   readonly singular?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;
@@ -101,8 +74,8 @@ export interface ResourceDescription<
   /** Fields that only the server writes. */
   readonly serverSet?: readonly ServerSet[];
   /**
-   * Server-set fields that only the answer to a POST shows, a secret for example: no part of its ETag, and not kept for
-   * `Idempotency-Key`.
+   * Server-set fields that appear only in the answer to a POST, such as a secret. They are not part of the ETag, and not kept
+   * in the idempotency record.
    */
   readonly shownOnce?: readonly ServerSet[];
   /** The body of a POST; default: the item without the server-set fields. */
@@ -111,13 +84,13 @@ export interface ResourceDescription<
   readonly bulk?: readonly Exclude<FieldOf<Item>, ServerSet>[];
   readonly filters?: Readonly<Record<string, FilterDeclaration<FieldOf<Item>>>>;
   readonly sort?: readonly FieldOf<Item>[];
-  /** Sort terms used when a request has none, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
+  /** Sort terms for requests without `sort`, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
   readonly defaultSort?: readonly (FieldOf<Item> | `-${FieldOf<Item>}`)[];
-  /** Fields that `q` and `/search/{keyword}` look at; without them there is no search. */
+  /** Fields that `q` and `/search/{keyword}` search; without them there is no search. */
   readonly search?: readonly FieldOf<Item>[];
   /**
-   * How a search finds, which the storage keeps to: `similar` (default), contained or similar text, best first; `words`,
-   * items in which every word is contained, in the order of `sort`.
+   * `similar` (default): items that contain the text or resemble it, best match first. `words`: items that contain every
+   * word, in the order of `sort`. The storage implements it.
    */
   readonly searchBy?: SearchBy;
   /** Page sizes: `default` 20, `max` 1000. */
@@ -128,20 +101,35 @@ export interface ResourceDescription<
   readonly children?: readonly ChildDeclaration[];
 }
 
-export type ItemRecord = Readonly<Record<string, unknown>>;
+/** A resource whose storage is a set of functions. */
+export interface ResourceDefinition<
+  Item extends TObject,
+  ServerSet extends FieldOf<Item>,
+  Create extends TSchema | undefined,
+  Operations extends OperationDeclarations,
+> extends ResourceDescription<Item, ServerSet, Create, Operations> {
+  readonly storage: ResourceStorage<
+    Static<Item>,
+    CreateOf<Item, ServerSet, Create>,
+    WritableOf<Item, ServerSet>,
+    OperationBodies<Operations>
+  >;
+}
 
-/** A storage whose types the pipeline does not know. */
-export type AnyStorage = ResourceStorage<
-  ItemRecord,
-  ItemRecord,
-  ItemRecord,
-  Readonly<Record<string, unknown>>
->;
-
-/** A sort term such as `-createdAt`. */
-export interface SortTerm {
-  readonly field: string;
-  readonly direction: 'asc' | 'desc';
+/**
+ * Builds the storage of a resource from its definition when the API starts. `tableStorage` returns one.
+ * @typeParam Item the resource's item
+ * @typeParam Bodies the bodies of its operations, by verb
+ */
+export interface StorageFactory<Item, Bodies> {
+  /** The verbs of the operations that it has code for. */
+  readonly operations: readonly string[];
+  /** Whether it makes declared state changes itself, so that an operation that does nothing else needs no code. */
+  readonly changesStates: boolean;
+  /** @throws {DefinitionError} if the platform lacks something that the storage needs */
+  create(resource: Resource, platform: Platform | undefined): AnyStorage;
+  /** Never called: carries the type parameters. */
+  readonly types?: (item: Item, bodies: Bodies) => void;
 }
 
 export interface Operation {
@@ -159,30 +147,17 @@ export interface Child {
 }
 
 /** A checked definition, ready to be served. */
-export interface Resource {
+export interface Resource extends QueryRules {
   readonly name: string;
   readonly singular: string;
   readonly description: string;
-  readonly item: JsonSchema;
-  /** The names of the item's fields in the order of the schema. */
-  readonly fields: readonly string[];
-  readonly key: string;
   readonly serverSet: readonly string[];
   readonly shownOnce: readonly string[];
   readonly bodies: BodySchemas;
-  /** Elements of a bulk PUT change some fields and leave the others. */
+  /** Whether elements of a bulk PUT change only some fields. */
   readonly partialBulk: boolean;
-  readonly filters: ReadonlyMap<string, FilterParameter>;
-  readonly sort: readonly string[];
-  readonly defaultSort: readonly SortTerm[];
-  readonly search: readonly string[];
-  readonly searchBy: SearchBy;
-  readonly limits: { readonly default: number; readonly max: number };
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;
   readonly children: ReadonlyMap<string, Child>;
-  /** The table that holds the items; undefined if the resource has a storage of its own. */
-  readonly table: AnyTable | undefined;
-  /** The storage, given what tables need. Throws a DefinitionError if that is missing. */
-  readonly connect: (platform: Platform | undefined) => AnyStorage;
+  readonly storage: StorageFactory<never, never>;
 }

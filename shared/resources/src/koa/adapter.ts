@@ -1,13 +1,13 @@
 import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { compress, tagOfEncoded } from './compression.js';
-import { discardRest } from './discarded-body.js';
 import { apiError } from '../errors/api-error.js';
 import { fromHttpError, fromStatus } from '../errors/http-error.js';
-import { toApiRequest } from './request.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import type { Responder } from '../pipeline/responder.js';
+import { compress, tagOfEncoded } from './compression.js';
+import { discardRest } from './discarded-body.js';
+import { toApiRequest } from './request.js';
 
 export type Middleware = Koa.Middleware;
 
@@ -27,7 +27,7 @@ export function koaAdapter(
     try {
       guard(ctx);
     } catch (error) {
-      return send(ctx, responder.failed(request, error));
+      return send(ctx, responder.answerError(request, error));
     }
     const response = (await responder.respond(request)) ?? (await answerOfOthers(request));
     if (response === undefined) return;
@@ -35,7 +35,7 @@ export function koaAdapter(
       await send(ctx, response);
     } catch (error) {
       for (const name of Object.keys(response.headers)) ctx.remove(name);
-      await send(ctx, responder.failed(request, error)); // what was to be sent cannot be: too long for a text, for example
+      await send(ctx, responder.answerError(request, error)); // what was to be sent cannot be: too long for a text, for example
     }
 
     /** The error payload for what the middleware after this one leaves unanswered or throws. */
@@ -43,12 +43,12 @@ export function koaAdapter(
       try {
         await next();
       } catch (error) {
-        return responder.failed(asked, fromHttpError(error));
+        return responder.answerError(asked, fromHttpError(error));
       }
       const isAnswered = ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== '');
       if (isAnswered) return undefined;
       const reason = `${asked.method} ${asked.path.slice(0, 200)}: ${ctx.message}`;
-      return responder.failed(asked, fromStatus(ctx.status, reason));
+      return responder.answerError(asked, fromStatus(ctx.status, reason));
     }
   };
 }

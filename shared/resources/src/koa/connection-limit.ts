@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { apiError } from '../errors/api-error.js';
-import { errorPayload } from '../pipeline/error-payload.js';
+import { errorPayload } from '../pipeline/error-response.js';
 
 /** How many connections a server holds. */
 export interface ConnectionLimits {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { apiError } from '../errors/api-error.js';
-import { errorPayload } from '../pipeline/error-payload.js';
+import { errorPayload } from '../pipeline/error-response.js';
 
 /**
  * Gives the error payload to requests that are not HTTP at all, which no middleware ever sees.

@@ -1,17 +1,17 @@
-import type { Catalog } from '../pipeline/request/route.js';
-import type { JsonSchema } from '../validation/json-schema.js';
+import type { Catalog } from '../definition/catalog.js';
 import type { Resource } from '../definition/resource.js';
-import { explanationExample, explanationSchema } from './explanation-schema.js';
+import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
+import { explanationExample, explanationSchema } from './explanation-schema.js';
 import { headerReferences, responseHeaders } from './headers.js';
 import { limitedPaths, limitedResponses, rateLimitHeaders } from './limited-responses.js';
 import { pathParameter } from './parameters.js';
 import { catalogPaths } from './paths.js';
 import { problemSchema } from './problem-schema.js';
 import { resourceSchemas } from './schemas.js';
-import { type Security, requirements, securedPaths } from './security.js';
-import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import { requirements, securedPaths, type Security } from './security.js';
 
 /** What the document says about the API as a whole. */
 export interface ApiInfo {

@@ -1,4 +1,5 @@
-import type { Resource, StorageFunction } from '../definition/resource.js';
+import type { Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
 import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 

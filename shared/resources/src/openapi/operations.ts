@@ -6,14 +6,7 @@ import type { OperationObject, ResponseObject } from './document-types.js';
 import { exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
 import { operation, type OperationPlace } from './operation.js';
-import {
-  collectionParameters,
-  idempotencyKey,
-  conditionParameters,
-  itemParameters,
-  respondAsync,
-  selectionParameters,
-} from './parameters.js';
+import { collectionParameters, conditionParameters, idempotencyKey, itemParameters, respondAsync, selectionParameters } from './parameters.js';
 import { itemOrFields, schemaName, schemaReference } from './schemas.js';
 import { streamOperation } from './stream-operation.js';
 

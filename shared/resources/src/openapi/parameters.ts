@@ -1,7 +1,7 @@
-import type { FilterParameter } from '../definition/filter-declaration.js';
-import { farthestOffset, longestSearch, longestWait, mostValues } from '../query/collection-query.js';
-import type { JsonSchema } from '../validation/json-schema.js';
 import type { Resource } from '../definition/resource.js';
+import type { FilterParameter } from '../query/filter.js';
+import { farthestOffset, longestSearch, longestWait, mostValues } from '../query/query-parser.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
 import type { ParameterObject } from './document-types.js';
 import { exampleOf } from './example.js';

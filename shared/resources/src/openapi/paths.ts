@@ -1,8 +1,9 @@
-import type { Catalog } from '../pipeline/request/route.js';
-import type { Child, Resource, StorageFunction } from '../definition/resource.js';
+import type { Catalog } from '../definition/catalog.js';
+import type { Child, Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
 import type { ParameterObject, PathItem } from './document-types.js';
-import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
 import type { OperationPlace } from './operation.js';
+import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
 import { pathParameter } from './parameters.js';
 import { schemaName } from './schemas.js';
 

@@ -1,11 +1,5 @@
 import type { JsonSchema } from '../validation/json-schema.js';
-import type {
-  OpenApiDocument,
-  OperationObject,
-  ParameterObject,
-  PathItem,
-  Reference,
-} from './document-types.js';
+import type { OpenApiDocument, OperationObject, ParameterObject, PathItem, Reference } from './document-types.js';
 import type { SecuritySchemes } from './security.js';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;

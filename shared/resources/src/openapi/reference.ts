@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
 import { apiError } from '../errors/api-error.js';
-import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
+import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
+import type { Reference } from '../pipeline/pipeline.js';
+import type { ApiResponse } from '../pipeline/request/request.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { referencePage } from './reference-page.js';
 import { referenceStyle } from './reference-style.js';
-
-/** Answers the paths on which the API describes itself; undefined for any other. */
-export type Reference = (segments: readonly string[], request: ApiRequest) => ApiResponse | undefined;
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../validation/json-schema.js';
 import type { Resource } from '../definition/resource.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
 
 /** The schemas of a resource: its item and the bodies that it accepts. */

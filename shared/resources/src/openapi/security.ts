@@ -1,5 +1,6 @@
-import { type Catalog, findRoute } from '../pipeline/request/route.js';
+import type { Catalog } from '../definition/catalog.js';
 import { scopedCall, type ScopeOf } from '../pipeline/access/scope.js';
+import { findRoute } from '../pipeline/request/route.js';
 import type { OperationObject, PathItem } from './document-types.js';
 import { mapValues } from './map-values.js';
 

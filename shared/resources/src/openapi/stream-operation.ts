@@ -1,6 +1,6 @@
-import { eventText } from '../pipeline/event-text.js';
-import type { OperationObject } from './document-types.js';
+import { eventText } from '../pipeline/event-stream.js';
 import { bounded } from './bounded-schema.js';
+import type { OperationObject } from './document-types.js';
 import { exampleOf } from './example.js';
 import { headerReferences } from './headers.js';
 import { operation, type OperationPlace } from './operation.js';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ItemRecord } from '../definition/resource.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 
-/** The strong `ETag` of an item: a digest of its JSON, in whichever order a storage gives the members of its objects. */
+/** Returns the strong `ETag` of an item: a digest of its JSON, regardless of the order of the members of its objects. */
 export function entityTag(item: ItemRecord): string {
   return `"${createHash('sha1')
     .update(JSON.stringify(ordered(item)))
     .digest('base64url')}"`;
 }
 
-/** With a function that JSON.stringify calls for each part, a large item takes ten times as long. */
+/** Sorts the members of objects. A replacer function for JSON.stringify takes ten times as long for a large item. */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.some(isObject) ? value.map(ordered) : value;
@@ -28,10 +28,10 @@ interface EntityTag {
   readonly isWeak: boolean;
 }
 
-/** One tag of a list, with what separates it from the one before. */
+/** One tag of a list, with the separator before it. */
 const element = /[ \t,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
-/** The tags in `If-Match` or `If-None-Match`; undefined if the header is neither `*` nor a list of quoted tags. */
+/** Parses `If-Match` or `If-None-Match`; undefined if the header is neither `*` nor a list of quoted tags. */
 export function parseTags(header: string): TagList | undefined {
   if (header.trim() === '*') return 'any';
   const tags: EntityTag[] = [];
@@ -44,17 +44,17 @@ export function parseTags(header: string): TagList | undefined {
   return tags.length === 0 ? undefined : tags;
 }
 
-/** Whether one of the tags is this one and strong: weak ones say nothing of a change (RFC 9110, section 8.8.3.2). */
+/** Whether one of the tags is strong and equal to this one (RFC 9110, section 8.8.3.2). */
 export function matchesStrongly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque, isWeak }) => !isWeak && opaque === tag);
 }
 
-/** Whether one of the tags is this one, weak or strong. */
+/** Whether one of the tags, weak or strong, is equal to this one. */
 export function matchesWeakly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque }) => opaque === tag);
 }
 
-/** A tag that went out with a compressed body carries the encoding as a suffix; it stands for the same item. */
+/** The tag of a compressed body has the encoding as a suffix and identifies the same item. */
 function withoutEncoding(opaque: string): string {
   return opaque.replace(/-(?:br|gzip|deflate)"$/, '"');
 }

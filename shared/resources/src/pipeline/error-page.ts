@@ -1,16 +1,10 @@
 import Negotiator from 'negotiator';
+import { type CatalogueEntry, errorCatalogue, type ErrorCode, parseErrorCode, statusOf } from '../errors/error-catalogue.js';
 import type { ApiResponse } from './request/request.js';
-import {
-  type CatalogueEntry,
-  errorCatalogue,
-  type ErrorCode,
-  parseErrorCode,
-  statusOf,
-} from '../errors/error-catalogue.js';
 
 /**
- * The page that `more info` links to: HTML for people, JSON for callers that prefer it; undefined if the
- * catalogue has no such code.
+ * Returns the page that `more info` links to, as HTML, or as JSON for callers that prefer it; undefined if there is no such
+ * code.
  * @param text the path segment after `/errors/`
  */
 export function errorPage(text: string, accept: string | undefined): ApiResponse | undefined {
@@ -52,7 +46,7 @@ function html(code: ErrorCode, entry: CatalogueEntry): string {
 `;
 }
 
-/** Escapes text and sets `words in backquotes` as code. */
+/** Escapes text and marks up `words in backquotes` as code. */
 function prose(text: string): string {
   return text
     .replaceAll('&', '&amp;')

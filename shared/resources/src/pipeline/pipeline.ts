@@ -1,32 +1,34 @@
-import type { Call } from './handlers/checked-request.js';
+import type { CallContext } from '../definition/call-context.js';
+import type { Catalog } from '../definition/catalog.js';
+import { type AccessControl, type Caller, countByAddress, identifyCaller } from './access/access-control.js';
+import type { Listeners } from './access/listeners.js';
+import { abortOnRevocation } from './access/revocation.js';
+import { applyRowScope, type RowScopes } from './access/row-scope.js';
+import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
+import type { CheckedRequest } from './handlers/checked-request.js';
 import { prepare, staysOpen } from './handlers/dispatch.js';
-import { requireParents, scopeOf } from './handlers/item-lookup.js';
+import { parentFieldsOf, requireParents } from './handlers/item-lookup.js';
 import { performOnce } from './idempotency/perform-once.js';
 import type { IdempotencyStore } from './idempotency/store.js';
-import type { Reference } from '../openapi/reference.js';
-import { type Admission, admit, type Caller, countByAddress } from './access/access-control.js';
-import { confine, type Confinement } from './access/confinement.js';
-import type { Listeners } from './access/listeners.js';
 import { requireAcceptable, requireMediaType } from './request/media-type.js';
 import { allowedMethods, requireMethod } from './request/method.js';
-import { afterVersion } from './request/path.js';
 import { parsePrefer } from './request/prefer.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
 import { isPreflight } from './request/response-headers.js';
-import { type Catalog, findRoute, type Route, streams } from './request/route.js';
-import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
-import { whileAllowed } from './access/revocation.js';
-import type { CallContext } from '../definition/storage.js';
+import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
-/** What the pipeline serves. */
+/** Answers the paths on which the API describes itself; undefined for any other path. */
+export type Reference = (segments: readonly string[], request: ApiRequest) => ApiResponse | undefined;
+
+/** The parts that the pipeline works with. */
 export interface Pipeline {
   readonly catalog: Catalog;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
   readonly apiUrl: string;
-  readonly admission: Admission;
+  readonly accessControl: AccessControl;
   readonly listeners: Listeners;
   readonly scopeOf: ScopeOf;
-  readonly confinement: Confinement;
+  readonly rowScopes: RowScopes;
   readonly idempotency: IdempotencyStore;
   readonly reference: Reference;
 }
@@ -34,32 +36,32 @@ export interface Pipeline {
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Answers one call. The stages run in the order in which the interface promises its checks; only the last one
- * touches the storage.
- * @param segments the decoded path from the version's parent on: `['api', 'v1', 'orders', '7']`
- * @param known is told the caller as soon as it is known, so that errors can be answered accordingly
+ * Answers one request. The stages run in the order in which the API documents its checks; only the last one touches the
+ * storage.
+ * @param segments the decoded path including `api` and the version: `['api', 'v1', 'orders', '7']`
+ * @param onCaller receives the caller as soon as it is known, so that errors can be answered accordingly
  */
 export async function answer(
   pipeline: Pipeline,
   request: ApiRequest,
   segments: readonly string[],
-  known: (caller: Caller) => void,
+  onCaller: (caller: Caller) => void,
 ): Promise<ApiResponse> {
-  const named = afterVersion(segments);
-  const reference = pipeline.reference(named, request);
+  const path = afterVersion(segments);
+  const reference = pipeline.reference(path, request);
   if (reference !== undefined) {
-    countByAddress(pipeline.admission, request, known);
+    countByAddress(pipeline.accessControl, request, onCaller);
     return reference;
   }
-  const found = findRoute(pipeline.catalog, named);
+  const found = findRoute(pipeline.catalog, path);
   requireMethod(found, request.method);
   if (request.method === 'OPTIONS') return optionsResponse(found, request);
 
-  const principal = await admit(pipeline.admission, request, known);
+  const principal = await identifyCaller(pipeline.accessControl, request, onCaller);
   const scope = pipeline.scopeOf(scopedCall(found, request.method));
   requireScope(principal, scope);
-  const route = confine(found, pipeline.confinement, principal);
-  requireAcceptable(request, streams(route));
+  const route = applyRowScope(found, pipeline.rowScopes, principal);
+  requireAcceptable(request, isStream(route));
   const takesBody = bodyMethods.has(request.method);
   if (takesBody) requireMediaType(request);
   const body = takesBody ? await request.readBody() : undefined;
@@ -68,27 +70,25 @@ export async function answer(
     requestId: request.id,
     principal,
     parents: route.parents.map(({ resource, id }) => ({ resource: resource.name, id })),
-    scope: scopeOf(route.parents),
+    parentFields: parentFieldsOf(route.parents),
   };
-  const preferences = parsePrefer(request.headers['prefer']);
-  const { authenticate, recheckMs } = pipeline.admission;
-  const isListener = streams(route) && authenticate !== undefined;
-  const standing = isListener ? { authenticate, principal, scope, everyMs: recheckMs } : undefined;
-  const call: Call = {
-    request: standing === undefined ? request : { ...request, signal: whileAllowed(request, standing) },
+  const { authenticate, recheckMs } = pipeline.accessControl;
+  const grant = isStream(route) && authenticate && { authenticate, principal, scope, recheckMs };
+  const checked: CheckedRequest = {
+    request: grant ? { ...request, signal: abortOnRevocation(request, grant) } : request,
     route,
     body,
-    preferences,
+    preferences: parsePrefer(request.headers['prefer']),
     context,
     apiUrl: pipeline.apiUrl,
   };
-  const act = await prepare(call);
-  if (staysOpen(call)) pipeline.listeners.enter(request, principal);
-  const perform = performOnce(pipeline.idempotency, call, async (within) => {
+  const execute = await prepare(checked);
+  if (staysOpen(checked)) pipeline.listeners.enter(request, principal);
+  const executeOnce = performOnce(pipeline.idempotency, checked, async (within) => {
     await requireParents(route.parents, within);
-    return act(within);
+    return execute(within);
   });
-  return perform(context);
+  return executeOnce(context);
 }
 
 function optionsResponse(route: Route, request: ApiRequest): ApiResponse {

@@ -1,19 +1,31 @@
-import { ApiError, apiError } from '../errors/api-error.js';
-import { errorPage } from './error-page.js';
-import { errorResponse } from './error-payload.js';
-import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
-import { answer, type Pipeline } from './pipeline.js';
-import type { Caller } from './access/access-control.js';
-import { pathSegments } from './request/path.js';
-import type { ApiRequest, ApiResponse, Principal } from './request/request.js';
-import { commonHeaders } from './request/response-headers.js';
-import { isAdmin } from './access/scope.js';
 import { classifySqlError } from '../database/sql-errors.js';
-import type { ApiLog } from '../resource-api.js';
+import type { Principal } from '../definition/call-context.js';
+import { ApiError, apiError } from '../errors/api-error.js';
+import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
+import type { Caller } from './access/access-control.js';
+import { isAdmin } from './access/scope.js';
+import { errorPage } from './error-page.js';
+import { errorResponse } from './error-response.js';
+import { answer, type Pipeline } from './pipeline.js';
+import type { ApiRequest, ApiResponse } from './request/request.js';
+import { commonHeaders } from './request/response-headers.js';
+import { pathSegments } from './request/route.js';
+
+/** Receives what an operator may want to know about the API. */
+export interface ApiLog {
+  /** Called with each unexpected error and the incident id that the caller was given. */
+  readonly incident: (incident: {
+    id: string;
+    requestId: string;
+    method: string;
+    path: string;
+    error: unknown;
+  }) => void;
+}
 
 export interface ResponderOptions {
   readonly pipeline: Pipeline;
-  /** Where `/errors/{code}` is found from outside. */
+  /** The public URL below which `/errors/{code}` is served. */
   readonly rootUrl: string;
   readonly prefix: string;
   readonly classifyError: (error: unknown) => ApiError | undefined;
@@ -22,24 +34,24 @@ export interface ResponderOptions {
   readonly log: ApiLog;
 }
 
-/** Plain requests in, plain answers out: knows no web framework. */
+/** Turns requests into answers, independent of any web framework. */
 export interface Responder {
-  /** The headers that every answer has, whoever gives it. */
+  /** Returns the headers of every answer, including those of later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
-  /** The answer to a request below `/api` or `/errors`, with the prefix or without; undefined for any other path. Never throws. */
+  /** Answers a request below `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
-  /** The answer to a request whose handling threw. */
-  readonly failed: (request: ApiRequest, error: unknown) => ApiResponse;
+  /** Answers a request whose handling threw. */
+  readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
 }
 
 export function createResponder(options: ResponderOptions): Responder {
   const { pipeline, rootUrl, prefix } = options;
 
-  const failed = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
+  const answerError = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
     const known =
       error instanceof ApiError
         ? error
-        : (options.classifyError(error) ?? classifySqlError(error, changes(request)));
+        : (options.classifyError(error) ?? classifySqlError(error, hasBody(request)));
     return errorResponse(known ?? unexpected(request, error, principal), rootUrl, request.headers['accept']);
   };
 
@@ -58,25 +70,25 @@ export function createResponder(options: ResponderOptions): Responder {
     try {
       const segments = pathSegments(below);
       if (segments[0]?.toLowerCase() === 'errors') return errorPageOrThrow(request, segments);
-      const response = await answer(pipeline, request, segments, (known) => (caller = known));
+      const response = await answer(pipeline, request, segments, (identified) => (caller = identified));
       return withHeaders(response, caller.headers);
     } catch (error) {
-      return withHeaders(failed(request, error, caller.principal), caller.headers);
+      return withHeaders(answerError(request, error, caller.principal), caller.headers);
     }
   };
 
-  return { respond, failed, commonHeaders: (request) => commonHeaders(request, options.corsOrigins) };
+  return { respond, answerError, commonHeaders: (request) => commonHeaders(request, options.corsOrigins) };
 }
 
 function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
   return { ...response, headers: { ...headers, ...response.headers } };
 }
 
-function changes(request: ApiRequest): boolean {
+function hasBody(request: ApiRequest): boolean {
   return request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
 }
 
-/** The path from `/api` or `/errors` on; undefined for any other. A gateway may have taken the prefix away, or not. */
+/** Returns the path starting at `/api` or `/errors`; undefined for any other. A gateway may or may not strip the prefix. */
 function withoutPrefix(path: string, prefix: string): string | undefined {
   const hasPrefix = path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`);
   const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];

@@ -1,6 +1,7 @@
 import { apiError } from '../errors/api-error.js';
-import type { ItemRecord, Resource, SortTerm } from '../definition/resource.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
+import type { QueryRules, SortTerm } from './collection-query.js';
 
 /** An opaque cursor: the place of an item in a sorted collection. */
 export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): string {
@@ -15,7 +16,7 @@ export function encodeEnd(sort: readonly SortTerm[]): string {
 
 /** The values of a cursor, one for each sort term, or none for the end. Throws 40003 unless it was made for this order. */
 export function decodeCursor(
-  resource: Resource,
+  resource: Pick<QueryRules, 'item'>,
   sort: readonly SortTerm[],
   parameter: string,
   cursor: string,
@@ -35,7 +36,7 @@ export function decodeCursor(
   return values;
 }
 
-function admits(resource: Resource, field: string, value: unknown): boolean {
+function admits(resource: Pick<QueryRules, 'item'>, field: string, value: unknown): boolean {
   const schema = resource.item.properties?.[field] ?? {};
   const optional = !(resource.item.required ?? []).includes(field);
   return (optional && value === null) || validatorFor(schema).explain(value).length === 0;

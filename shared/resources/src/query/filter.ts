@@ -1,7 +1,23 @@
 import { apiError } from '../errors/api-error.js';
-import type { FilterParameter, Match } from '../definition/filter-declaration.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
+
+/**
+ * How a query parameter is compared with a field: `exact` (case-sensitive, repeated means any of them; on an array
+ * field: it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of a
+ * number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
+ */
+export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
+
+/** A declared filter, ready for use. */
+export interface FilterParameter {
+  readonly parameter: string;
+  readonly field: string;
+  readonly match: Match;
+  /** What one value must be. */
+  readonly schema: JsonSchema;
+  readonly description: string;
+}
 
 /** Filters by members of a JSON field reach so many levels down. */
 const deepestPath = 10;

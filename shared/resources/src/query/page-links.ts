@@ -1,7 +1,8 @@
-import type { Page } from '../definition/storage.js';
-import type { ItemRecord } from '../definition/resource.js';
-import { type CollectionQuery, farthestOffset } from './collection-query.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+import type { CollectionQuery } from './collection-query.js';
 import { encodeCursor, encodeEnd } from './cursor.js';
+import type { Page } from './page.js';
+import { farthestOffset } from './query-parser.js';
 
 /** Collections with more items than this are linked by cursors, if their storage seeks. */
 const large = 10_000;

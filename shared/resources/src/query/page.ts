@@ -1,6 +1,19 @@
-import type { Page } from '../definition/storage.js';
 import type { CollectionQuery } from './collection-query.js';
 import type { Filter } from './filter.js';
+
+/** One page of a collection. */
+export interface Page<Item> {
+  /** At most `query.limit`, in the order of `query.sort`. */
+  readonly items: readonly Item[];
+  /** Items that match without limit and offset; undefined if `query.count` is `none`. */
+  readonly total: number | undefined;
+  /** The total is an estimate. */
+  readonly estimated?: boolean;
+  /** There are more items beyond this page in its direction; needed only from storages that seek. */
+  readonly more?: boolean;
+  /** The page has fewer items than there are because it would have been too large: the next one begins where it ends. */
+  readonly cut?: boolean;
+}
 
 /** Those of a collection that match every filter. */
 export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {

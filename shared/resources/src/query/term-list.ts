@@ -1,5 +1,5 @@
 import { apiError } from '../errors/api-error.js';
-import type { SortTerm } from '../definition/resource.js';
+import type { SortTerm } from './collection-query.js';
 
 /** Parses `sort`: `+a,-b`; no sign and a `+` that arrived as a space count as ascending. Throws 40003. */
 export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {

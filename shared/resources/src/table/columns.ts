@@ -1,6 +1,5 @@
-import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { DefinitionError } from '../definition/naming.js';
-import type { ItemRecord } from '../definition/resource.js';
+import { type ItemRecord, type JsonSchema, typesOf } from '../validation/json-schema.js';
 
 /** A field and the column that holds it. */
 export interface Column {

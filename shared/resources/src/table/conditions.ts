@@ -1,6 +1,5 @@
-import type { CollectionQuery, Selection } from '../query/collection-query.js';
+import type { CollectionQuery, Selection, SortTerm } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
-import type { SortTerm } from '../definition/resource.js';
 import { type Column, columnOf, type Columns } from './columns.js';
 
 /** The values of a statement; the only way for a value into SQL. */

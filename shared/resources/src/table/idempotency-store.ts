@@ -1,20 +1,20 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiResponse } from '../pipeline/request/request.js';
-import { quotedTable } from './columns.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
-import { type Answers, type IdempotencyStore, keptForMs, type KeyedRequest, type Outcome } from '../pipeline/idempotency/store.js';
+import { type IdempotencyStore, keptForMs, type KeyedRequest, type KeyedResponse, type KeyedResult } from '../pipeline/idempotency/store.js';
+import type { ApiResponse } from '../pipeline/request/request.js';
+import { quotedTable } from './columns.js';
 
-/** How often and how long a request waits for the one with its key that is being performed; no connection is held meanwhile. */
-const looks = 5;
-const lookEachMs = 50;
+/** How often a request checks whether another one with its key has finished. It holds no connection in between. */
+const attempts = 5;
+const pauseMs = 50;
 
-/** Another process has kept an answer under the key although this one held its lock. */
+/** Another process wrote a record under the key although this one held its lock. */
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
 }
 
-/** The statements that make the table of `tableIdempotencyStore`, for a migration. */
+/** Returns the statements that create the table of `tableIdempotencyStore`, for a migration. */
 export function idempotencyTable(table: string): string {
   const name = quotedTable(table);
   return `
@@ -28,23 +28,23 @@ export function idempotencyTable(table: string): string {
 }
 
 /**
- * An idempotency store in Postgres, shared by all processes. What a request writes in its transaction and the kept answer
- * commit together: a crash at any instant leaves both or neither. Times are by the database's clock.
+ * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is committed
+ * together with the record, so a crash leaves both or neither. Times are by the database's clock.
  *
- * @param table made by `idempotencyTable`
+ * @param table created by `idempotencyTable`
  */
 export function tableIdempotencyStore(database: Database, table: string): IdempotencyStore {
   const statements = statementsOf(quotedTable(table));
 
-  /** Undefined: another request with this key is being performed. */
-  const attempt = async (
+  /** Resolves to undefined if another request with this key is in progress. */
+  const tryOnce = async (
     { key, fingerprint }: KeyedRequest,
-    act: (transaction: Transaction) => Promise<Answers>,
+    act: (transaction: Transaction) => Promise<KeyedResponse>,
     transaction: Transaction,
-  ): Promise<Outcome | undefined> => {
+  ): Promise<KeyedResult | undefined> => {
     const { rows: locks } = await transaction.query<{ locked: boolean }>(statements.lock, [key]);
     if (locks[0]?.locked !== true) return undefined;
-    // A statement of its own: it sees what was committed before the lock was taken.
+    // A separate statement, so that it sees what was committed before the lock was taken.
     const { rows } = await transaction.query<{ fingerprint: string; response: ApiResponse | null }>(
       statements.find,
       [key],
@@ -53,23 +53,23 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
     if (found !== undefined && found.fingerprint !== fingerprint) return { kind: 'other-request' };
     if (found !== undefined)
       return found.response === null ? undefined : { kind: 'answered', response: found.response };
-    const { now, kept } = await act(transaction);
-    const values = [key, fingerprint, JSON.stringify(kept), keptForMs];
+    const { response, record } = await act(transaction);
+    const values = [key, fingerprint, JSON.stringify(record), keptForMs];
     if ((await transaction.query(statements.keep, values)).rowCount !== 1) throw new KeyTakenError();
-    return { kind: 'answered', response: now };
+    return { kind: 'answered', response };
   };
 
   return {
     async perform(request, act) {
-      for (let look = 1; ; look += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         try {
-          const outcome = await inTransaction(database, (transaction) => attempt(request, act, transaction));
-          if (outcome !== undefined) return outcome;
+          const result = await inTransaction(database, (transaction) => tryOnce(request, act, transaction));
+          if (result !== undefined) return result;
         } catch (error) {
           if (!(error instanceof KeyTakenError)) throw error;
         }
-        if (look === looks) return { kind: 'running' };
-        await pause(lookEachMs);
+        if (attempt === attempts) return { kind: 'running' };
+        await sleep(pauseMs);
       }
     },
   };
@@ -77,11 +77,11 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
 
 function statementsOf(name: string): Readonly<Record<'lock' | 'find' | 'keep', string>> {
   return {
-    /** $1 key. Held until the transaction ends, however it ends. */
+    /** $1 key. Held until the end of the transaction. */
     lock: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
     /** $1 key. */
     find: `select fingerprint, response from ${name} where key = $1 and expires_at > now()`,
-    /** $1 key, $2 fingerprint, $3 answer, $4 milliseconds. Clears away up to two other expired keys, so that the table does not grow. */
+    /** $1 key, $2 fingerprint, $3 answer, $4 milliseconds. Also deletes up to two other expired records, so that the table does not grow. */
     keep: `
       with expired as (
         delete from ${name} where key in (

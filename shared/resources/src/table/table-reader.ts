@@ -1,20 +1,15 @@
+import type { Database, Queryable } from '../database/database.js';
+import { inTransaction } from '../database/transaction.js';
+import type { CallContext } from '../definition/call-context.js';
+import type { Platform } from '../definition/platform.js';
+import type { Resource } from '../definition/resource.js';
 import type { CollectionQuery, Selection } from '../query/collection-query.js';
-import type { ItemRecord, Resource } from '../definition/resource.js';
-import type { CallContext, Page } from '../definition/storage.js';
+import type { Page } from '../query/page.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
-import {
-  allOf,
-  orderBy,
-  Parameters,
-  searchExpression,
-  seekCondition,
-  selectionConditions,
-} from './conditions.js';
+import { allOf, orderBy, Parameters, searchExpression, seekCondition, selectionConditions } from './conditions.js';
 import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
-import type { Database, Queryable } from '../database/database.js';
-import type { Platform } from './table-storage.js';
-import { inTransaction } from '../database/transaction.js';
 
 /**
  * From which word similarity on `q` matches. The smallest word in which one wrong letter leaves two of five trigrams
@@ -70,12 +65,12 @@ export class TableReader {
   async get(
     connection: Queryable,
     id: string,
-    scope: CallContext['scope'],
+    parentFields: CallContext['parentFields'],
     lock: '' | 'for update',
   ): Promise<ItemRecord | undefined> {
     const parameters = new Parameters();
     const key = columnOf(this.#columns, this.#resource.key);
-    const conditions = [`${key.sql} = ${parameters.add(id)}`, ...this.#within(scope, parameters)];
+    const conditions = [`${key.sql} = ${parameters.add(id)}`, ...this.#matching(parentFields, parameters)];
     const [item] = await this.select(connection, conditions, parameters, lock);
     return item;
   }
@@ -166,8 +161,8 @@ export class TableReader {
     });
   }
 
-  #within(scope: CallContext['scope'], parameters: Parameters): readonly string[] {
-    return Object.entries(scope).map(
+  #matching(parentFields: CallContext['parentFields'], parameters: Parameters): readonly string[] {
+    return Object.entries(parentFields).map(
       ([field, value]) => `${columnOf(this.#columns, field).sql} = ${parameters.add(value)}`,
     );
   }

@@ -1,6 +1,7 @@
-import type { ItemRecord, Resource } from '../definition/resource.js';
-import { type Columns, columnOf, quotedTable } from './columns.js';
 import type { Queryable } from '../database/database.js';
+import type { Resource } from '../definition/resource.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
  * The INSERT and UPDATE side of a table. Values travel as one JSON document, which the table's own row type turns into
@@ -21,9 +22,9 @@ export class TableWriter {
   async insert(
     transaction: Queryable,
     bodies: readonly ItemRecord[],
-    scope: ItemRecord,
+    parentFields: ItemRecord,
   ): Promise<readonly string[]> {
-    const rows = bodies.map((body) => ({ ...body, ...scope }));
+    const rows = bodies.map((body) => ({ ...body, ...parentFields }));
     const fields = this.#resource.fields.filter((field) => rows.some((row) => row[field] !== undefined));
     const names = fields.map((field) => columnOf(this.#columns, field).name).join(', ');
     const key = columnOf(this.#columns, this.#resource.key).name;

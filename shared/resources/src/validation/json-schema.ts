@@ -26,6 +26,9 @@ export interface JsonSchema {
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 
+/** An item of a resource, whatever its schema. */
+export type ItemRecord = Readonly<Record<string, unknown>>;
+
 /** The types that a schema admits; empty if it admits any. `date-time` stands for a string of that format. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap(typesOf);

@@ -1,6 +1,6 @@
 import { apiError, ProblemList } from '../errors/api-error.js';
-import type { JsonSchema } from './json-schema.js';
 import { join } from './field-path.js';
+import type { JsonSchema } from './json-schema.js';
 import { inSlices } from './slices.js';
 import { validatorFor } from './validator.js';
 

@@ -3,8 +3,8 @@ import formats from 'ajv-formats';
 import type { Problem } from '../errors/api-error.js';
 import { withoutAlternatives } from './alternatives.js';
 import { fieldPath, join } from './field-path.js';
-import { unstorable } from './unstorable.js';
 import { type JsonSchema, typesOf } from './json-schema.js';
+import { unstorable } from './unstorable.js';
 
 /** Checks values against one schema. */
 export interface Validator {

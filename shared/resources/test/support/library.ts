@@ -1,7 +1,13 @@
 import pg from 'pg';
 import Type from 'typebox';
 import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
-import { defineResource, type Resource, type ResourceApiOptions, tableIndexes } from '@longshore/resources';
+import {
+  defineResource,
+  type Resource,
+  type ResourceApiOptions,
+  tableIndexes,
+  tableStorage,
+} from '@longshore/resources';
 import { serve, type TestApi } from './api.js';
 
 const Author = Type.Object({
@@ -24,51 +30,58 @@ const Book = Type.Object({
   createdAt: Type.String({ format: 'date-time' }),
 });
 
-const chapters = defineResource({
-  name: 'chapters',
-  item: Type.Object({
-    id: Type.String({ format: 'uuid' }),
-    bookId: Type.String({ format: 'uuid' }),
-    heading: Type.String(),
-  }),
-  serverSet: ['id'],
-  sort: ['heading'],
-  table: { name: 'library.chapter' },
-});
+const chapters = defineResource(
+  {
+    name: 'chapters',
+    item: Type.Object({
+      id: Type.String({ format: 'uuid' }),
+      bookId: Type.String({ format: 'uuid' }),
+      heading: Type.String(),
+    }),
+    serverSet: ['id'],
+    sort: ['heading'],
+  },
+  tableStorage({ name: 'library.chapter' }),
+);
 
-export const books = defineResource({
-  name: 'books',
-  description: 'Books that can be lent and sold.',
-  item: Book,
-  serverSet: ['id', 'status', 'createdAt'],
-  filters: {
-    title: 'partial',
-    status: 'exact',
-    authorId: 'exact',
-    tag: { field: 'tags', match: 'exact' },
-    details: 'path',
-    minPages: { field: 'pages', match: 'from' },
-    maxPages: { field: 'pages', match: 'to' },
-    minPrice: { field: 'price', match: 'from' },
-    createdAfter: { field: 'createdAt', match: 'from' },
-    createdBefore: { field: 'createdAt', match: 'to' },
-  },
-  sort: ['title', 'pages', 'price', 'createdAt'],
-  search: ['title'],
-  operations: {
-    lend: {
-      summary: 'Lend a book',
-      body: Type.Object({ days: Type.Integer({ minimum: 1, default: 14 }) }, { additionalProperties: false }),
-      states: { field: 'status', from: ['available'], to: ['lent'] },
-      enqueues: true,
+export const books = defineResource(
+  {
+    name: 'books',
+    description: 'Books that can be lent and sold.',
+    item: Book,
+    serverSet: ['id', 'status', 'createdAt'],
+    filters: {
+      title: 'partial',
+      status: 'exact',
+      authorId: 'exact',
+      tag: { field: 'tags', match: 'exact' },
+      details: 'path',
+      minPages: { field: 'pages', match: 'from' },
+      maxPages: { field: 'pages', match: 'to' },
+      minPrice: { field: 'price', match: 'from' },
+      createdAfter: { field: 'createdAt', match: 'from' },
+      createdBefore: { field: 'createdAt', match: 'to' },
     },
-    lose: {
-      summary: 'Note the loss',
-      states: { field: 'status', from: ['available', 'lent'], to: ['lost'] },
+    sort: ['title', 'pages', 'price', 'createdAt'],
+    search: ['title'],
+    operations: {
+      lend: {
+        summary: 'Lend a book',
+        body: Type.Object(
+          { days: Type.Integer({ minimum: 1, default: 14 }) },
+          { additionalProperties: false },
+        ),
+        states: { field: 'status', from: ['available'], to: ['lent'] },
+        enqueues: true,
+      },
+      lose: {
+        summary: 'Note the loss',
+        states: { field: 'status', from: ['available', 'lent'], to: ['lost'] },
+      },
     },
+    children: [{ resource: chapters, by: 'bookId' }],
   },
-  children: [{ resource: chapters, by: 'bookId' }],
-  table: {
+  tableStorage({
     name: 'library.book',
     operations: {
       lend: async ({ item, body, enqueue }) => {
@@ -76,18 +89,20 @@ export const books = defineResource({
         return { pages: (item.pages ?? 0) + body.days };
       },
     },
-  },
-});
+  }),
+);
 
-export const authors = defineResource({
-  name: 'authors',
-  item: Author,
-  filters: { name: 'partial', email: 'exact' },
-  sort: ['name'],
-  ifMatch: 'required',
-  children: [{ resource: books, by: 'authorId' }],
-  table: { name: 'library.author' },
-});
+export const authors = defineResource(
+  {
+    name: 'authors',
+    item: Author,
+    filters: { name: 'partial', email: 'exact' },
+    sort: ['name'],
+    ifMatch: 'required',
+    children: [{ resource: books, by: 'authorId' }],
+  },
+  tableStorage({ name: 'library.author' }),
+);
 
 export const library: readonly Resource[] = [authors, books];
 

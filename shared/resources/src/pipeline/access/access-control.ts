@@ -1,70 +1,70 @@
+import type { Principal } from '../../definition/call-context.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
-import { type Authenticate, identify } from './authentication.js';
-import { KnownCredentials } from './known-credentials.js';
+import type { ApiRequest } from '../request/request.js';
+import { type Authenticate, authenticateWith, CredentialCache } from './authentication.js';
 import type { Allowance, RateLimit } from './rate-limit.js';
-import type { ApiRequest, Principal } from '../request/request.js';
 
 /** Who may call, and how often. */
-export interface Admission {
+export interface AccessControl {
   /** undefined: the API is open to all. */
   readonly authenticate: Authenticate | undefined;
-  /** undefined: as often as it likes. */
+  /** undefined: no limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** How often it is looked whether a listener may still listen, in milliseconds; default 30 000. */
+  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number | undefined;
 }
 
-/** What is known of the caller, whatever becomes of its request. */
+/** What is known about the caller, even if its request fails. */
 export interface Caller {
   readonly principal: Principal | undefined;
-  /** Headers for its answer. */
+  /** Headers for the answer. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const known = new WeakMap<RateLimit, KnownCredentials>();
+const caches = new WeakMap<RateLimit, CredentialCache>();
 
 /**
- * Lets a caller in. Requests count for the caller; where it is not known who that is, for the address, and before anybody is
- * asked: a request beyond the limit costs no look-up.
- * @param onCaller gets the caller as soon as it is known, also before this throws
+ * Authenticates the caller and counts the request against its rate limit. Requests with unknown credentials count against
+ * the address. The limit is checked first, so a request beyond it costs no look-up.
+ * @param onCaller receives the caller as soon as it is known, even if this throws afterwards
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
-export async function admit(
-  { authenticate, rateLimit }: Admission,
+export async function identifyCaller(
+  { authenticate, rateLimit }: AccessControl,
   request: ApiRequest,
   onCaller: (caller: Caller) => void,
 ): Promise<Principal | undefined> {
-  const callers = rateLimit && credentialsOf(rateLimit);
-  const likely = authenticate && callers?.callerOf(request);
-  const headers = count(rateLimit, likely ?? placeOf(request), (counted) =>
+  const cache = rateLimit && credentialCacheOf(rateLimit);
+  const likely = authenticate && cache?.callerOf(request);
+  const headers = count(rateLimit, likely ?? addressKey(request), (counted) =>
     onCaller({ principal: undefined, headers: counted }),
   );
   try {
-    const principal = await identify(authenticate, request);
+    const principal = await authenticateWith(authenticate, request);
     if (principal === undefined) return undefined;
     if (principal.name === likely) onCaller({ principal, headers });
     else count(rateLimit, principal.name, (counted) => onCaller({ principal, headers: counted }));
-    callers?.learn(request, principal.name);
+    cache?.add(request, principal.name);
     return principal;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) callers?.forget(request);
+    if (error instanceof ApiError && error.status === 401) cache?.delete(request);
     throw error;
   }
 }
 
 /**
- * Counts a request that needs no credentials for its address.
+ * Counts a request that needs no credentials against the limit of its address.
  * @throws {ApiError} 42901 beyond the limit
  */
 export function countByAddress(
-  { rateLimit }: Admission,
+  { rateLimit }: AccessControl,
   request: ApiRequest,
   onCaller: (caller: Caller) => void,
 ): void {
-  count(rateLimit, placeOf(request), (headers) => onCaller({ principal: undefined, headers }));
+  count(rateLimit, addressKey(request), (headers) => onCaller({ principal: undefined, headers }));
 }
 
-/** @throws {ApiError} 42901 beyond the limit, after the headers for the answer are known */
+/** @throws {ApiError} 42901 beyond the limit, after `onHeaders` was called */
 function count(
   rateLimit: RateLimit | undefined,
   caller: string,
@@ -72,25 +72,25 @@ function count(
 ): Allowance['headers'] {
   const { headers, retryAfterSeconds } = rateLimit?.take(caller) ?? unlimited;
   onHeaders(headers);
-  if (retryAfterSeconds !== undefined) throw tooMany(retryAfterSeconds);
+  if (retryAfterSeconds !== undefined) throw tooManyRequests(retryAfterSeconds);
   return headers;
 }
 
 const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
 
-/** Those who try credentials take nothing away from those who send none. */
-function placeOf({ address, headers }: ApiRequest): string {
+/** Unknown credentials have a limit of their own, so guessing does not lock out anonymous callers at the same address. */
+function addressKey({ address, headers }: ApiRequest): string {
   const given = headers['authorization'] ?? headers['x-api-key'];
   return given === undefined ? `address ${address}` : `unknown credentials from ${address}`;
 }
 
-function credentialsOf(rateLimit: RateLimit): KnownCredentials {
-  const callers = known.get(rateLimit) ?? new KnownCredentials();
-  known.set(rateLimit, callers);
-  return callers;
+function credentialCacheOf(rateLimit: RateLimit): CredentialCache {
+  const cache = caches.get(rateLimit) ?? new CredentialCache();
+  caches.set(rateLimit, cache);
+  return cache;
 }
 
-function tooMany(seconds: number): ApiError {
+function tooManyRequests(seconds: number): ApiError {
   return apiError(42901, `Too many requests; the next one is possible in ${seconds} s`, {
     'retry-after': String(seconds),
   });

@@ -1,42 +1,43 @@
+import type { Principal } from '../../definition/call-context.js';
 import { apiError } from '../../errors/api-error.js';
-import type { ApiRequest, Principal } from '../request/request.js';
+import type { ApiRequest } from '../request/request.js';
 
-/** How many calls that stay open (streams of events and `?wait`) there may be in this process. */
+/** Limits for calls that stay open, event streams and `?wait`, in this process. */
 export interface ListenerLimits {
-  /** Of all callers together; default 10 000. */
+  /** For all callers together; default 10 000. */
   readonly total?: number;
-  /** Of one caller: credentials, or an address where the API is open; default 1000. */
+  /** For each caller, or each address where the API is open to all; default 1000. */
   readonly perCaller?: number;
 }
 
-/** Counts the calls that stay open, and refuses those beyond the limits. */
+/** Counts open event streams and waits, and rejects those beyond the limits. */
 export class Listeners {
-  readonly #most: number;
-  readonly #mostPerCaller: number;
+  readonly #total: number;
+  readonly #perCaller: number;
   readonly #byCaller = new Map<string, number>();
   #count = 0;
 
   constructor({ total = 10_000, perCaller = 1_000 }: ListenerLimits = {}) {
-    this.#most = total;
-    this.#mostPerCaller = perCaller;
+    this.#total = total;
+    this.#perCaller = perCaller;
   }
 
   /**
-   * Counts a call until it is over.
-   * @throws {ApiError} 42902 if this caller has too many open, 50303 if all callers together have
+   * Counts a call until its signal aborts.
+   * @throws {ApiError} 42902 beyond the limit of the caller, 50303 beyond the total
    */
   enter({ address, signal }: ApiRequest, principal: Principal | undefined): void {
     const caller = principal?.name ?? `address ${address}`;
     const open = this.#byCaller.get(caller) ?? 0;
     const retry = { 'retry-after': '5' };
-    if (open >= this.#mostPerCaller)
+    if (open >= this.#perCaller)
       throw apiError(
         42902,
-        `You have ${open} streams and waits open, and may have ${this.#mostPerCaller}`,
+        `You have ${open} streams and waits open; the limit is ${this.#perCaller}`,
         retry,
       );
-    if (this.#count >= this.#most)
-      throw apiError(50303, `All ${this.#most} streams and waits that the service can hold are taken`, retry);
+    if (this.#count >= this.#total)
+      throw apiError(50303, `All ${this.#total} streams and waits of the service are in use`, retry);
     if (signal.aborted) return;
     this.#byCaller.set(caller, open + 1);
     this.#count += 1;

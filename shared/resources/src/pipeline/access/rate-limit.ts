@@ -1,22 +1,22 @@
-/** How many requests a caller may send. */
+/** A token bucket: how many requests a caller may send. */
 export interface RateLimitPolicy {
-  /** On the long run; above 0. */
+  /** The sustained rate; above 0. */
   readonly perSecond: number;
-  /** At once, after a pause; at least 1. */
+  /** The size of the bucket; at least 1. */
   readonly burst: number;
 }
 
-/** What came of one request. */
+/** The result of counting one request. */
 export interface Allowance {
   /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
   readonly headers: Readonly<Record<string, string>>;
-  /** After so many seconds the next request is possible; undefined if this one is. */
+  /** Seconds until the next request is possible; undefined if this one is allowed. */
   readonly retryAfterSeconds: number | undefined;
 }
 
 export interface RateLimit {
   readonly policy: RateLimitPolicy;
-  /** Counts one request of a caller. */
+  /** Counts one request of a caller against its limit. */
   take(caller: string): Allowance;
 }
 
@@ -25,12 +25,13 @@ interface Bucket {
   at: number;
 }
 
-/** So many callers are remembered; the one that has been silent longest is forgotten, which is to its advantage. */
-const remembered = 10_000;
+/** Beyond this the caller that has been idle longest is forgotten, which leaves it a full bucket. */
+const rememberedCallers = 10_000;
 
 /**
- * A token bucket for each caller, in this process: `n` processes behind a balancer allow `n` times as much.
- * @param now in milliseconds, never going back
+ * Creates a rate limit with a token bucket for each caller, in this process: `n` processes behind a load balancer allow `n`
+ * times as much.
+ * @param now a monotonic clock in milliseconds
  */
 export function createRateLimit(
   policy: RateLimitPolicy,
@@ -42,12 +43,12 @@ export function createRateLimit(
   const bucketOf = (caller: string): Bucket => {
     const at = now();
     const known = buckets.get(caller);
-    buckets.delete(caller); // and set again: the first of the map is the one that has been silent longest
+    buckets.delete(caller); // set again below, so the first entry of the map is the one idle longest
     const refilled = known === undefined ? burst : known.tokens + ((at - known.at) / 1000) * perSecond;
     const bucket = { tokens: Math.min(burst, refilled), at };
     buckets.set(caller, bucket);
-    const [silent] = buckets.keys();
-    if (buckets.size > remembered && silent !== undefined) buckets.delete(silent);
+    const [idlest] = buckets.keys();
+    if (buckets.size > rememberedCallers && idlest !== undefined) buckets.delete(idlest);
     return bucket;
   };
 

@@ -1,44 +1,45 @@
+import type { Principal } from '../../definition/call-context.js';
 import { ApiError } from '../../errors/api-error.js';
-import { type Authenticate, identify } from './authentication.js';
-import type { ApiRequest, Principal } from '../request/request.js';
+import type { ApiRequest } from '../request/request.js';
+import { type Authenticate, authenticateWith } from './authentication.js';
 import { requireScope } from './scope.js';
 
-/** How often it is looked whether a listener may still listen. */
-const usualMs = 30_000;
+const defaultRecheckMs = 30_000;
 
-/** What a caller was let in for. */
-export interface Standing {
+/** The terms under which an event stream was opened. */
+export interface StreamGrant {
   readonly authenticate: Authenticate;
   readonly principal: Principal | undefined;
+  /** The permission that the stream needs. */
   readonly scope: string;
-  /** Milliseconds between two looks; default 30 000. */
-  readonly everyMs?: number | undefined;
+  /** How often to check again, in milliseconds; default 30 000. */
+  readonly recheckMs?: number | undefined;
 }
 
 /**
- * A signal for an answer that has no end of its own: aborts with the request's, and as soon as it turns out that the caller
- * would not be let in any more, or not to the same items. While nobody can tell, the caller stays.
+ * Returns a signal for an answer without an end: it aborts with the request, or once the caller has lost its access or its row
+ * scope has changed. If authentication is unavailable, the stream stays open.
  */
-export function whileAllowed(request: ApiRequest, standing: Standing): AbortSignal {
-  const { authenticate, principal, scope, everyMs = usualMs } = standing;
-  const over = new AbortController();
-  const look = async (): Promise<void> => {
+export function abortOnRevocation(request: ApiRequest, grant: StreamGrant): AbortSignal {
+  const { authenticate, principal, scope, recheckMs = defaultRecheckMs } = grant;
+  const revocation = new AbortController();
+  const recheck = async (): Promise<void> => {
     try {
-      const present = await identify(authenticate, request);
-      requireScope(present, scope);
-      if (!reachesTheSame(present, principal)) over.abort();
+      const current = await authenticateWith(authenticate, request);
+      requireScope(current, scope);
+      if (!haveSameRowScope(current, principal)) revocation.abort();
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500) over.abort();
+      if (error instanceof ApiError && error.status < 500) revocation.abort();
     }
   };
-  const timer = setInterval(() => void look(), everyMs).unref();
-  over.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  const timer = setInterval(() => void recheck(), recheckMs).unref();
+  revocation.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 
-  if (request.signal.aborted) over.abort();
-  else request.signal.addEventListener('abort', () => over.abort(), { once: true });
-  return over.signal;
+  if (request.signal.aborted) revocation.abort();
+  else request.signal.addEventListener('abort', () => revocation.abort(), { once: true });
+  return revocation.signal;
 }
 
-function reachesTheSame(one: Principal | undefined, other: Principal | undefined): boolean {
-  return JSON.stringify(one?.confinedTo) === JSON.stringify(other?.confinedTo);
+function haveSameRowScope(one: Principal | undefined, other: Principal | undefined): boolean {
+  return JSON.stringify(one?.rowScope) === JSON.stringify(other?.rowScope);
 }

@@ -1,77 +1,114 @@
+import type { CallContext, Principal } from '../../definition/call-context.js';
+import type { ItemChange } from '../../definition/item-change.js';
+import type { Resource } from '../../definition/resource.js';
+import { type AnyStorage, type Check, Existing, resultOf, WithJob } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
-import { noSuchItem } from '../handlers/item-lookup.js';
-import { served } from '../handlers/served.js';
 import type { Filter } from '../../query/filter.js';
-import type { AnyStorage, ItemRecord, Resource } from '../../definition/resource.js';
-import { type CallContext, type Check, Existing, type ItemChange, WithJob } from '../../definition/storage.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import { noSuchItem } from '../handlers/item-lookup.js';
+import type { Route } from '../request/route.js';
 
-/** The field of a resource by which callers are confined. */
-export interface ConfinedField {
+/** The field of a resource that decides which callers may see an item. */
+export interface RowScope {
   readonly field: string;
-  /** The field's value in a new item whose body does not give it. */
-  readonly assumed?: (body: ItemRecord) => string | undefined;
+  /** Returns the field's value in a new item whose body does not set it. */
+  readonly defaultOf?: (body: ItemRecord) => string | undefined;
 }
 
 /**
- * A storage for a caller for whom only items with these values of a field exist. Everything that a confined caller may see or
- * change is decided here. An item may leave its bounds while a call is under way, so it is also checked where the storage
- * holds it, and before it is shown.
+ * Row scopes by the name of the resource. A caller with a `rowScope` sees only items with one of its values in the field;
+ * other items do not exist for it. Resources that are not listed are forbidden to it, unless they are below one that is.
  */
-export function confinedStorage(
+export type RowScopes = Readonly<Record<string, RowScope>>;
+
+/**
+ * Returns the route as this caller sees it.
+ * @throws {ApiError} 40301 if the resource is forbidden to it
+ */
+export function applyRowScope(route: Route, scopes: RowScopes, principal: Principal | undefined): Route {
+  const values = principal?.rowScope;
+  if (values === undefined) return route;
+  const root = (route.parents[0] ?? route).resource.name;
+  if (scopes[root] === undefined) {
+    throw apiError(40301, `These credentials are limited to ${values.join(', ')} and do not cover ${root}`);
+  }
+  const scoped = <Place extends Pick<Route, 'resource' | 'storage'>>(place: Place): Place => {
+    const scope = scopes[place.resource.name];
+    if (scope === undefined) return place;
+    return { ...place, storage: scopedStorage(place.storage, place.resource, scope, values) };
+  };
+  return { ...scoped(route), parents: route.parents.map(scoped) };
+}
+
+/**
+ * Checks the row scope of a caller on a route that is not a resource.
+ * @throws {ApiError} 40301 if the caller may not see rows with this value
+ */
+export function requireRowScope(principal: Principal | undefined, value: string | undefined): void {
+  const values = principal?.rowScope;
+  if (values === undefined || (value !== undefined && values.includes(value))) return;
+  throw apiError(40301, `These credentials are limited to ${values.join(', ')}`);
+}
+
+/**
+ * Wraps a storage so that only items with these values of the field exist. This is the only place that decides what a scoped
+ * caller may see or change. An item may leave the scope while a call is in progress, so it is checked again while the storage
+ * holds the lock, and before it is returned.
+ */
+function scopedStorage(
   storage: AnyStorage,
   resource: Resource,
-  { field, assumed }: ConfinedField,
+  { field, defaultOf }: RowScope,
   values: readonly string[],
 ): AnyStorage {
-  const isWithin = (item: ItemRecord): boolean => values.some((value) => value === item[field]);
+  const isInScope = (item: ItemRecord): boolean => values.some((value) => value === item[field]);
 
   const visible = (item: ItemRecord | undefined): ItemRecord | undefined =>
-    item !== undefined && isWithin(item) ? item : undefined;
+    item !== undefined && isInScope(item) ? item : undefined;
 
   const find = async (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     visible(await storage.get?.(id, context));
 
-  /** For storages, which see to what a body refers to. */
-  const bounded = (context: CallContext): CallContext => ({ ...context, within: values });
+  const withRowScope = (context: CallContext): CallContext => ({ ...context, rowScope: values });
 
-  /** A check that the storage makes while it holds the item. */
-  const guarded =
+  /** Adds the scope to the check that the storage makes while it holds the lock. */
+  const scopedCheck =
     (id: string, check: Check<ItemRecord> | undefined) =>
     (current: ItemRecord): void => {
-      if (!isWithin(current)) throw noSuchItem(resource, id);
+      if (!isInScope(current)) throw noSuchItem(resource, id);
       check?.(current);
     };
 
-  const beyondReach = (): Error =>
-    apiError(40301, `These credentials reach only the ${field} ${values.join(', ')}`);
+  const outOfScope = (): Error =>
+    apiError(40301, `These credentials are limited to the ${field} ${values.join(', ')}`);
 
-  const requireWithin = (body: ItemRecord): void => {
-    const value = body[field] ?? assumed?.(body);
+  const requireInScope = (body: ItemRecord): void => {
+    const value = body[field] ?? defaultOf?.(body);
     if (typeof value === 'string' && values.includes(value)) return;
-    throw beyondReach();
+    throw outOfScope();
   };
 
-  /** An item that was there already, under the key that the body names, may be anybody's. */
-  const own = (item: ItemRecord): ItemRecord => {
-    if (isWithin(item)) return item;
+  /** The item that `create` found may be outside the scope. */
+  const requireVisible = (item: ItemRecord): ItemRecord => {
+    if (isInScope(item)) return item;
     throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);
   };
 
-  const checked = (
+  const scopedChange = (
     id: string,
     change: ItemChange<ItemRecord, ItemRecord>,
   ): ItemChange<ItemRecord, ItemRecord> => ({
     fields: change.fields,
     apply: (current) => {
-      if (!isWithin(current)) throw noSuchItem(resource, id);
+      if (!isInScope(current)) throw noSuchItem(resource, id);
       const next = change.apply(current);
-      if (next[field] !== undefined) requireWithin(next);
+      if (next[field] !== undefined) requireInScope(next);
       return next;
     },
   });
 
-  /** The filters with the field confined; undefined if they leave nothing. */
-  const narrowed = (filters: readonly Filter[]): readonly Filter[] | undefined => {
+  /** Returns the filters limited to the scope; undefined if no item can match. */
+  const scopedFilters = (filters: readonly Filter[]): readonly Filter[] | undefined => {
     const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
     const left = values.filter((value) =>
       given.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
@@ -81,44 +118,45 @@ export function confinedStorage(
     return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
-  const confined: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations'>> = {
+  const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations'>> = {
     list: async (query, context) => {
-      const filters = narrowed(query.filters);
+      const filters = scopedFilters(query.filters);
       const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
-      return filters === undefined ? nothing : served(storage.list?.({ ...query, filters }, context));
+      return filters === undefined ? nothing : resultOf(storage.list?.({ ...query, filters }, context));
     },
     get: find,
     wait: async (id, timeoutMs, context, signal) =>
       (await find(id, context)) && visible(await storage.wait?.(id, timeoutMs, context, signal)),
     stream: async (query, context, signal) => {
-      const filters = narrowed(query.filters);
-      if (filters === undefined) throw beyondReach();
-      return served(storage.stream?.({ ...query, filters }, context, signal));
+      const filters = scopedFilters(query.filters);
+      if (filters === undefined) throw outOfScope();
+      return resultOf(storage.stream?.({ ...query, filters }, context, signal));
     },
     create: async (body, context) => {
-      requireWithin(body);
-      const made = await served(storage.create?.(body, bounded(context)));
-      own(made instanceof Existing ? made.item : made);
+      requireInScope(body);
+      const made = await resultOf(storage.create?.(body, withRowScope(context)));
+      requireVisible(made instanceof Existing ? made.item : made);
       return made;
     },
     createMany: async (bodies, context) => {
-      for (const body of bodies) requireWithin(body);
-      return (await served(storage.createMany?.(bodies, bounded(context)))).map(own);
+      for (const body of bodies) requireInScope(body);
+      return (await resultOf(storage.createMany?.(bodies, withRowScope(context)))).map(requireVisible);
     },
     replace: async (id, change, context) =>
-      (await find(id, context)) && storage.replace?.(id, checked(id, change), context),
+      (await find(id, context)) && storage.replace?.(id, scopedChange(id, change), context),
     patch: async (id, change, context) =>
-      (await find(id, context)) && storage.patch?.(id, checked(id, change), context),
+      (await find(id, context)) && storage.patch?.(id, scopedChange(id, change), context),
     replaceMany: async (changes, context) => {
-      for (const { change } of changes) if (change.fields[field] !== undefined) requireWithin(change.fields);
-      const all = changes.map(({ id, change }) => ({ id, change: checked(id, change) }));
-      return served(storage.replaceMany?.(all, context));
+      for (const { change } of changes) if (change.fields[field] !== undefined) requireInScope(change.fields);
+      const all = changes.map(({ id, change }) => ({ id, change: scopedChange(id, change) }));
+      return resultOf(storage.replaceMany?.(all, context));
     },
     delete: async (id, check, context) =>
-      (await find(id, context)) !== undefined && served(storage.delete?.(id, guarded(id, check), context)),
+      (await find(id, context)) !== undefined &&
+      resultOf(storage.delete?.(id, scopedCheck(id, check), context)),
     deleteMany: async (selection, context) => {
-      const filters = narrowed(selection.filters);
-      return filters === undefined ? 0 : served(storage.deleteMany?.({ ...selection, filters }, context));
+      const filters = scopedFilters(selection.filters);
+      return filters === undefined ? 0 : resultOf(storage.deleteMany?.({ ...selection, filters }, context));
     },
   };
   const operations = Object.fromEntries(
@@ -126,13 +164,13 @@ export function confinedStorage(
       verb,
       async (...[id, body, context, check]: Parameters<typeof perform>) => {
         if ((await find(id, context)) === undefined) return undefined;
-        const after = await perform(id, body, bounded(context), guarded(id, check));
+        const after = await perform(id, body, withRowScope(context), scopedCheck(id, check));
         return visible(after instanceof WithJob ? after.item : after) && after;
       },
     ]),
   );
-  // What the storage does not serve stays so.
+  // Functions that the storage lacks stay absent.
   return Object.fromEntries(
-    Object.entries({ ...storage, ...confined, operations }).filter(([name]) => name in storage),
+    Object.entries({ ...storage, ...scoped, operations }).filter(([name]) => name in storage),
   );
 }

@@ -1,11 +1,11 @@
+import type { Principal } from '../../definition/call-context.js';
 import { apiError } from '../../errors/api-error.js';
-import { challenge } from './authentication.js';
-import type { Principal } from '../request/request.js';
 import type { Route } from '../request/route.js';
+import { challenge } from './authentication.js';
 
-/** A call as far as its scope depends on it. */
+/** The parts of a call that decide which scope it needs. */
 export interface ScopedCall {
-  /** The name of the resource that it reads or changes. */
+  /** The name of the resource that the call reads or changes. */
   readonly resource: string;
   /** The name of the resource at the top of the path. */
   readonly root: string;
@@ -15,17 +15,16 @@ export interface ScopedCall {
   readonly operation: string | undefined;
 }
 
-/** Which scope a call needs. */
+/** Returns the scope that a call needs. */
 export type ScopeOf = (call: ScopedCall) => string;
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** `read` for GET, `write` for all else. */
+/** Returns `read` for GET, HEAD and OPTIONS, `write` for everything else. */
 export function readOrWrite({ method }: Pick<ScopedCall, 'method'>): string {
   return safeMethods.has(method) ? 'read' : 'write';
 }
 
-/** The call that a route and a method make, as far as its scope depends on it. */
 export function scopedCall(route: Route, method: string): ScopedCall {
   const { resource, parents } = route;
   const root = (parents[0] ?? route).resource.name;
@@ -33,7 +32,7 @@ export function scopedCall(route: Route, method: string): ScopedCall {
   return { resource: resource.name, root, method, kind: route.kind, operation };
 }
 
-/** @throws {ApiError} 40301 that names the scope, unless the caller has it or the API is open to all */
+/** @throws {ApiError} 40301 that names the scope if the caller lacks it */
 export function requireScope(principal: Principal | undefined, scope: string): void {
   if (principal === undefined || principal.scopes.includes(scope) || isAdmin(principal)) return;
   const held = principal.scopes.join(', ') || 'none';

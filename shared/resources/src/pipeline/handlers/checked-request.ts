@@ -1,10 +1,10 @@
+import type { CallContext } from '../../definition/call-context.js';
 import type { Preferences } from '../request/prefer.js';
 import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
-import type { CallContext } from '../../definition/storage.js';
 
-/** A request that has passed the stages up to the body: everything a handler needs. */
-export interface Call<Kind extends Route['kind'] = Route['kind']> {
+/** A request that has passed every check up to its body: all that a handler needs. */
+export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
   readonly request: ApiRequest;
   readonly route: Route & { readonly kind: Kind };
   readonly preferences: Preferences;
@@ -16,11 +16,12 @@ export interface Call<Kind extends Route['kind'] = Route['kind']> {
 }
 
 /**
- * The one step of a call that touches the storage.
- *
- * @param context that of the call, with the transaction in which it is to be done, if there is one
+ * The only step of a request that touches the storage.
+ * @param context that of the request, with the transaction to use, if there is one
  */
-export type Action = (context: CallContext) => Promise<ApiResponse>;
+export type Execute = (context: CallContext) => Promise<ApiResponse>;
 
-/** Checks query and body without touching anything; what it returns then does the work. */
-export type Handler<Kind extends Route['kind']> = (call: Call<Kind>) => Action | Promise<Action>;
+/** Checks query and body without touching the storage, and returns the step that does the work. */
+export type Handler<Kind extends Route['kind']> = (
+  checked: CheckedRequest<Kind>,
+) => Execute | Promise<Execute>;

@@ -1,5 +1,5 @@
-import { type Route, streams } from '../request/route.js';
-import type { Action, Call, Handler } from './checked-request.js';
+import { isStream, type Route } from '../request/route.js';
+import type { CheckedRequest, Execute, Handler } from './checked-request.js';
 import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
 import { deleteItem, patchItem, readItem, replaceItem } from './item.js';
 import { operate } from './operation.js';
@@ -14,23 +14,25 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
   operation: { PUT: operate },
 };
 
-/** The action of a call: query and body checked, the storage not yet touched. */
-export function prepare(call: Call): Action | Promise<Action> {
-  if (isStream(call)) return streamEvents(call);
-  const methods = handlers[call.route.kind] as Methods<Route['kind']>;
-  const handler = methods[call.request.method];
-  if (handler === undefined) throw new Error(`no handler for ${call.request.method} on ${call.route.kind}`);
-  return handler(call);
+/** Checks query and body and returns the step that does the work. */
+export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
+  if (asksForStream(checked)) return streamEvents(checked);
+  const methods = handlers[checked.route.kind] as Methods<Route['kind']>;
+  const handler = methods[checked.request.method];
+  if (handler === undefined)
+    throw new Error(`no handler for ${checked.request.method} on ${checked.route.kind}`);
+  return handler(checked);
 }
 
-/** Whether the answer comes when something has happened, and not at once. */
-export function staysOpen(call: Call): boolean {
-  if (call.request.method !== 'GET') return false;
+/** Whether the answer stays open or waits for something to happen. */
+export function staysOpen(checked: CheckedRequest): boolean {
+  if (checked.request.method !== 'GET') return false;
   return (
-    isStream(call) || (call.route.serves('wait') && /(?:^|&)wait=(?!0*(?:&|$))/.test(call.request.query))
+    asksForStream(checked) ||
+    (checked.route.serves('wait') && /(?:^|&)wait=(?!0*(?:&|$))/.test(checked.request.query))
   );
 }
 
-function isStream(call: Call): call is Call<'collection'> {
-  return streams(call.route) && (call.request.method === 'GET' || call.request.method === 'HEAD');
+function asksForStream(checked: CheckedRequest): checked is CheckedRequest<'collection'> {
+  return isStream(checked.route) && (checked.request.method === 'GET' || checked.request.method === 'HEAD');
 }

@@ -1,10 +1,13 @@
-import { apiError, ApiError } from '../../errors/api-error.js';
+import type { CallContext } from '../../definition/call-context.js';
+import { nameInProse } from '../../definition/naming.js';
+import type { Resource } from '../../definition/resource.js';
+import type { AnyStorage } from '../../definition/storage.js';
+import { ApiError, apiError } from '../../errors/api-error.js';
 import { parseValue } from '../../query/filter.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
 import type { Parent } from '../request/route.js';
-import type { AnyStorage, ItemRecord, Resource } from '../../definition/resource.js';
-import type { CallContext } from '../../definition/storage.js';
 
-/** The typed key that an id in a path stands for; undefined if no item can have it. */
+/** Returns the typed key for an id in a path; undefined if no item can have it. */
 export function keyValue(resource: Resource, id: string): string | number | boolean | undefined {
   try {
     return parseValue(resource.item.properties?.[resource.key] ?? {}, 'id', id);
@@ -14,58 +17,62 @@ export function keyValue(resource: Resource, id: string): string | number | bool
   }
 }
 
-/** What the innermost parent demands of the items below it. */
-export function scopeOf(parents: readonly Parent[]): CallContext['scope'] {
+/** Returns the field values that the innermost parent prescribes for the items below it. */
+export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentFields'] {
   const parent = parents.at(-1);
   if (parent?.child.by === undefined) return {};
   return { [parent.child.by]: keyValue(parent.resource, parent.id) };
 }
 
-/** The item with this id within the scope of the call. Throws 40402 that names it. */
+/**
+ * Returns the item with this id below the parents of the call.
+ * @throws {ApiError} 40402 that names it
+ */
 export async function requireItem(
   { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
   id: string,
   context: CallContext,
 ): Promise<ItemRecord> {
-  const known = keyValue(resource, id) !== undefined;
-  const item = known ? await storage.get?.(id, context) : undefined;
-  return present(resource, id, inScope(item, context.scope));
+  const isPossible = keyValue(resource, id) !== undefined;
+  const item = isPossible ? await storage.get?.(id, context) : undefined;
+  return requireFound(resource, id, belowParent(item, context.parentFields));
 }
 
-/** Checks that every parent exists, each within its own. Throws 40402 that names the first missing one. */
+/**
+ * Checks that every parent exists below its own parents.
+ * @throws {ApiError} 40402 that names the first missing one
+ */
 export async function requireParents(parents: readonly Parent[], context: CallContext): Promise<void> {
   for (const [depth, parent] of parents.entries()) {
     const above = parents.slice(0, depth);
     await requireItem(parent, parent.id, {
       ...context,
       parents: context.parents.slice(0, depth),
-      scope: scopeOf(above),
+      parentFields: parentFieldsOf(above),
     });
   }
 }
 
-/** The item, or 40402 if there is none. */
-export function present<Item>(resource: Resource, id: string, item: Item | undefined): Item {
+/** Returns the item. @throws {ApiError} 40402 if there is none */
+export function requireFound<Item>(resource: Resource, id: string, item: Item | undefined): Item {
   if (item === undefined) throw noSuchItem(resource, id);
   return item;
 }
 
-/** Throws 40402 for an id that no key can have, which needs no look-up. */
-export function requirePossible(resource: Resource, id: string): void {
+/** Rejects an id that no key can have, which needs no look-up. @throws {ApiError} 40402 */
+export function requirePossibleId(resource: Resource, id: string): void {
   if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }
 
-/** What the resource calls one of its items, in a sentence. */
-export function nameOf({ singular }: Pick<Resource, 'singular'>): string {
-  return singular.replaceAll('-', ' ');
-}
-
 export function noSuchItem(resource: Resource, id: string): ApiError {
-  return apiError(40402, `There is no ${nameOf(resource)} "${id.slice(0, 200)}" here`);
+  return apiError(40402, `There is no ${nameInProse(resource)} "${id.slice(0, 200)}" here`);
 }
 
-function inScope(item: ItemRecord | undefined, scope: CallContext['scope']): ItemRecord | undefined {
-  const matches = Object.entries(scope).every(([field, value]) => {
+function belowParent(
+  item: ItemRecord | undefined,
+  parentFields: CallContext['parentFields'],
+): ItemRecord | undefined {
+  const matches = Object.entries(parentFields).every(([field, value]) => {
     const actual = item?.[field];
     return actual === undefined || actual === value || (Array.isArray(actual) && actual.includes(value));
   });

@@ -1,44 +1,45 @@
+import { resultOf, WithJob } from '../../definition/storage.js';
 import { ProblemList } from '../../errors/api-error.js';
-import { requireNoParameters } from '../../query/collection-query.js';
-import type { ApiResponse } from '../request/request.js';
-import type { JsonSchema } from '../../validation/json-schema.js';
-import type { ItemRecord } from '../../definition/resource.js';
-import { WithJob } from '../../definition/storage.js';
+import { requireNoParameters } from '../../query/query-parser.js';
+import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
-import type { Action, Call } from './checked-request.js';
-import { present, requirePossible } from './item-lookup.js';
+import type { ApiResponse } from '../request/request.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { requireFound, requirePossibleId } from './item-lookup.js';
 import { checkChange, isConditional, preconditionsOf } from './precondition.js';
 import { itemResponse } from './representation.js';
-import { served } from './served.js';
 
 const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
 /** PUT on `item/{verb}`: a special operation. */
-export function operate(call: Call<'operation'>): Action {
-  const { resource, storage, id, operation } = call.route;
-  requireNoParameters(call.request.query);
-  const body = call.body ?? {};
+export function operate(checked: CheckedRequest<'operation'>): Execute {
+  const { resource, storage, id, operation } = checked.route;
+  requireNoParameters(checked.request.query);
+  const body = checked.body ?? {};
   const problems = new ProblemList();
   problems.addAll(validatorFor(operation.body ?? emptyObject).check(body));
   problems.throwIfAny();
-  const conditions = preconditionsOf(call.request);
+  const conditions = preconditionsOf(checked.request);
   const check = isConditional(conditions)
     ? (current: ItemRecord): void => checkChange(resource, conditions, current)
     : undefined;
   return async (context) => {
-    requirePossible(resource, id);
-    // For storages that do not look at the item under a lock; those that do check it again then.
+    requirePossibleId(resource, id);
+    // For storages that ignore `check`; the others check again while the item is locked.
     if (check !== undefined && storage.get !== undefined)
-      check(present(resource, id, await storage.get(id, context)));
+      check(requireFound(resource, id, await storage.get(id, context)));
     const perform = storage.operations?.[operation.verb];
-    const outcome = present(resource, id, await served(perform?.(id, body, context, check)));
-    return outcome instanceof WithJob ? jobResponse(call, outcome) : itemResponse(resource, outcome, 200);
+    const outcome = requireFound(resource, id, await resultOf(perform?.(id, body, context, check)));
+    return outcome instanceof WithJob ? jobResponse(checked, outcome) : itemResponse(resource, outcome, 200);
   };
 }
 
-function jobResponse(call: Call<'operation'>, { item, jobId }: WithJob<ItemRecord>): ApiResponse {
-  const { resource, operation } = call.route;
-  if (!operation.enqueues || !call.preferences.respondAsync) return itemResponse(resource, item, 200);
-  const location = `${call.apiUrl}/jobs/${encodeURIComponent(jobId)}`;
+function jobResponse(
+  checked: CheckedRequest<'operation'>,
+  { item, jobId }: WithJob<ItemRecord>,
+): ApiResponse {
+  const { resource, operation } = checked.route;
+  if (!operation.enqueues || !checked.preferences.respondAsync) return itemResponse(resource, item, 200);
+  const location = `${checked.apiUrl}/jobs/${encodeURIComponent(jobId)}`;
   return itemResponse(resource, item, 202, { location, 'preference-applied': 'respond-async' });
 }

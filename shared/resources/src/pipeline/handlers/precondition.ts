@@ -1,7 +1,8 @@
-import { entityTag, matchesStrongly, matchesWeakly, parseTags, type TagList } from '../entity-tag.js';
+import type { Resource } from '../../definition/resource.js';
 import { apiError } from '../../errors/api-error.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import { entityTag, matchesStrongly, matchesWeakly, parseTags, type TagList } from '../entity-tag.js';
 import type { ApiRequest } from '../request/request.js';
-import type { ItemRecord, Resource } from '../../definition/resource.js';
 import { represent } from './representation.js';
 
 /** The conditions of a request (RFC 9110, section 13). */
@@ -10,7 +11,7 @@ export interface Preconditions {
   readonly ifNoneMatch: TagList | undefined;
 }
 
-/** Throws 40003 for a header that is neither `*` nor a list of quoted tags. */
+/** Parses the conditions of a request. @throws {ApiError} 40003 for a header that is neither `*` nor a list of quoted tags */
 export function preconditionsOf({ headers }: ApiRequest): Preconditions {
   return {
     ifMatch: tagsIn('If-Match', headers['if-match']),
@@ -23,8 +24,8 @@ export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean 
 }
 
 /**
- * Checks the conditions of a change. For a storage to call with the item as it is, under what keeps others from changing it.
- * Throws 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold.
+ * Checks the conditions of a change against the current item, which the storage holds locked.
+ * @throws {ApiError} 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold
  */
 export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {
   if (conditions.ifMatch === undefined && resource.ifMatch === 'required')
@@ -33,10 +34,10 @@ export function checkChange(resource: Resource, conditions: Preconditions, curre
   const tag = entityTag(represent(resource, current));
   requireMatch(conditions, tag);
   if (conditions.ifNoneMatch !== undefined && matchesWeakly(conditions.ifNoneMatch, tag))
-    throw apiError(41201, `If-None-Match names the present ETag ${tag}: the item is there`);
+    throw apiError(41201, `If-None-Match names the current ETag ${tag}: the item exists`);
 }
 
-/** Checks the conditions of a read; whether the caller has the item already. Throws 41201. */
+/** Checks the conditions of a read, and whether the caller already has the current version. @throws {ApiError} 41201 */
 export function isKnown(conditions: Preconditions, tag: string): boolean {
   requireMatch(conditions, tag);
   return conditions.ifNoneMatch !== undefined && matchesWeakly(conditions.ifNoneMatch, tag);
@@ -46,7 +47,7 @@ function requireMatch({ ifMatch }: Preconditions, tag: string): void {
   if (ifMatch === undefined || matchesStrongly(ifMatch, tag)) return;
   const weak = ifMatch !== 'any' && matchesWeakly(ifMatch, tag);
   const reason = weak ? 'names it only as a weak tag (W/), which never matches' : 'does not name it';
-  throw apiError(41201, `The present ETag is ${tag}; If-Match ${reason}`);
+  throw apiError(41201, `The current ETag is ${tag}; If-Match ${reason}`);
 }
 
 function tagsIn(name: string, header: string | undefined): TagList | undefined {

@@ -1,8 +1,9 @@
+import type { Resource } from '../../definition/resource.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
 import { entityTag } from '../entity-tag.js';
 import type { ApiResponse } from '../request/request.js';
-import type { ItemRecord, Resource } from '../../definition/resource.js';
 
-/** An item as clients see it: the fields of its schema, in that order, and nothing else. */
+/** Returns an item as clients see it: the fields of its schema, in that order, and nothing else. */
 export function represent(
   resource: Resource,
   item: ItemRecord,
@@ -13,7 +14,7 @@ export function represent(
   );
 }
 
-/** An answer with one item and its `ETag`. */
+/** Returns an answer with one item and its `ETag`. */
 export function itemResponse(
   resource: Resource,
   item: ItemRecord,
@@ -24,7 +25,7 @@ export function itemResponse(
   return { status, headers: { ...headers, etag: entityTag(withoutShownOnce(resource, body)) }, body };
 }
 
-/** An item without the fields that only the answer to a POST shows. */
+/** Removes the fields that only the answer to a POST shows. */
 export function withoutShownOnce({ shownOnce }: Resource, item: ItemRecord): ItemRecord {
   if (shownOnce.length === 0) return item;
   return Object.fromEntries(Object.entries(item).filter(([field]) => !shownOnce.includes(field)));

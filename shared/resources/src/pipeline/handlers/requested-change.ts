@@ -1,28 +1,25 @@
-import { type Problem, ProblemList } from '../../errors/api-error.js';
-import type { ItemRecord, Resource } from '../../definition/resource.js';
-import type { ItemChange, KeyedChange } from '../../definition/storage.js';
 import { isDeepStrictEqual } from 'node:util';
+import type { ItemChange } from '../../definition/item-change.js';
+import type { Resource } from '../../definition/resource.js';
+import { type Problem, ProblemList } from '../../errors/api-error.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
-import type { Call } from './checked-request.js';
-import { nameOf } from './item-lookup.js';
-import { mergePatch } from './merge-patch.js';
 import { checkChange, type Preconditions } from './precondition.js';
 
 export interface ChangeOptions {
   readonly conditions: Preconditions;
-  /** The body is merged into the item (PATCH) instead of replacing it. */
+  /** Whether the body is merged into the item (PATCH) instead of replacing it. */
   readonly merges: boolean;
   /** Place of the body in the request, for messages. */
   readonly at?: string;
 }
 
-/** The change that a checked body asks for. */
-export function itemChange(
-  call: Call,
+/** Returns the change that a body requests; the body has passed its schema. */
+export function requestedChange(
+  resource: Resource,
   body: ItemRecord,
   { conditions, merges, at = '' }: ChangeOptions,
 ): ItemChange<ItemRecord, ItemRecord> {
-  const { resource } = call.route;
   const writable = resource.fields.filter((field) => !resource.serverSet.includes(field));
   const fields = pick(body, writable);
   return {
@@ -39,42 +36,13 @@ export function itemChange(
   };
 }
 
-/**
- * Applies a bulk change to the items as they are.
- * @param current the existing items by id
- * @returns the new writable fields of each item, in the order of the changes
- * @throws ApiError with the problems of every bad element
- */
-export function applyAll<Item, Fields>(
-  resource: Pick<Resource, 'singular'>,
-  changes: readonly KeyedChange<Item, Fields>[],
-  current: ReadonlyMap<string, Item>,
-): readonly Fields[] {
-  const problems = new ProblemList();
-  const results = changes.flatMap(({ id, change }, index) => {
-    const item = current.get(id);
-    if (item === undefined) {
-      problems.add({
-        code: 40402,
-        internalMessage: `[${index}]: there is no ${nameOf(resource)} "${id}" here`,
-      });
-      return [];
-    }
-    const result = problems.collect(() => change.apply(item));
-    return result === undefined ? [] : [result];
-  });
-  problems.throwIfAny();
-  return results;
-}
-
 function changedServerFields(
   resource: Resource,
   body: ItemRecord,
   current: ItemRecord,
   at: string,
 ): readonly Problem[] {
-  return [...resource.serverSet, resource.key]
-    .filter((field, index, all) => all.indexOf(field) === index)
+  return [...new Set([...resource.serverSet, resource.key])]
     .filter((field) => body[field] !== undefined && !isDeepStrictEqual(body[field], current[field]))
     .map((field) => ({
       code: 42202,
@@ -86,4 +54,20 @@ function pick(record: ItemRecord, fields: readonly string[]): ItemRecord {
   return Object.fromEntries(
     fields.flatMap((field) => (record[field] === undefined ? [] : [[field, record[field]]])),
   );
+}
+
+/** Applies a JSON merge patch (RFC 7396): null removes a member, objects are merged, everything else replaces. */
+function mergePatch(target: ItemRecord, patch: ItemRecord): ItemRecord {
+  const result = new Map(Object.entries(target));
+  for (const [name, value] of Object.entries(patch)) {
+    const current = result.get(name);
+    if (value === null) result.delete(name);
+    else if (isObject(value)) result.set(name, mergePatch(isObject(current) ? current : {}, value));
+    else result.set(name, value);
+  }
+  return Object.fromEntries(result);
+}
+
+function isObject(value: unknown): value is ItemRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

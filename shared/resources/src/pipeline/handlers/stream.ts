@@ -1,26 +1,26 @@
-import { EventBody } from '../event-body.js';
-import { parseSelectionQuery } from '../../query/collection-query.js';
+import { resultOf } from '../../definition/storage.js';
+import { parseSelectionQuery } from '../../query/query-parser.js';
+import { EventStream } from '../event-stream.js';
 import { eventStream } from '../request/media-type.js';
-import type { Action, Call } from './checked-request.js';
-import { scopeFilters } from './collection.js';
-import { served } from './served.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { parentFilters } from './collection.js';
 
-/** `X-Accel-Buffering` is nginx's: it would keep events back to fill its buffers. */
+/** `X-Accel-Buffering` keeps nginx from holding events back until its buffers are full. */
 const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
 /** GET on a collection whose storage streams: server-sent events. */
-export function streamEvents(call: Call<'collection'>): Action {
-  const { resource, storage } = call.route;
-  const { filters } = parseSelectionQuery(resource, call.request.query);
-  const { 'last-event-id': last = '' } = call.request.headers;
+export function streamEvents(checked: CheckedRequest<'collection'>): Execute {
+  const { resource, storage } = checked.route;
+  const { filters } = parseSelectionQuery(resource, checked.request.query);
+  const { 'last-event-id': last = '' } = checked.request.headers;
   const query = {
-    filters: [...filters, ...scopeFilters(call.context.scope)],
+    filters: [...filters, ...parentFilters(checked.context.parentFields)],
     lastEventId: last === '' ? undefined : last,
   };
   return async (context) => {
-    if (call.request.method === 'HEAD') return { status: 200, headers };
-    const source = await served(storage.stream?.(query, context, call.request.signal));
+    if (checked.request.method === 'HEAD') return { status: 200, headers };
+    const source = await resultOf(storage.stream?.(query, context, checked.request.signal));
     if (source.isOver === true) return { status: 204, headers: {} };
-    return { status: 200, headers, body: new EventBody(source) };
+    return { status: 200, headers, body: new EventStream(source) };
   };
 }

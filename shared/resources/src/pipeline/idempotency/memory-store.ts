@@ -7,14 +7,14 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** An idempotency store for a single process; lost at restart, as is what such a process keeps. */
+/** Creates an idempotency store for a single process; its records are lost at restart. */
 export function memoryIdempotencyStore(now: () => number = Date.now): IdempotencyStore {
-  // In the order of expiry: the first entries are the oldest.
+  /** Oldest first. */
   const entries = new Map<string, Entry>();
-  /** The fingerprints of the requests that are being performed, by key. */
+  /** The fingerprints of requests in progress, by key. */
   const running = new Map<string, string>();
 
-  const forgetExpired = (): void => {
+  const deleteExpired = (): void => {
     for (const [key, { expiresAt }] of entries) {
       if (expiresAt > now()) return;
       entries.delete(key);
@@ -23,7 +23,7 @@ export function memoryIdempotencyStore(now: () => number = Date.now): Idempotenc
 
   return {
     async perform({ key, fingerprint }, act) {
-      forgetExpired();
+      deleteExpired();
       const entry = entries.get(key);
       const known = entry?.fingerprint ?? running.get(key);
       if (known !== undefined && known !== fingerprint) return { kind: 'other-request' };
@@ -31,9 +31,9 @@ export function memoryIdempotencyStore(now: () => number = Date.now): Idempotenc
       if (known !== undefined) return { kind: 'running' };
       running.set(key, fingerprint);
       try {
-        const answers = await act(undefined);
-        entries.set(key, { fingerprint, response: answers.kept, expiresAt: now() + keptForMs });
-        return { kind: 'answered', response: answers.now };
+        const { response, record } = await act(undefined);
+        entries.set(key, { fingerprint, response: record, expiresAt: now() + keptForMs });
+        return { kind: 'answered', response };
       } finally {
         running.delete(key);
       }

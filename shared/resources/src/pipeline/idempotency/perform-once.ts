@@ -1,36 +1,37 @@
 import { createHash } from 'node:crypto';
+import type { Resource } from '../../definition/resource.js';
 import { apiError } from '../../errors/api-error.js';
-import type { Action, Call } from '../handlers/checked-request.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import type { CheckedRequest, Execute } from '../handlers/checked-request.js';
 import { withoutShownOnce } from '../handlers/representation.js';
 import type { ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
-import type { ItemRecord, Resource } from '../../definition/resource.js';
 import type { IdempotencyStore } from './store.js';
 
 /**
- * The action, performed once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets
- * the first answer. Only answers below 400 are kept; after an error the request may be sent again.
- * @throws 40003 for a key that breaks the grammar; the action throws 42202 if the key came with another body, and
- * 40902 while the first request is still running
+ * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the first
+ * answer. Only answers below 400 are recorded; after an error the request may be sent again.
+ * @throws {ApiError} 40003 for a malformed key; the step itself throws 42202 if the key was used with another body, and 40902
+ * while the first request is still running
  */
-export function performOnce(store: IdempotencyStore, call: Call, act: Action): Action {
-  const given = call.request.headers['idempotency-key'];
-  if (given === undefined || !takesKey(call)) return act;
+export function performOnce(store: IdempotencyStore, checked: CheckedRequest, execute: Execute): Execute {
+  const given = checked.request.headers['idempotency-key'];
+  if (given === undefined || !takesKey(checked)) return execute;
   if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
     throw apiError(40003, 'Idempotency-Key must be 1 to 255 visible ASCII characters');
   }
-  const key = `${call.context.principal?.name ?? ''} ${placeOf(call.route)} ${given}`;
+  const key = `${checked.context.principal?.name ?? ''} ${placeOf(checked.route)} ${given}`;
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify(call.body ?? null))
+    .update(JSON.stringify(checked.body ?? null))
     .digest('base64url');
   return async (context) => {
-    const outcome = await store.perform({ key, fingerprint }, async (transaction) => {
-      const now = await act(transaction === undefined ? context : { ...context, transaction });
-      return { now, kept: kept(call.route.resource, now) };
+    const result = await store.perform({ key, fingerprint }, async (transaction) => {
+      const response = await execute(transaction === undefined ? context : { ...context, transaction });
+      return { response, record: recordOf(checked.route.resource, response) };
     });
-    switch (outcome.kind) {
+    switch (result.kind) {
       case 'answered':
-        return outcome.response;
+        return result.response;
       case 'other-request':
         throw apiError(42202, 'Idempotency-Key was used with another body');
       case 'running':
@@ -41,8 +42,8 @@ export function performOnce(store: IdempotencyStore, call: Call, act: Action): A
   };
 }
 
-/** All other changes have the same effect however often they are sent. */
-function takesKey({ request, route }: Call): boolean {
+/** All other changes are idempotent. */
+function takesKey({ request, route }: CheckedRequest): boolean {
   return request.method === 'POST' || route.kind === 'operation';
 }
 
@@ -51,9 +52,9 @@ function placeOf(route: Route): string {
   return `${route.path}/${encodeURIComponent(route.id)}/${route.operation.verb}`;
 }
 
-function kept(resource: Resource, response: ApiResponse): ApiResponse {
+function recordOf(resource: Resource, response: ApiResponse): ApiResponse {
   if (resource.shownOnce.length === 0) return response;
-  const bare = (body: unknown): unknown =>
-    Array.isArray(body) ? body.map(bare) : withoutShownOnce(resource, body as ItemRecord);
-  return { ...response, body: bare(response.body) };
+  const withoutSecrets = (body: unknown): unknown =>
+    Array.isArray(body) ? body.map(withoutSecrets) : withoutShownOnce(resource, body as ItemRecord);
+  return { ...response, body: withoutSecrets(response.body) };
 }

@@ -1,43 +1,44 @@
-import type { ApiResponse } from '../request/request.js';
 import type { Transaction } from '../../database/database.js';
+import type { ApiResponse } from '../request/request.js';
 
-/** How long the answer to a keyed request is kept. */
+/** How long an idempotency record is kept. */
 export const keptForMs = 24 * 60 * 60 * 1000;
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
-  /** The caller, the place and the caller's key. */
+  /** The caller, the path and the caller's key. */
   readonly key: string;
-  /** Of the body. */
+  /** A digest of the body. */
   readonly fingerprint: string;
 }
 
-/** What a request is answered, and what a repetition of it will be answered. */
-export interface Answers {
-  readonly now: ApiResponse;
-  readonly kept: ApiResponse;
+/** The answer to a request. */
+export interface KeyedResponse {
+  readonly response: ApiResponse;
+  /** The answer to a repetition, without what is shown only once. */
+  readonly record: ApiResponse;
 }
 
-/** What became of a keyed request. */
-export type Outcome =
-  /** It was performed now or before. */
+/** The result of a keyed request. */
+export type KeyedResult =
+  /** It was performed, now or earlier. */
   | { readonly kind: 'answered'; readonly response: ApiResponse }
-  /** Another request with this key is being performed. */
+  /** Another request with this key is in progress. */
   | { readonly kind: 'running' }
-  /** The key came with another body before. */
+  /** The key was used with another body. */
   | { readonly kind: 'other-request' };
 
-/** Keeps the answers to requests with an `Idempotency-Key` for 24 hours. */
+/** Keeps idempotency records, the answers to requests with an `Idempotency-Key`, for 24 hours. */
 export interface IdempotencyStore {
   /**
-   * Performs a request unless an answer to it is kept, and keeps the answer. Of concurrent calls with one key only one
-   * performs. What `act` throws, nothing is kept then, this rejects with.
+   * Performs a request unless there is a record of it, and records the answer. Of concurrent calls with one key only one
+   * performs. If `act` throws, nothing is recorded and this rejects with the same error.
    *
-   * @param act gets the transaction that keeps the answer, if the store has transactions: what it writes there and the kept
-   * answer are there together or not at all
+   * @param act receives the transaction that writes the record, if the store has transactions, so that what it writes there
+   * and the record are committed together
    */
   perform(
     request: KeyedRequest,
-    act: (transaction: Transaction | undefined) => Promise<Answers>,
-  ): Promise<Outcome>;
+    act: (transaction: Transaction | undefined) => Promise<KeyedResponse>,
+  ): Promise<KeyedResult>;
 }

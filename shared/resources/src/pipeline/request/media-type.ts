@@ -10,7 +10,10 @@ export const eventStream = 'text/event-stream';
 /** The types of a PATCH body, as `Accept-Patch` lists them. */
 export const patchTypes = `${mergePatch}, ${json}`;
 
-/** Throws 40601 unless the caller accepts what there is; a caller that asks for problem+json gets items as JSON too. */
+/**
+ * Rejects callers that accept neither JSON nor problem+json. Those that ask for problem+json get items as JSON.
+ * @throws {ApiError} 40601
+ */
 export function requireAcceptable(request: ApiRequest, isStream: boolean): void {
   const { accept } = request.headers;
   if (accept === undefined || accept.trim() === '') return;
@@ -20,7 +23,7 @@ export function requireAcceptable(request: ApiRequest, isStream: boolean): void 
   }
 }
 
-/** Throws 41501 unless the body, if there is one, is JSON in UTF-8. */
+/** Rejects bodies that are not JSON in UTF-8. @throws {ApiError} 41501 */
 export function requireMediaType(request: ApiRequest): void {
   const type = request.headers['content-type'];
   if (type === undefined && !hasBody(request)) return;

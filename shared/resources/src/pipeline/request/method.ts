@@ -1,8 +1,8 @@
+import type { StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
-import type { StorageFunction } from '../../definition/resource.js';
 import type { Route } from './route.js';
 
-const collectionMethods: readonly (readonly [method: string, served: StorageFunction])[] = [
+const collectionMethods: readonly (readonly [method: string, name: StorageFunction])[] = [
   ['GET', 'list'],
   ['HEAD', 'list'],
   ['GET', 'stream'],
@@ -12,7 +12,7 @@ const collectionMethods: readonly (readonly [method: string, served: StorageFunc
   ['DELETE', 'deleteMany'],
 ];
 
-const itemMethods: readonly (readonly [method: string, served: StorageFunction])[] = [
+const itemMethods: readonly (readonly [method: string, name: StorageFunction])[] = [
   ['GET', 'get'],
   ['HEAD', 'get'],
   ['PUT', 'replace'],
@@ -20,21 +20,21 @@ const itemMethods: readonly (readonly [method: string, served: StorageFunction])
   ['DELETE', 'delete'],
 ];
 
-/** The methods that a route serves, OPTIONS included. */
+/** Returns the methods that a route serves, including OPTIONS. */
 export function allowedMethods(route: Route): readonly string[] {
   switch (route.kind) {
     case 'collection':
-      return [...served(collectionMethods, route), 'OPTIONS'];
+      return [...methodsServed(collectionMethods, route), 'OPTIONS'];
     case 'search':
       return ['GET', 'HEAD', 'OPTIONS'];
     case 'item':
-      return [...served(itemMethods, route), 'OPTIONS'];
+      return [...methodsServed(itemMethods, route), 'OPTIONS'];
     case 'operation':
       return ['PUT', 'OPTIONS'];
   }
 }
 
-/** Throws 40501 with `Allow` unless the route serves the method. */
+/** Rejects methods that the route does not serve. @throws {ApiError} 40501 with `Allow` */
 export function requireMethod(route: Route, method: string): void {
   const allowed = allowedMethods(route);
   if (!allowed.includes(method)) {
@@ -44,6 +44,6 @@ export function requireMethod(route: Route, method: string): void {
   }
 }
 
-function served(methods: typeof itemMethods, route: Route): readonly string[] {
+function methodsServed(methods: typeof itemMethods, route: Route): readonly string[] {
   return methods.filter(([, name]) => route.serves(name)).map(([method]) => method);
 }

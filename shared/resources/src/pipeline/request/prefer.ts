@@ -1,6 +1,6 @@
 import type { CollectionQuery } from '../../query/collection-query.js';
 
-/** The preferences of a request that this API knows (RFC 7240). Others are ignored, as the RFC asks. */
+/** The supported preferences of a request (RFC 7240). Others are ignored, as the RFC requires. */
 export interface Preferences {
   readonly count: CollectionQuery['count'];
   readonly respondAsync: boolean;

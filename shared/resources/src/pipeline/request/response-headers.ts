@@ -1,6 +1,6 @@
 import type { ApiRequest } from './request.js';
 
-const exposed = [
+const exposedHeaders = [
   'Accept-Patch',
   'Allow',
   'ETag',
@@ -15,7 +15,7 @@ const exposed = [
   'X-Total-Count',
 ].join(', ');
 
-const accepted = [
+const acceptedHeaders = [
   'Accept',
   'Authorization',
   'Content-Type',
@@ -31,7 +31,7 @@ const accepted = [
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** The headers of every answer: request id, security (OWASP's list for APIs), and CORS for allowed origins. */
+/** Returns the headers of every answer: request id, security (OWASP's list for APIs), and CORS for allowed origins. */
 export function commonHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   return {
     'x-request-id': request.id,
@@ -47,21 +47,21 @@ export function commonHeaders(request: ApiRequest, origins: readonly string[]): 
   };
 }
 
-/** Whether a browser asks what it may send (WHATWG Fetch, CORS-preflight request). */
+/** Whether the request is a CORS preflight (WHATWG Fetch). */
 export function isPreflight({ method, headers }: ApiRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-/** Never with credentials: callers prove who they are by a header, so no cookie has to cross sites. */
+/** Never allows credentials: callers authenticate with a header, so no cookie has to cross sites. */
 function corsHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return {};
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposed,
+    'access-control-expose-headers': exposedHeaders,
     ...(isPreflight(request) && {
       'access-control-allow-methods': methods,
-      'access-control-allow-headers': accepted,
+      'access-control-allow-headers': acceptedHeaders,
       'access-control-max-age': '600',
     }),
   };

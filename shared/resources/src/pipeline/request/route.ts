@@ -1,5 +1,8 @@
+import type { Catalog } from '../../definition/catalog.js';
+import type { Child, Operation, Resource } from '../../definition/resource.js';
+import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
-import type { AnyStorage, Child, Operation, Resource, StorageFunction } from '../../definition/resource.js';
+import { decodePercent } from '../../query/query-string.js';
 
 /** An item above the one that a path names. */
 export interface Parent {
@@ -9,19 +12,12 @@ export interface Parent {
   readonly child: Child;
 }
 
-/** The resources of an API with their storages. */
-export interface Catalog {
-  /** Those at the top, by name. */
-  readonly roots: ReadonlyMap<string, Resource>;
-  readonly storageOf: (resource: Resource) => AnyStorage;
-}
-
 interface Place {
   readonly resource: Resource;
   readonly storage: AnyStorage;
   /** Outermost first. */
   readonly parents: readonly Parent[];
-  /** The collection's path in its canonical form, encoded, from the resource's name on. */
+  /** The collection's path in its canonical form, encoded, starting with the name of the top-level resource. */
   readonly path: string;
   readonly serves: (name: StorageFunction) => boolean;
 }
@@ -33,15 +29,34 @@ export type Route =
   | (Place & { readonly kind: 'item'; readonly id: string })
   | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation });
 
-/** Whether GET there gives a stream of events. */
-export function streams(route: Route): boolean {
-  return route.kind === 'collection' && route.serves('stream');
+/** The only version that is served. */
+export const supportedVersion = 'v1';
+
+/**
+ * Returns the decoded segments of a path; a trailing slash makes no difference.
+ * @throws {ApiError} 40003 for bad percent-encoding and NUL
+ */
+export function pathSegments(path: string): readonly string[] {
+  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
+  return segments.map((segment) => decodePercent(segment, 'path'));
 }
 
 /**
- * Finds the route of the segments after the version: one look-up per segment, however many resources there are.
- * Names are matched without regard to case, ids keep theirs.
- * Throws 40401.
+ * Returns the segments after `api/v1`.
+ * @throws {ApiError} 40403 for any other version
+ */
+export function afterVersion(segments: readonly string[]): readonly string[] {
+  const [, version = '', ...rest] = segments;
+  if (version.toLowerCase() !== supportedVersion) {
+    throw apiError(40403, `There is no version "${version.slice(0, 100)}"; supported: ${supportedVersion}`);
+  }
+  return rest;
+}
+
+/**
+ * Finds the route for the segments after the version: one look-up per segment, however many resources there are. Names are
+ * matched regardless of case; ids are case-sensitive.
+ * @throws {ApiError} 40401
  */
 export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
   const [name = '', ...rest] = segments;
@@ -49,6 +64,11 @@ export function findRoute(catalog: Catalog, segments: readonly string[]): Route 
   const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
   if (route === undefined) throw noSuchPath(segments);
   return route;
+}
+
+/** Whether GET on the route returns a stream of events. */
+export function isStream(route: Route): boolean {
+  return route.kind === 'collection' && route.serves('stream');
 }
 
 function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | undefined {

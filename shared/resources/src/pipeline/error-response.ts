@@ -1,9 +1,9 @@
 import Negotiator from 'negotiator';
-import type { ApiResponse } from './request/request.js';
 import type { ApiError, Problem } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/error-catalogue.js';
+import type { ApiResponse } from './request/request.js';
 
-/** The body of every answer with a status of 400 or above. */
+/** The body of every answer with status 400 or above. */
 export interface ErrorPayload {
   readonly errors: readonly {
     readonly userMessage: string;
@@ -14,7 +14,7 @@ export interface ErrorPayload {
 }
 
 /**
- * The answer for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that prefer it.
+ * Returns the answer for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that prefer it.
  * @param rootUrl where `/errors/{code}` is reachable, without a trailing slash
  * @param accept the request's `Accept` header
  */
@@ -40,7 +40,7 @@ export function errorPayload(error: ApiError, rootUrl: string): ErrorPayload {
   const unlisted = error.count - error.problems.length;
   const more: Problem = {
     code: error.problems[0].code,
-    internalMessage: `${unlisted} more problems are not listed; there are ${error.count} in all`,
+    internalMessage: `${unlisted} more problems are not listed; there are ${error.count} in total`,
   };
   return {
     errors: [...error.problems, ...(unlisted > 0 ? [more] : [])].map(({ code, internalMessage }) => ({

@@ -5,17 +5,17 @@ import { serve } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
 /** A caller for whom only the books of one author exist. */
-const confined: Principal = { name: 'austens-publisher', scopes: ['admin'], confinedTo: ['austen'] };
+const scoped: Principal = { name: 'austens-publisher', scopes: ['admin'], rowScope: ['austen'] };
 
-describe('A caller that is confined to values of a field', () => {
+describe('A caller with a row scope', () => {
   let api: Library;
   let own = '';
   let foreign = '';
   before(async () => {
     api = await serveLibrary({
       authenticate: ({ headers }) =>
-        headers['authorization'] === undefined ? { name: 'root', scopes: ['admin'] } : confined,
-      confinement: { books: { field: 'authorId', assumed: () => 'eliot' } },
+        headers['authorization'] === undefined ? { name: 'root', scopes: ['admin'] } : scoped,
+      rowScopes: { books: { field: 'authorId', defaultOf: () => 'eliot' } },
     });
     own = await add('austen');
     foreign = await add('eliot');
@@ -29,7 +29,7 @@ describe('A caller that is confined to values of a field', () => {
   const call = (method: string, path: string, json?: unknown) =>
     api.call(`/api/v1${path}`, {
       method,
-      headers: { authorization: 'confined' },
+      headers: { authorization: 'scoped' },
       ...(json !== undefined && { json }),
     });
   const ids = async (path: string): Promise<unknown> =>
@@ -98,8 +98,8 @@ describe('A caller that is confined to values of a field', () => {
     });
     const other = await serve({
       resources: [notes],
-      authenticate: () => confined,
-      confinement: { notes: { field: 'owner' } },
+      authenticate: () => scoped,
+      rowScopes: { notes: { field: 'owner' } },
     });
     const json = { id: 'taken', owner: 'austen' };
     const { codes, text } = await other.call('/api/v1/notes', { method: 'POST', json });
@@ -140,8 +140,8 @@ describe('A caller that is confined to values of a field', () => {
       it(`is told by ${method} ${path} that there is none`, async () => {
         const other = await serve({
           resources: [leaving],
-          authenticate: () => confined,
-          confinement: { parcels: { field: 'owner' } },
+          authenticate: () => scoped,
+          rowScopes: { parcels: { field: 'owner' } },
         });
         const { codes, text } = await other.call(`/api/v1${path}`, { method });
         await other.close();
@@ -151,9 +151,9 @@ describe('A caller that is confined to values of a field', () => {
     }
   });
 
-  it('reaches no resource that is not confined', async () => {
+  it('may not use a resource without a row scope', async () => {
     const { codes, messages } = await call('GET', '/authors');
     expect(codes).to.deep.equal([40301]);
-    expect(messages).to.equal('These credentials reach only austen; authors are beyond that');
+    expect(messages).to.equal('These credentials are limited to austen and do not cover authors');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EventBody } from '../src/pipeline/event-body.js';
+import { EventStream } from '../src/pipeline/event-stream.js';
 import type { ServerSentEvent } from '../src/definition/event-source.js';
 
 /** A stream that sends these and then stays silent until it is left. */
@@ -32,7 +32,7 @@ function silentAfter(events: readonly ServerSentEvent[]): {
 describe('The body of an answer that is a stream of events', () => {
   it('writes an event as the HTML Standard says', async () => {
     const { events } = silentAfter([{ event: 'state', id: '7', data: { text: 'two\nlines' } }]);
-    const body = new EventBody({ events });
+    const body = new EventStream({ events });
     let received = '';
     for await (const chunk of body.setEncoding('utf8')) {
       received += String(chunk);
@@ -42,18 +42,18 @@ describe('The body of an answer that is a stream of events', () => {
   });
 
   it('sends a heartbeat after 15 s of silence, with the place from which to go on', () => {
-    const silent = new EventBody({ ...silentAfter([]), position: () => 'here' });
+    const silent = new EventStream({ ...silentAfter([]), position: () => 'here' });
     silent.setEncoding('utf8').read();
-    silent.beat(performance.now() + 14_000);
+    silent.sendHeartbeat(performance.now() + 14_000);
     expect(silent.read()).to.equal(null);
-    silent.beat(performance.now() + 15_001);
+    silent.sendHeartbeat(performance.now() + 15_001);
     expect(silent.read()).to.equal(': heartbeat\nid: here\n\n');
     silent.destroy();
   });
 
   it('leaves the source when the caller goes away', () => {
     const source = silentAfter([]);
-    new EventBody(source).destroy();
+    new EventStream(source).destroy();
     expect(source.isLeft()).to.equal(true);
   });
 });

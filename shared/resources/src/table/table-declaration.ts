@@ -1,21 +1,22 @@
-import type { StorageFunction } from '../definition/resource.js';
-import type { CallContext } from '../definition/storage.js';
 import type { Transaction } from '../database/database.js';
+import type { CallContext } from '../definition/call-context.js';
+import type { StorageFunction } from '../definition/storage.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 
-/** A resource whose items are the rows of a table or view. */
+/** A table or view whose rows are the items of a resource. */
 export interface TableDeclaration<Item, Bodies> {
   /** Name with its schema, e.g. `shop.order`. */
   readonly name: string;
-  /** It is a view: served for reading unless `serves` says otherwise, and without indexes of its own. */
+  /** A view: read-only unless `serves` says otherwise, and without indexes of its own. */
   readonly view?: boolean;
   /** Columns whose name is not the field's in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };
-  /** The calls that are served; default: all, of a view `list` and `get`. */
+  /** The calls that are served; default: all, for a view `list` and `get`. */
   readonly serves?: readonly StorageFunction[];
   /**
-   * Special operations by verb. Each runs in a transaction that holds the item locked, after the check of its state,
-   * and returns the fields to change besides the
-   * state, if any. An operation that only changes the state needs none.
+   * The code of special operations by verb. It runs in a transaction that holds the item locked, after the check of its
+   * state, and returns the fields to change in addition to the state, if any. An operation that only changes the state needs
+   * none.
    */
   readonly operations?: {
     readonly [Verb in keyof Bodies]?: (
@@ -24,8 +25,11 @@ export interface TableDeclaration<Item, Bodies> {
   };
 }
 
+/** A table without the types of its resource. */
+export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
+
 export interface OperationCall<Item, Body> {
-  /** The item as it is, locked. */
+  /** The current item, locked. */
   readonly item: Item;
   readonly body: Body;
   readonly transaction: Transaction;
