@@ -6,7 +6,7 @@ import { refundOrder } from './jobs/refund-order.js';
 export const cancellations = defineResource(
   {
     name: 'cancellations',
-    description: 'Requests to cancel a paid order; made by cancelling one.',
+    description: 'Requests to cancel a paid order; created by cancelling one.',
     item: Type.Object({
       id,
       orderId: id,
@@ -24,7 +24,7 @@ export const cancellations = defineResource(
         enqueues: true,
       },
       reject: {
-        summary: 'Let the order stand',
+        summary: 'Keep the order',
         states: { field: 'status', from: ['requested'], to: ['rejected'] },
       },
     },

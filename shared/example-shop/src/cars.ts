@@ -5,7 +5,7 @@ import { id, line } from './field-types.js';
 const drivers = defineResource(
   {
     name: 'drivers',
-    description: 'Who drives a car.',
+    description: 'The drivers of a car.',
     item: Type.Object({
       id,
       carId: id,
@@ -22,7 +22,7 @@ const drivers = defineResource(
 export const cars = defineResource(
   {
     name: 'cars',
-    description: 'The fleet that delivers.',
+    description: 'The delivery fleet.',
     item: Type.Object({
       id,
       name: line(100),

@@ -5,7 +5,7 @@ import { id, line, money } from './field-types.js';
 export const lineItems = defineResource(
   {
     name: 'lineitems',
-    description: 'What an order consists of. The total of the order follows from them.',
+    description: 'The items of an order, which make up its total.',
     item: Type.Object({
       id,
       orderId: id,

@@ -8,8 +8,8 @@ import { lineItems } from './line-items.js';
 const Reason = Type.Object({ reason: Type.Optional(line(1000)) }, { additionalProperties: false });
 
 /**
- * An order goes from `open` over `paid` to `shipped`. An open one can be cancelled; a paid one gets a cancellation
- * request. A shipped one can be returned, and a returned or cancelled one that was paid is refunded by a job.
+ * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect at once; cancelling a paid one creates
+ * a cancellation request. A shipped order can be returned. A job refunds orders that are returned, or cancelled after payment.
  */
 export const orders = defineResource(
   {
@@ -51,7 +51,7 @@ export const orders = defineResource(
     search: ['number', 'address', 'note'],
     operations: {
       pay: {
-        summary: 'Note the payment and send the receipt',
+        summary: 'Record the payment and send the receipt',
         states: { field: 'status', from: ['open'], to: ['paid'] },
         enqueues: true,
       },
@@ -60,7 +60,7 @@ export const orders = defineResource(
         states: { field: 'status', from: ['paid'], to: ['shipped'] },
       },
       cancel: {
-        summary: 'Cancel an open order, request the cancellation of a paid one',
+        summary: 'Cancel an open order, or request the cancellation of a paid one',
         body: Reason,
         states: { field: 'status', from: ['open', 'paid'], to: ['cancelled', 'cancellation-requested'] },
       },
@@ -69,7 +69,7 @@ export const orders = defineResource(
         states: { field: 'status', from: ['shipped'], to: ['returned'] },
       },
       refund: {
-        summary: 'Pay the money of a returned order back',
+        summary: 'Refund a returned order',
         states: { field: 'status', from: ['returned'], to: ['refunding', 'refunded'] },
         enqueues: true,
       },

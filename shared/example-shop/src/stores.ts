@@ -36,7 +36,7 @@ const customersOfStore = defineResource(
 export const stores = defineResource(
   {
     name: 'stores',
-    description: 'Where goods are sold.',
+    description: 'The stores of the shop.',
     item: Type.Object({
       id: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 60, examples: ['berlin-mitte'] }),
       name: line(100),

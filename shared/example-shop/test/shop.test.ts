@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { resources } from '@longshore/example-shop';
+import { application } from '@longshore/example-shop';
 import { tableIndexes } from '@longshore/resources';
 import { expect } from 'chai';
 import { type Answer, openShop, type Shop } from './support/shop.js';
@@ -204,7 +204,7 @@ describe('The example shop', () => {
       .replaceAll(/^(?:--|set local).*\n/gm, '')
       .split(/;\s*/)
       .filter((statement) => statement !== '');
-    expect(statements).to.deep.equal(tableIndexes(resources));
+    expect(statements).to.deep.equal(tableIndexes(application.tables?.resources ?? []));
   });
 
   it('the document defines all that it refers to', async () => {

@@ -2,8 +2,8 @@ export {
   type Application,
   type ApplicationServices,
   type ApplicationTables,
+  type AssembledApplication,
   defineApplication,
-  definitionsOf,
   type SeedOptions,
 } from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';

@@ -1,6 +1,6 @@
-import { type JobHandler, JobServer, type JobStorage } from '@longshore/jobs';
+import { JobServer, type JobStorage } from '@longshore/jobs';
 import Type from 'typebox';
-import type { Application } from './application.js';
+import type { AssembledApplication } from './application.js';
 import type { Config } from './config.js';
 import type { Logger } from './logger.js';
 import { testJobHandler } from './test-job.js';
@@ -9,21 +9,19 @@ import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
 
-/** A job server for an application's jobs and that of `POST /test`, as the environment describes it. */
+/** Creates a job server for the jobs of an application and of `POST /test`, as the environment configures it. */
 export function createJobServer(
-  { name: application, recurring = [] }: Pick<Application, 'name' | 'recurring'>,
-  applicationHandlers: readonly JobHandler[],
+  application: AssembledApplication,
   storage: JobStorage,
   config: Config<typeof variables>,
   logger: Logger,
 ): JobServer {
-  const handlers = [...applicationHandlers, testJobHandler(config.RESULTS_DIR)];
+  const handlers = [...application.handlers, testJobHandler(config.RESULTS_DIR)];
   return new JobServer({
     storage,
     handlers,
-    application,
-    // A process that keeps everything in memory has not every handler, so not every schedule either.
-    recurring: recurring.filter(({ name }) => handlers.some(({ definition }) => definition.name === name)),
+    application: application.name,
+    recurring: application.recurring,
     queues: readQueues(config.WORKER_QUEUES) ?? handlers.map(({ definition }) => definition.queue),
     concurrency: config.WORKER_CONCURRENCY,
     serverTimeoutMs: config.SERVER_TIMEOUT_MS,

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { application, createHandlers, jobs, migrations, resources, seed } from '@longshore/example-shop';
-import { type Job, JobClient, JobServer } from '@longshore/jobs';
+import { application, seed } from '@longshore/example-shop';
+import { type Job, JobClient, type JobDefinition, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createResourceApi, type Enqueue } from '@longshore/resources';
 import { createTestDatabase, eventually, serve, type TestDatabase } from '@longshore/test-support';
@@ -30,6 +30,10 @@ export interface Answer {
   readonly body: unknown;
 }
 
+const { createHandlers, tables } = application;
+if (tables === undefined) throw new Error('The shop has no tables');
+const { migrations, resources } = tables;
+
 async function migrate(url: string): Promise<void> {
   await runner({
     databaseUrl: url,
@@ -54,6 +58,13 @@ export async function openShop(): Promise<Shop> {
   const storage = new PostgresStorage({ url: database.url, poolSize: 3 });
   await storage.open();
   const client = new JobClient(storage);
+  const handlers = createHandlers({ database: pool, directory });
+  const jobs = new Map(handlers.map(({ definition }) => [definition.name, definition]));
+  const definitionOf = (name: string): JobDefinition => {
+    const definition = jobs.get(name);
+    if (definition === undefined) throw new Error(`The shop has no job "${name}"`);
+    return definition;
+  };
   const enqueue = async (...[transaction, name, args]: Parameters<Enqueue>): Promise<string> =>
     (await client.enqueue(definitionOf(name), args, { transaction })).id;
 
@@ -68,11 +79,10 @@ export async function openShop(): Promise<Shop> {
   );
   const handle = app.callback();
   const http = await serve((request, response) => void handle(request, response));
-  const handlers = createHandlers({ database: pool, directory });
   const server = new JobServer({
     storage,
     handlers,
-    queues: jobs.map(({ queue }) => queue),
+    queues: handlers.map(({ definition }) => definition.queue),
     application: application.name,
     recurring: application.recurring ?? [],
   });
@@ -108,10 +118,4 @@ export async function openShop(): Promise<Shop> {
       await rm(directory, { recursive: true });
     },
   };
-}
-
-function definitionOf(name: string): (typeof jobs)[number] {
-  const definition = jobs.find((job) => job.name === name);
-  if (definition === undefined) throw new Error(`The shop has no job "${name}"`);
-  return definition;
 }
