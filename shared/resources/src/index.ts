@@ -7,7 +7,12 @@ export type { FilterDeclaration } from './definition/filter-declaration.js';
 export { applyAll, type ItemChange, type KeyedChange } from './definition/item-change.js';
 export { DefinitionError } from './definition/naming.js';
 export type { Enqueue, Platform } from './definition/platform.js';
-export type { ChildDeclaration, OperationDeclaration, Resource, ResourceDefinition } from './definition/resource.js';
+export type {
+  ChildDeclaration,
+  OperationDeclaration,
+  Resource,
+  ResourceDefinition,
+} from './definition/resource.js';
 export { type Check, Existing, type ResourceStorage, withJob } from './definition/storage.js';
 export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
 export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/error-catalogue.js';

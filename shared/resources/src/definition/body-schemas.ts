@@ -1,4 +1,5 @@
 import { type JsonSchema, orNull, typesOf } from '../validation/json-schema.js';
+import { mapValues } from '../validation/map-values.js';
 
 /** The schemas of the bodies that a resource accepts, derived from its item unless given. */
 export interface BodySchemas {
@@ -80,11 +81,4 @@ function pick<Value>(
   names: readonly string[],
 ): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
-}
-
-function mapValues<Value>(
-  record: Readonly<Record<string, Value>>,
-  map: (value: Value, name: string) => Value,
-): Record<string, Value> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 }

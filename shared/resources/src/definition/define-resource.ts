@@ -4,7 +4,18 @@ import type { JsonSchema } from '../validation/json-schema.js';
 import { bodySchemas } from './body-schemas.js';
 import { compileFilter } from './filter-declaration.js';
 import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
-import type { Child, ChildDeclaration, FieldOf, Operation, OperationBodies, OperationDeclarations, Resource, ResourceDefinition, ResourceDescription, StorageFactory } from './resource.js';
+import type {
+  Child,
+  ChildDeclaration,
+  FieldOf,
+  Operation,
+  OperationBodies,
+  OperationDeclarations,
+  Resource,
+  ResourceDefinition,
+  ResourceDescription,
+  StorageFactory,
+} from './resource.js';
 import type { AnyStorage } from './storage.js';
 
 /**

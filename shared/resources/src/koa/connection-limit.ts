@@ -1,29 +1,29 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { apiError } from '../errors/api-error.js';
-import { errorPayload } from '../pipeline/error-response.js';
+import { endWithError } from './socket-response.js';
 
-/** How many connections a server holds. */
+/** How many connections a server keeps open. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** From one network address. Behind a proxy that is the proxy's. */
+  /** For each network address. Behind a proxy that is the address of the proxy. */
   readonly perAddress: number;
 }
 
 /**
- * Answers connections beyond the limits with 503 and closes them, before they have sent anything.
+ * Answers connections beyond the limits with 503 and closes them, before they send a request.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, rootUrl: string): void {
   const open = new Map<string, number>();
   let total = 0;
-  // Far beyond the limit not even an answer is given.
+  // Far beyond the limit, Node drops connections without an answer.
   server.maxConnections = limits.total + 1_000;
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const fromAddress = open.get(address) ?? 0;
     if (total >= limits.total || fromAddress >= limits.perAddress) {
-      refuse(socket, rootUrl);
+      reject(socket, rootUrl);
       return;
     }
     total += 1;
@@ -37,20 +37,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits, rootU
   });
 }
 
-function refuse(socket: Socket, rootUrl: string): void {
-  const problem = apiError(50303, 'The service holds as many connections as it may hold');
-  const body = JSON.stringify(errorPayload(problem, rootUrl.replace(/\/+$/, '')));
-  socket.on('error', () => undefined); // it was closed from the other side
-  socket.write(
-    [
-      'HTTP/1.1 503 Service Unavailable',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Retry-After: 5',
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
+function reject(socket: Socket, rootUrl: string): void {
+  const error = apiError(50303, 'The service has reached its limit of open connections', {
+    'Retry-After': '5',
+  });
+  socket.on('error', () => undefined); // the client closed it first
+  endWithError(socket, '503 Service Unavailable', error, rootUrl);
   socket.destroySoon();
 }

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import { apiError } from '../errors/api-error.js';
-import { errorPayload } from '../pipeline/error-response.js';
+import { endWithError } from './socket-response.js';
 
 /**
- * Gives the error payload to requests that are not HTTP at all, which no middleware ever sees.
+ * Answers requests that are not well-formed HTTP, which never reach middleware, with the error payload.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function answerMalformedHttp(server: Server, rootUrl: string): void {
@@ -13,16 +13,6 @@ export function answerMalformedHttp(server: Server, rootUrl: string): void {
       return;
     }
     const problem = apiError(40003, `The request is not well-formed HTTP (${error.code ?? 'unknown'})`);
-    const body = JSON.stringify(errorPayload(problem, rootUrl.replace(/\/+$/, '')));
-    socket.end(
-      [
-        'HTTP/1.1 400 Bad Request',
-        'Content-Type: application/json; charset=utf-8',
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        'Connection: close',
-        '',
-        body,
-      ].join('\r\n'),
-    );
+    endWithError(socket, '400 Bad Request', problem, rootUrl);
   });
 }

@@ -3,13 +3,18 @@ import type { Resource } from '../definition/resource.js';
 import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
-import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
-import { explanationExample, explanationSchema } from './explanation-schema.js';
+import {
+  errorPayloadSchema,
+  errorReference,
+  errorResponses,
+  explanationExample,
+  explanationSchema,
+  problemSchema,
+} from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
-import { limitedPaths, limitedResponses, rateLimitHeaders } from './limited-responses.js';
 import { pathParameter } from './parameters.js';
 import { catalogPaths } from './paths.js';
-import { problemSchema } from './problem-schema.js';
+import { limitedPaths, limitedResponses, rateLimitHeaders } from './rate-limit.js';
 import { resourceSchemas } from './schemas.js';
 import { requirements, securedPaths, type Security } from './security.js';
 

@@ -100,3 +100,57 @@ function errorResponse(rootUrl: string, status: number, codes: readonly ErrorCod
     },
   };
 }
+
+/** What callers that prefer `application/problem+json` get: the error payload and, before it, what RFC 9457 names. */
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  description: 'The first problem of the request in the form of RFC 9457, and all of them.',
+  required: ['type', 'title', 'status', 'detail', 'errors'],
+  additionalProperties: false,
+  properties: {
+    type: {
+      type: 'string',
+      format: 'uri',
+      maxLength: 2048,
+      description: 'A page that explains cause and fix.',
+    },
+    title: {
+      type: 'string',
+      maxLength: 200,
+      pattern: '^.+$',
+      description: 'A few words that name the error.',
+    },
+    status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'The HTTP status.' },
+    detail: {
+      type: 'string',
+      maxLength: 1_048_576,
+      pattern: String.raw`^[\s\S]*$`,
+      description: 'The internal message of the first problem.',
+    },
+    errors: { ...errorPayloadSchema.properties?.['errors'], description: 'All problems of the request.' },
+  },
+};
+
+const sentences = (description: string): JsonSchema => ({
+  type: 'string',
+  maxLength: 2_000,
+  pattern: '^.+$',
+  description,
+});
+
+/** What `/errors/{code}` says of an error, as JSON. */
+export const explanationSchema: JsonSchema = {
+  type: 'object',
+  required: ['code', 'status', 'title', 'userMessage', 'cause', 'fix'],
+  additionalProperties: false,
+  properties: {
+    code: { enum: Object.keys(errorCatalogue).map(Number), description: 'The status × 100 plus an ordinal.' },
+    status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'The HTTP status.' },
+    title: sentences('A few words that name the error.'),
+    userMessage: sentences('Fit for the screen of an end user.'),
+    cause: sentences('Why a request is answered so.'),
+    fix: sentences('What to change.'),
+  },
+};
+
+export const explanationExample = { code: 40402, status: statusOf(40402), ...errorCatalogue[40402] };

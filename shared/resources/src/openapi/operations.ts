@@ -1,4 +1,5 @@
 import type { Operation, Resource } from '../definition/resource.js';
+import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { mostElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
@@ -6,9 +7,16 @@ import type { OperationObject, ResponseObject } from './document-types.js';
 import { exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
 import { operation, type OperationPlace } from './operation.js';
-import { collectionParameters, conditionParameters, idempotencyKey, itemParameters, respondAsync, selectionParameters } from './parameters.js';
-import { itemOrFields, schemaName, schemaReference } from './schemas.js';
-import { streamOperation } from './stream-operation.js';
+import {
+  collectionParameters,
+  conditionParameters,
+  idempotencyKey,
+  itemParameters,
+  lastEventId,
+  respondAsync,
+  selectionParameters,
+} from './parameters.js';
+import { camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
 
 type Headers = readonly (keyof typeof responseHeaders)[];
 
@@ -204,6 +212,26 @@ function body(
   };
 }
 
-function camelCase(dashed: string): string {
-  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+/** GET on a collection that is a stream of events. */
+export function streamOperation(place: OperationPlace): OperationObject {
+  const { resource, owner } = place;
+  const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
+  return operation(place, `stream${owner}${schemaName(resource.name)}`, `Listen to ${resource.name}`, {
+    description: `${resource.description} Server-sent events (HTML Standard, § 9.2); \`data\` is JSON.`,
+    parameters: [...selectionParameters(resource, false), lastEventId],
+    responses: {
+      '200': {
+        description: 'Events as they come.',
+        headers: headerReferences(),
+        content: {
+          'text/event-stream': {
+            schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER, pattern: String.raw`^[\s\S]*$` },
+            example,
+          },
+        },
+      },
+      '204': { description: 'Nothing more will come.', headers: headerReferences() },
+    },
+    errors: [400],
+  });
 }

@@ -5,7 +5,7 @@ import type { ParameterObject, PathItem } from './document-types.js';
 import type { OperationPlace } from './operation.js';
 import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
 import { pathParameter } from './parameters.js';
-import { schemaName } from './schemas.js';
+import { camelCase, schemaName } from './schemas.js';
 
 /** Every path of a catalog, children included. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
@@ -96,8 +96,4 @@ function searchPath(
 
 function withParameters(parameters: readonly ParameterObject[], operations: PathItem): PathItem {
   return parameters.length === 0 ? operations : { parameters, ...operations };
-}
-
-function camelCase(dashed: string): string {
-  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

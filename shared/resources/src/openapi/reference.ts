@@ -4,8 +4,7 @@ import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
 import type { Reference } from '../pipeline/pipeline.js';
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { type DocumentSource, openApiDocument } from './document.js';
-import { referencePage } from './reference-page.js';
-import { referenceStyle } from './reference-style.js';
+import { referencePage, referenceStyle } from './reference-page.js';
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',

@@ -27,6 +27,11 @@ export function schemaName(words: string): string {
   return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** `line-item` → `lineItem`. */
+export function camelCase(dashed: string): string {
+  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** An item, or the part of it that the caller has asked for. */
 export function itemOrFields(singular: string): JsonSchema {
   return { anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)] };

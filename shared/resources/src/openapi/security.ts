@@ -1,8 +1,8 @@
 import type { Catalog } from '../definition/catalog.js';
 import { scopedCall, type ScopeOf } from '../pipeline/access/scope.js';
 import { findRoute } from '../pipeline/request/route.js';
+import { mapValues } from '../validation/map-values.js';
 import type { OperationObject, PathItem } from './document-types.js';
-import { mapValues } from './map-values.js';
 
 /** Kinds of credentials by name, as OpenAPI describes them. */
 export type SecuritySchemes = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -1,5 +1,11 @@
 import Negotiator from 'negotiator';
-import { type CatalogueEntry, errorCatalogue, type ErrorCode, parseErrorCode, statusOf } from '../errors/error-catalogue.js';
+import {
+  type CatalogueEntry,
+  errorCatalogue,
+  type ErrorCode,
+  parseErrorCode,
+  statusOf,
+} from '../errors/error-catalogue.js';
 import type { ApiResponse } from './request/request.js';
 
 /**

@@ -1,5 +1,12 @@
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
-import { type CollectionQuery, type QueryRules, reservedParameters, type Seek, type Selection, type SortTerm } from './collection-query.js';
+import {
+  type CollectionQuery,
+  type QueryRules,
+  reservedParameters,
+  type Seek,
+  type Selection,
+  type SortTerm,
+} from './collection-query.js';
 import { decodeCursor } from './cursor.js';
 import { type Filter, findFilter, parseFilter } from './filter.js';
 import { parseQueryString } from './query-string.js';

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
-import { type IdempotencyStore, keptForMs, type KeyedRequest, type KeyedResponse, type KeyedResult } from '../pipeline/idempotency/store.js';
+import {
+  type IdempotencyStore,
+  keptForMs,
+  type KeyedRequest,
+  type KeyedResponse,
+  type KeyedResult,
+} from '../pipeline/idempotency/store.js';
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';
 

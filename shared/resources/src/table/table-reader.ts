@@ -7,7 +7,14 @@ import type { CollectionQuery, Selection } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
-import { allOf, orderBy, Parameters, searchExpression, seekCondition, selectionConditions } from './conditions.js';
+import {
+  allOf,
+  orderBy,
+  Parameters,
+  searchExpression,
+  seekCondition,
+  selectionConditions,
+} from './conditions.js';
 import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
 

@@ -1,7 +1,7 @@
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import { apiError, ProblemList } from '../errors/api-error.js';
 import { join } from './field-path.js';
 import type { JsonSchema } from './json-schema.js';
-import { inSlices } from './slices.js';
 import { validatorFor } from './validator.js';
 
 /** The most items that one request creates or changes. */
@@ -60,4 +60,21 @@ function split(schema: JsonSchema): Split {
   };
   splits.set(schema, made);
   return made;
+}
+
+/** For so long one request's elements are worked on before other requests have their turn. */
+const sliceMs = 10;
+
+/** Works on one element after another, in slices of time between which other requests are served. */
+export async function inSlices<Element>(
+  elements: readonly Element[],
+  work: (element: Element, index: number) => void,
+): Promise<void> {
+  let startedAt = performance.now();
+  for (const [index, element] of elements.entries()) {
+    work(element, index);
+    if (performance.now() - startedAt < sliceMs) continue;
+    await otherRequests();
+    startedAt = performance.now();
+  }
 }

@@ -1,9 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Problem } from '../errors/api-error.js';
-import { withoutAlternatives } from './alternatives.js';
 import { fieldPath, join } from './field-path.js';
 import { type JsonSchema, typesOf } from './json-schema.js';
+import { withoutAlternatives } from './union-errors.js';
 import { unstorable } from './unstorable.js';
 
 /** Checks values against one schema. */

@@ -1,6 +1,6 @@
 import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import { mapValues } from '../validation/map-values.js';
 import type { HeaderObject, OperationObject, PathItem, Reference, ResponseObject } from './document-types.js';
-import { mapValues } from './map-values.js';
 
 type Responses = Readonly<Record<string, ResponseObject | Reference>>;
 

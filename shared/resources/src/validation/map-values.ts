@@ -1,4 +1,4 @@
-/** A record with the same names and other values. */
+/** Maps the values of a record and keeps its names. */
 export function mapValues<Value, Mapped>(
   record: Readonly<Record<string, Value>>,
   map: (value: Value, name: string) => Mapped,
