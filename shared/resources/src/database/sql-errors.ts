@@ -1,7 +1,7 @@
 import { type ApiError, apiError } from '../errors/api-error.js';
 import { isSqlError } from '../errors/incident.js';
 
-/** Error codes of Node for a database that does not answer. */
+/** Node's error codes for an unreachable database. */
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -14,13 +14,13 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Messages of the driver's errors that carry no code. */
+/** Messages of errors of the driver that have no code. */
 const driverMessages =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** What is over when the same request comes again, by SQLSTATE. */
-const passingReasons: ReadonlyMap<string, string> = new Map([
-  ['25P03', 'A transaction waited too long for its next statement and was ended'],
+/** Transient errors by SQLSTATE: the same request may succeed later. */
+const transientReasons: ReadonlyMap<string, string> = new Map([
+  ['25P03', 'A transaction was idle for too long and was ended'],
   ['25P04', 'A transaction took too long and was ended'],
   ['40001', 'Too many changes at the same time'],
   ['40P01', 'Too many changes at the same time'],
@@ -30,9 +30,9 @@ const passingReasons: ReadonlyMap<string, string> = new Map([
 const retryAfter = { 'retry-after': '2' };
 
 /**
- * The answer to an error of Postgres or of the connection to it; undefined for what is a defect.
- * No message carries a value of a statement.
- * @param writes whether the request has a body, which is then what does not fit
+ * Returns the answer to an error of Postgres or of the connection to it; undefined if it is a defect. No message contains a
+ * value from a statement.
+ * @param writes whether the request has a body, which a data error then refers to
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -44,8 +44,8 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   const { code } = error;
   if (/^(?:08|57P0|53)/.test(code))
     return apiError(50301, `The database is not available (${code})`, retryAfter);
-  const passing = passingReasons.get(code);
-  if (passing !== undefined) return apiError(50301, `${passing} (${code})`, retryAfter);
+  const reason = transientReasons.get(code);
+  if (reason !== undefined) return apiError(50301, `${reason} (${code})`, retryAfter);
   switch (code) {
     case '23505':
     case '23P01':
@@ -57,11 +57,11 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
     case '23502':
       return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
     case '23514':
-      return apiError(42202, `The item breaks the rule "${property(error, 'constraint')}"`);
+      return apiError(42202, `The item violates the constraint "${property(error, 'constraint')}"`);
     case '57014':
       return apiError(
         writes ? 50301 : 50304,
-        `The statement took too long and was cancelled${writes ? '' : ': ask for less, or try again later'}`,
+        `The statement took too long and was cancelled${writes ? '' : ': request less, or try again later'}`,
         retryAfter,
       );
   }
@@ -69,7 +69,7 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
 }
 
-/** The field names in a detail such as `Key (first_name, email)=(…) already exists.` */
+/** Extracts the field names from a detail such as `Key (first_name, email)=(…) already exists.` */
 function fieldsIn(error: Error): string {
   const columns = /^Key \(([^)]*)\)=/.exec(detailOf(error))?.[1] ?? 'value';
   return columns.split(', ').map(camelCase).join(' and ');

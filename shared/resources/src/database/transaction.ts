@@ -1,15 +1,15 @@
 import { isSqlError } from '../errors/incident.js';
 import type { Database, PooledConnection, QueryResult, Transaction } from './database.js';
 
-/** SQLSTATE of a serialization failure and of a deadlock: the transaction may simply run again. */
+/** Serialization failure and deadlock: the transaction can simply run again. */
 const retryable = new Set(['40001', '40P01']);
 const attempts = 4;
 
 /**
- * Runs work in a READ COMMITTED transaction: commits what it returns, rolls back what it throws. A transaction that
- * lost against another one runs again, up to four times; so the work must change nothing outside of it.
+ * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or a
+ * deadlock it runs again, up to four times in total, so the work must have no other side effects.
  *
- * @param on where to begin one, or a transaction under way, which the work then becomes a part of
+ * @param on a database to begin a transaction on, or an open transaction, which the work then joins
  */
 export async function inTransaction<Result>(
   on: Database | Transaction,
@@ -36,10 +36,10 @@ async function once<Result>(
   try {
     await connection.query('begin isolation level read committed');
     result = await work(transaction);
-    // Of a transaction in which a statement failed unheard, Postgres makes a rollback, and calls it a success.
+    // If the work swallowed the error of a statement, Postgres rolls back and reports success.
     const { command } = await connection.query('commit');
     if (command === 'ROLLBACK')
-      throw new Error('A statement of the transaction had failed: it was rolled back');
+      throw new Error('A statement of the transaction had failed, so it was rolled back');
   } catch (error) {
     await connection.query('rollback').catch(() => {
       broken = true;
@@ -71,13 +71,13 @@ class OpenTransaction implements Transaction {
     this.#afterCommit.push(act);
   }
 
-  /** The work is durable by now: nothing that fails here may make it look as if it had failed. */
+  /** Runs the actions for after the commit. Their errors are ignored. */
   committed(): void {
     for (const act of this.#afterCommit) {
       try {
         act();
       } catch {
-        // What follows a commit is a hint to others at most.
+        // The transaction is committed all the same.
       }
     }
   }

@@ -1,7 +1,7 @@
 import { type JsonSchema, orNull, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 
-/** The schemas of the bodies that a resource accepts, derived from its item unless given. */
+/** The schemas of the bodies that a resource accepts. */
 export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
@@ -19,8 +19,8 @@ export interface BodySchemaSource {
 }
 
 /**
- * Server-set fields are no part of a create body. In replace and patch bodies they may stand, so that an item can
- * be read, edited and sent back; the toolkit then checks that their values are unchanged.
+ * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may contain
+ * them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged.
  */
 export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSource): BodySchemas {
   const properties = item.properties ?? {};
@@ -43,8 +43,8 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
 }
 
 /**
- * Merge-patch bodies (RFC 7396): null removes an optional field; objects are merged, so only the result can be
- * checked against their schema.
+ * Returns the properties of merge-patch bodies (RFC 7396): null removes an optional field. Objects are merged, so only the
+ * result can be checked against their schema.
  */
 function patchProperties(
   properties: Readonly<Record<string, JsonSchema>>,

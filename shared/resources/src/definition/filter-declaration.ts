@@ -3,7 +3,7 @@ import type { FilterParameter, Match } from '../query/filter.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
-/** A match for the field of the parameter's own name, or a match for another field. */
+/** How to match the field with the parameter's name, or another field. */
 export type FilterDeclaration<Field extends string> =
   | 'exact'
   | 'partial'
@@ -48,13 +48,13 @@ function valueSchema(field: JsonSchema, match: Match): JsonSchema {
 function describe(field: string, match: Match): string {
   switch (match) {
     case 'exact':
-      return `Items whose ${field} is exactly this; repeated: any of them.`;
+      return `Items whose ${field} is exactly this; may be repeated to match any of several values.`;
     case 'partial':
-      return `Items whose ${field} contains this text, whatever the case.`;
+      return `Items whose ${field} contains this text, regardless of case.`;
     case 'from':
-      return `Items whose ${field} is this or above.`;
+      return `Items whose ${field} is at least this.`;
     case 'to':
-      return `Items whose ${field} is this or below.`;
+      return `Items whose ${field} is at most this.`;
     case 'path':
       return `Items with this value at a path inside ${field}, e.g. \`${field}.orderId=7\`.`;
   }

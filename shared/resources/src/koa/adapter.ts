@@ -11,10 +11,10 @@ import { toApiRequest } from './request.js';
 
 export type Middleware = Koa.Middleware;
 
-/** Refuses a request before anything else looks at it, by throwing an {@link ApiError}. */
+/** Rejects a request before anything else sees it, by throwing an {@link ApiError}. */
 export type RequestGuard = (ctx: Koa.Context) => void;
 
-/** The responder as Koa middleware. */
+/** Returns the responder as Koa middleware. */
 export function koaAdapter(
   responder: Responder,
   bodyLimitBytes: number,
@@ -35,10 +35,10 @@ export function koaAdapter(
       await send(ctx, response);
     } catch (error) {
       for (const name of Object.keys(response.headers)) ctx.remove(name);
-      await send(ctx, responder.answerError(request, error)); // what was to be sent cannot be: too long for a text, for example
+      await send(ctx, responder.answerError(request, error)); // the answer cannot be sent: too long for a string, for example
     }
 
-    /** The error payload for what the middleware after this one leaves unanswered or throws. */
+    /** Runs later middleware and returns the error payload if it throws or gives no answer. */
     async function answerOfOthers(asked: ApiRequest): Promise<ApiResponse | undefined> {
       try {
         await next();
@@ -72,14 +72,14 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
   ctx.body = encoded.body;
 }
 
-const goneAway = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
-/** Koa would take a caller that goes away for an error; of a stream it is the usual end. */
+/** Sends a stream. Koa would report a disconnect as an error; for a stream it is the usual end. */
 function stream(ctx: Koa.Context, body: Readable): void {
   ctx.respond = false;
   ctx.res.flushHeaders();
   pipeline(body, ctx.res, (error) => {
-    if (error !== undefined && error !== null && !goneAway.has(error.code ?? ''))
+    if (error !== undefined && error !== null && !disconnectCodes.has(error.code ?? ''))
       ctx.app.emit('error', error, ctx);
   });
 }
@@ -104,7 +104,7 @@ function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> 
       if (!(await discardRest(ctx.req))) ctx.set('connection', 'close');
       throw error;
     }
-    // Without a body the parser leaves the raw text undefined or empty, and gives an empty object.
+    // Without a body the parser returns an empty object and leaves the raw text undefined or empty.
     return ctx.request.rawBody ? ctx.request.body : undefined;
   };
 }

@@ -6,9 +6,9 @@ import { requireMediaType } from '../pipeline/request/media-type.js';
 import { toApiRequest } from './request.js';
 
 /**
- * Lets only callers with a scope on to the middleware after it, for routes that are no resources. It stands after the
- * resource API, which answers what it throws. The caller is `ctx.state.principal` from then on.
- * @param value of the field by which callers are confined, where the route has one: others than these are kept out
+ * Requires a scope for routes that are not resources. Use it after the resource API, which answers the errors that it throws.
+ * Sets `ctx.state.principal`.
+ * @param value the value that the caller's row scope must include, if the route concerns one
  */
 export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {
   return async (ctx, next) => {
@@ -22,7 +22,7 @@ export function requireCaller(accessControl: AccessControl, scope: string, value
   };
 }
 
-/** Counts requests for their address, for routes that need no credentials. It stands after the resource API, as {@link requireCaller} does. */
+/** Counts requests by address, for routes that need no credentials. Use it after the resource API. */
 export function countRequests(accessControl: AccessControl): Koa.Middleware {
   return async (ctx, next) => {
     const request = toApiRequest(ctx, async () => undefined);

@@ -5,12 +5,12 @@ import Negotiator from 'negotiator';
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** Bodies below this stay as they are: compressing them saves less than a packet. */
+/** Smaller bodies are not compressed: it would save less than a packet. */
 const smallestBytes = 1024;
 
 export interface Encoded {
   readonly body: Buffer;
-  /** undefined if the body is as it was. */
+  /** undefined if the body was not compressed. */
   readonly encoding: 'br' | 'gzip' | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function compress(text: string, acceptEncoding: string): Promise<En
   }
 }
 
-/** The strong ETag of a compressed body differs from that of the plain one. */
+/** Returns the strong ETag of a compressed body, which must differ from that of the plain one. */
 export function tagOfEncoded(etag: string, encoding: string): string {
   return etag.replace(/"$/, `-${encoding}"`);
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { ApiRequest } from '../pipeline/request/request.js';
 
-/** The request of a Koa context, without Koa. */
+/** Returns the request of a Koa context, independent of Koa. */
 export function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>): ApiRequest {
   const given = ctx.get('x-request-id');
   let connection: AbortController | undefined;
@@ -14,7 +14,7 @@ export function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>)
     headers: ctx.headers as ApiRequest['headers'],
     id: /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID(),
     address: ctx.ip,
-    /** Made when somebody asks for it: few calls take so long. */
+    /** Created on first use: most calls never need it. */
     get signal() {
       connection ??= abortedOnClose(ctx.res);
       return connection.signal;

@@ -18,11 +18,11 @@ import { limitedPaths, limitedResponses, rateLimitHeaders } from './rate-limit.j
 import { resourceSchemas } from './schemas.js';
 import { requirements, securedPaths, type Security } from './security.js';
 
-/** What the document says about the API as a whole. */
+/** Describes the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
   readonly description: string;
-  /** Version of the software, not of the interface. */
+  /** The version of the software, not of the API. */
   readonly version: string;
 }
 
@@ -31,13 +31,13 @@ export interface DocumentSource {
   readonly info: ApiInfo;
   readonly rootUrl: string;
   readonly apiUrl: string;
-  /** undefined: the API asks for no credentials. */
+  /** undefined: the API needs no credentials. */
   readonly security: Security | undefined;
-  /** undefined: callers may send any number of requests. */
+  /** undefined: no rate limit. */
   readonly rateLimit: RateLimitPolicy | undefined;
 }
 
-/** The OpenAPI 3.1 document of an API. */
+/** Generates the OpenAPI 3.1 document of an API. */
 export function openApiDocument({
   catalog,
   info,
@@ -65,14 +65,11 @@ export function openApiDocument({
     servers: [
       {
         url: apiUrl,
-        description: 'The service at its configured base URL: local, staging or production',
+        description: 'The service at its configured base URL',
         'x-internal': false,
       },
     ],
-    tags: [
-      ...tagsOf(resources),
-      { name: 'reference', description: 'What this interface tells about itself.' },
-    ],
+    tags: [...tagsOf(resources), { name: 'reference', description: 'The description of this API.' }],
     security: security === undefined ? [] : requirements(security.schemes),
     paths,
     components: {
@@ -92,7 +89,7 @@ export function openApiDocument({
   };
 }
 
-/** The components that something refers to: 405, say, only answers methods that the document does not list. */
+/** Returns the components that are referred to. Some are not: 405 only answers methods that the document does not list. */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,
   kind: string,
@@ -104,7 +101,7 @@ function referenced<Component>(
   );
 }
 
-/** The resources of the tree, each once. */
+/** Returns all resources of the tree, each once. */
 function allResources(roots: readonly Resource[]): readonly Resource[] {
   const found = new Set<Resource>();
   const visit = (resource: Resource): void => {
@@ -116,7 +113,7 @@ function allResources(roots: readonly Resource[]): readonly Resource[] {
   return [...found];
 }
 
-/** Operations are grouped by the name of their resource; of several with one name the first describes it. */
+/** Groups operations by the name of their resource. If several share a name, the first provides the description. */
 function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
   const named = new Map(resources.toReversed().map((resource) => [resource.name, resource]));
   return [...named.values()].map(({ name, description }) => ({
@@ -126,7 +123,7 @@ function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
 }
 
 function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
-  const code = pathParameter('code', 'A code of the error payload.', {
+  const code = pathParameter('code', 'An error code.', {
     type: 'integer',
     minimum: 40000,
     maximum: 59999,
@@ -139,7 +136,7 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
       get: {
         operationId: 'getError',
         summary: 'Explain an error code',
-        description: 'Cause and fix, as HTML or JSON.',
+        description: 'Returns cause and fix, as HTML or JSON.',
         tags: ['reference'],
         security: [],
         responses: {

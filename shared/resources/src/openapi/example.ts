@@ -8,7 +8,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['uri', 'https://example.com/'],
 ]);
 
-/** A value that fits a schema: the example or default that it names, otherwise the simplest one. */
+/** Returns a value that matches a schema: its example or default, or else the simplest one. */
 export function exampleOf(schema: JsonSchema, name = 'text'): unknown {
   const [given] = schema.examples ?? [];
   if (given !== undefined) return given;

@@ -3,19 +3,19 @@ import type { StorageFunction } from '../definition/storage.js';
 import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 
-/** Where an operation stands. */
+/** The context of an operation. */
 export interface OperationPlace {
   readonly resource: Resource;
-  /** Part of the operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
+  /** Prefix in operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
-  /** The field that the path gives a value to, if the resource stands below another. */
-  readonly placedBy: string | undefined;
-  /** Collections are served by cursors too. */
+  /** The field that the path prescribes, if the resource is below another. */
+  readonly parentField: string | undefined;
+  /** Whether collections can be paged by cursor. */
   readonly seeks: boolean;
-  /** A POST may find the item there already. */
+  /** Whether a POST may return an existing item. */
   readonly findsExisting: boolean;
-  /** The API asks for credentials. */
+  /** Whether the API needs credentials. */
   readonly secured: boolean;
 }
 
@@ -27,7 +27,7 @@ interface Parts {
   readonly errors: readonly number[];
 }
 
-/** An operation with the errors that every one of them may answer with. */
+/** Describes an operation, including the errors that any operation may return. */
 export function operation(
   place: OperationPlace,
   operationId: string,

@@ -1,7 +1,7 @@
 import type { Operation, Resource } from '../definition/resource.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
-import { mostElements } from '../validation/large-body.js';
+import { maxElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
 import type { OperationObject, ResponseObject } from './document-types.js';
 import { exampleOf } from './example.js';
@@ -20,12 +20,12 @@ import { camelCase, itemOrFields, schemaName, schemaReference } from './schemas.
 
 type Headers = readonly (keyof typeof responseHeaders)[];
 
-/** The operations of a collection, by method. */
+/** Returns the operations of a collection, by method. */
 export function collectionOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
   const plural = owner + schemaName(name);
-  const manyItems = { type: 'array', maxItems: mostElements, items: schemaReference(singular) };
+  const manyItems = { type: 'array', maxItems: maxElements, items: schemaReference(singular) };
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
@@ -34,7 +34,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         parameters: [idempotencyKey],
         requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
         responses: {
-          ...(place.findsExisting && { '200': itemAt(resource, `A ${singular} that was there already.`) }),
+          ...(place.findsExisting && { '200': itemAt(resource, `An existing ${singular}.`) }),
           '201': created(place),
         },
         errors: [400, 409, 413, 415, 422],
@@ -43,15 +43,17 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     ...(serves('replaceMany') && {
       put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
         requestBody: body(
-          { type: 'array', maxItems: mostElements, items: schemaReference(`${singular} bulk`) },
+          { type: 'array', maxItems: maxElements, items: schemaReference(`${singular} bulk`) },
           [exampleOf(resource.bodies.bulk)],
         ),
-        responses: { '200': success(resource, manyItems, 'Changed, in the order of the request.', []) },
+        responses: {
+          '200': success(resource, manyItems, 'The changed items, in the order of the request.', []),
+        },
         errors: [400, 409, 412, 413, 415, 422],
       }),
     }),
     ...(serves('deleteMany') && {
-      delete: operation(place, `delete${plural}`, `Delete the ${name} that the filters leave`, {
+      delete: operation(place, `delete${plural}`, `Delete the ${name} that match the filters`, {
         parameters: selectionParameters(resource, false),
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
@@ -60,7 +62,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   };
 }
 
-/** GET on a collection, or on its search by path. */
+/** Describes GET on a collection or on `/search/{keyword}`. */
 export function listOperation(
   place: OperationPlace,
   id: string,
@@ -76,7 +78,7 @@ export function listOperation(
   });
 }
 
-/** The operations of an item, by method. */
+/** Returns the operations of an item, by method. */
 export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { singular } = resource;
@@ -90,7 +92,10 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
-          '304': { description: 'The caller has it already.', headers: headerReferences('ETag') },
+          '304': {
+            description: 'The caller already has the current version.',
+            headers: headerReferences('ETag'),
+          },
         },
         errors: [400, 412],
       }),
@@ -124,7 +129,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   };
 }
 
-/** PUT on `item/{verb}`. */
+/** Describes PUT on `item/{verb}`. */
 export function specialOperation(
   place: OperationPlace,
   { verb, summary, body: schema, states, enqueues }: Operation,
@@ -135,7 +140,7 @@ export function specialOperation(
   const rule =
     states === undefined
       ? ''
-      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}; there it has no second effect.`;
+      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}, where it has no further effect.`;
   return operation(place, `${camelCase(verb)}${owner}${schemaName(singular)}`, summary, {
     description: `${summary}.${rule}`,
     parameters: [
@@ -154,7 +159,11 @@ export function specialOperation(
     responses: {
       '200': success(resource, item, `The ${singular} afterwards.`, ['ETag']),
       ...(enqueues && {
-        '202': success(resource, item, 'A job does the rest.', ['ETag', 'Location', 'PreferenceApplied']),
+        '202': success(resource, item, 'A job does the rest of the work.', [
+          'ETag',
+          'Location',
+          'PreferenceApplied',
+        ]),
       }),
     },
     errors: [400, 409, 412, 413, 415, 422],
@@ -179,25 +188,25 @@ function itemAt(resource: Resource, description: string): ResponseObject {
   return success(resource, schemaReference(resource.singular), description, ['Location', 'ETag']);
 }
 
-/** A POST of several items answers with all of them. */
+/** Describes the answer to a POST; an array of items is answered with an array. */
 function created({ resource, serves }: OperationPlace): ResponseObject {
   const one = schemaReference(resource.singular);
   if (!serves('createMany')) return itemAt(resource, 'Created.');
-  const schema = { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] };
-  return success(resource, schema, 'Created; several in the order of the request.', ['Location', 'ETag']);
+  const schema = { anyOf: [one, { type: 'array', maxItems: maxElements, items: one }] };
+  return success(resource, schema, 'Created; an array in the order of the request.', ['Location', 'ETag']);
 }
 
 function pageSchema({ limits, singular }: Resource): JsonSchema {
   return { type: 'array', maxItems: limits.max, items: itemOrFields(singular) };
 }
 
-function createSchema({ resource, serves, placedBy }: OperationPlace): JsonSchema {
+function createSchema({ resource, serves, parentField }: OperationPlace): JsonSchema {
   const { required = [] } = resource.bodies.create;
   const one =
-    placedBy !== undefined && required.includes(placedBy)
-      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== placedBy) }
+    parentField !== undefined && required.includes(parentField)
+      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== parentField) }
       : schemaReference(`${resource.singular} create`);
-  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] } : one;
+  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: maxElements, items: one }] } : one;
 }
 
 function body(
@@ -206,13 +215,13 @@ function body(
   types = ['application/json'],
 ): Readonly<Record<string, unknown>> {
   return {
-    description: 'The request’s body.',
+    description: 'The body of the request.',
     required: true,
     content: Object.fromEntries(types.map((type) => [type, { schema, example }])),
   };
 }
 
-/** GET on a collection that is a stream of events. */
+/** Describes GET on a collection that streams events. */
 export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
@@ -221,7 +230,7 @@ export function streamOperation(place: OperationPlace): OperationObject {
     parameters: [...selectionParameters(resource, false), lastEventId],
     responses: {
       '200': {
-        description: 'Events as they come.',
+        description: 'A stream of events.',
         headers: headerReferences(),
         content: {
           'text/event-stream': {
@@ -230,7 +239,7 @@ export function streamOperation(place: OperationPlace): OperationObject {
           },
         },
       },
-      '204': { description: 'Nothing more will come.', headers: headerReferences() },
+      '204': { description: 'There will be no more events.', headers: headerReferences() },
     },
     errors: [400],
   });

@@ -7,7 +7,7 @@ import { collectionOperations, itemOperations, listOperation, specialOperation }
 import { pathParameter } from './parameters.js';
 import { camelCase, schemaName } from './schemas.js';
 
-/** Every path of a catalog, children included. */
+/** Returns the paths of a catalog, including children. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
   const paths = [...catalog.roots.values()].flatMap((resource) =>
     resourcePaths(catalog, secured, resource, { path: '', owner: '', parameters: [], child: undefined }),
@@ -35,7 +35,7 @@ function resourcePaths(
     resource,
     owner: above.owner,
     serves,
-    placedBy: above.child?.by,
+    parentField: above.child?.by,
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,
@@ -80,7 +80,7 @@ function searchPath(
 ): readonly (readonly [string, PathItem])[] {
   const { resource, owner, serves } = place;
   if (resource.search.length === 0 || !serves('list')) return [];
-  const keyword = pathParameter('keyword', 'Text to look for.', {
+  const keyword = pathParameter('keyword', 'Text to search for.', {
     type: 'string',
     minLength: 1,
     maxLength: 1000,

@@ -9,7 +9,7 @@ const references = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
-/** The headers that tell a caller how many requests are left. */
+/** Describes the rate limit headers. */
 export function rateLimitHeaders({
   perSecond,
   burst,
@@ -19,26 +19,26 @@ export function rateLimitHeaders({
   return {
     RateLimit: {
       description:
-        'Requests that the caller may send now (`r`), and after how many seconds all of them (`t`).',
+        'Requests that the caller may send now (`r`), and seconds until the full number is available (`t`).',
       schema,
       example: `"default";r=${burst - 1};t=1`,
     },
     RateLimitPolicy: {
-      description: `What each caller may send: ${burst} requests at once (\`q\`), and ${perSecond} a second on the long run; an empty share is full again after ${window} s (\`w\`).`,
+      description: `Each caller may send ${burst} requests at once (\`q\`) and ${perSecond} per second in the long run; the full number is available again after ${window} s (\`w\`).`,
       schema,
       example: `"default";q=${burst};w=${window}`,
     },
   };
 }
 
-/** Paths whose answers have these headers. */
+/** Adds the rate limit headers to the answers of all paths. */
 export function limitedPaths(paths: Readonly<Record<string, PathItem>>): Readonly<Record<string, PathItem>> {
   return mapValues(paths, (item) =>
     mapValues(item, (member) => (isOperation(member) ? limitedOperation(member) : member)),
   );
 }
 
-/** Answers that have these headers; a reference is left as it is. */
+/** Adds the rate limit headers to answers, except to references. */
 export function limitedResponses<Response extends ResponseObject | Reference>(
   responses: Readonly<Record<string, Response>>,
 ): Readonly<Record<string, Response>> {

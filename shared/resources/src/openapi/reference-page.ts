@@ -10,7 +10,7 @@ import type { SecuritySchemes } from './security.js';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The browsable reference: the document as one HTML page without scripts. */
+/** Renders the OpenAPI document as one HTML page without scripts. */
 export function referencePage(document: OpenApiDocument): string {
   const { info, servers, tags, components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, item]) => operationsOf(path, item));

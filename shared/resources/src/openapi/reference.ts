@@ -11,7 +11,7 @@ const pageHeaders = {
   'content-security-policy': "default-src 'none'; style-src 'self'; frame-ancestors 'none'",
 };
 
-/** `openapi.json`, `docs` and its stylesheet, made at the first request, with their `ETag`. */
+/** Serves `openapi.json`, `docs` and its stylesheet with an `ETag`. They are rendered on the first request. */
 export function createReference(source: DocumentSource): Reference {
   let made: ReadonlyMap<string, ApiResponse> | undefined;
   const make = (): ReadonlyMap<string, ApiResponse> => {

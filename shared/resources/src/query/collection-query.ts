@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { Filter, FilterParameter } from './filter.js';
 
-/** Names with a meaning of their own in collection queries. */
+/** Query parameters that no filter may be named after. */
 export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;
 
 /** A sort term such as `-createdAt`. */
@@ -10,7 +10,7 @@ export interface SortTerm {
   readonly direction: 'asc' | 'desc';
 }
 
-/** How a search finds. */
+/** How `q` matches: contained or similar text, or all words. */
 export type SearchBy = 'similar' | 'words';
 
 /** What queries on a resource may refer to: the part of its definition that parsing needs. */
@@ -30,39 +30,39 @@ export interface QueryRules {
   readonly limits: { readonly default: number; readonly max: number };
 }
 
-/** Which items of a collection: all filters hold, and the search text matches. */
+/** A selection of items: all filters hold, and the search matches. */
 export interface Selection {
   readonly filters: readonly Filter[];
   /** The value of `q`; undefined for no search. */
   readonly search: string | undefined;
 }
 
-/** A parsed query on a collection, as a storage gets it. */
+/** A parsed query on a collection. */
 export interface CollectionQuery extends Selection {
   /** Ends with the key, so that the order is total. */
   readonly sort: readonly SortTerm[];
-  /** There is a search and no explicit sort: best match first, then `sort`. */
+  /** Whether to sort by best match first, then by `sort`: there is a search and no explicit sort. */
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** A page by cursor instead of offset: only items after or before these values of `sort`'s fields. */
+  /** A page by cursor instead of offset: only items after or before these values of the sort fields. */
   readonly seek: Seek | undefined;
-  /** The fields asked for; undefined for all. The toolkit trims the items, a storage may read less. */
+  /** The selected fields; undefined for all. The toolkit trims the items; a storage may use this to read less. */
   readonly fields: readonly string[] | undefined;
-  /** `Prefer: count=`; `default`: exact where that is cheap, otherwise an estimate. */
+  /** From `Prefer: count=`; `default` means exact where that is cheap, otherwise an estimate. */
   readonly count: 'default' | 'exact' | 'none';
 }
 
-/** What a listener asks for. */
+/** A parsed query on a stream of events. */
 export interface StreamQuery {
   readonly filters: readonly Filter[];
-  /** The id of the last event that it has had; undefined to begin with what comes. */
+  /** The id of the last event that the client received; undefined: start with new events. */
   readonly lastEventId: string | undefined;
 }
 
 /** A place in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term; none, with `before`: the end of the collection. */
+  /** One value for each sort term; empty with `before`: the end of the collection. */
   readonly values: readonly unknown[];
 }

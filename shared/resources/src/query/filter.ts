@@ -3,26 +3,26 @@ import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
 
 /**
- * How a query parameter is compared with a field: `exact` (case-sensitive, repeated means any of them; on an array
- * field: it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of a
- * number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
+ * How a query parameter is compared with a field: `exact` (case-sensitive; repeated parameters match any of the values; an
+ * array field matches if it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of
+ * a number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
  */
 export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
 
-/** A declared filter, ready for use. */
+/** A checked filter declaration. */
 export interface FilterParameter {
   readonly parameter: string;
   readonly field: string;
   readonly match: Match;
-  /** What one value must be. */
+  /** The schema of one value. */
   readonly schema: JsonSchema;
   readonly description: string;
 }
 
-/** Filters by members of a JSON field reach so many levels down. */
-const deepestPath = 10;
+/** How many levels deep a `path` filter may go. */
+const maxPathDepth = 10;
 
-/** One condition of a query. Several values: any of them. */
+/** One condition of a query; any of the values matches. */
 export interface Filter {
   readonly parameter: string;
   readonly field: string;
@@ -33,7 +33,7 @@ export interface Filter {
   readonly values: readonly (string | number | boolean)[];
 }
 
-/** The filter that a parameter name stands for, paths included. */
+/** Finds the filter for the name of a parameter, including paths. */
 export function findFilter(
   filters: ReadonlyMap<string, FilterParameter>,
   name: string,
@@ -43,13 +43,13 @@ export function findFilter(
   return filter !== undefined && (filter.match === 'path') === dot > 0 ? filter : undefined;
 }
 
-/** Checks and types the values of a filter. Throws 40003. */
+/** Parses the values of a filter. @throws {ApiError} 40003 */
 export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
   const { field, match } = filter;
   const path = match === 'path' ? name.split('.').slice(1) : [];
   if (path.includes('')) throw apiError(40003, `${name.slice(0, 100)} has an empty member name`);
-  if (path.length > deepestPath)
-    throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${deepestPath} levels deep`);
+  if (path.length > maxPathDepth)
+    throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${maxPathDepth} levels deep`);
   if (match !== 'exact' && match !== 'path' && values.length > 1) {
     throw apiError(40003, `${name} must be given once`);
   }
@@ -63,7 +63,7 @@ export function parseFilter(filter: FilterParameter, name: string, values: reado
   };
 }
 
-/** The value that text stands for under a schema. Throws 40003 if it does not fit. */
+/** Parses a value by its schema. @throws {ApiError} 40003 if it does not match */
 export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
   const value = typedValue(typesOf(schema), text);
   const [problem] =
@@ -90,7 +90,7 @@ function typedValue(types: readonly string[], text: string): string | number | b
   return types.length === 0 || types.includes('string') || types.includes('date') ? text : undefined;
 }
 
-/** A date stands for its first instant in UTC; the `+` of a zone may have arrived as a space. */
+/** Normalises a time. A date means its start in UTC; the `+` of a zone may have been decoded as a space. */
 function time(text: string): string | undefined {
   const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(' ', '+');
   return full.startsWith('0000') ? undefined : full;

@@ -5,17 +5,17 @@ import type { Filter } from './filter.js';
 export interface Page<Item> {
   /** At most `query.limit`, in the order of `query.sort`. */
   readonly items: readonly Item[];
-  /** Items that match without limit and offset; undefined if `query.count` is `none`. */
+  /** The number of all matching items; undefined if `query.count` is `none`. */
   readonly total: number | undefined;
-  /** The total is an estimate. */
+  /** Whether the total is an estimate. */
   readonly estimated?: boolean;
-  /** There are more items beyond this page in its direction; needed only from storages that seek. */
+  /** Whether there are more items beyond this page, in its direction; required only with `seeks`. */
   readonly more?: boolean;
-  /** The page has fewer items than there are because it would have been too large: the next one begins where it ends. */
+  /** Whether the page was cut short because it would have been too large; the next page starts where it ends. */
   readonly cut?: boolean;
 }
 
-/** Those of a collection that match every filter. */
+/** Returns the items that match every filter. */
 export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {
   return items.filter((item) => {
     const fields = new Map<string, unknown>(Object.entries(item));
@@ -23,7 +23,7 @@ export function itemsOf<Item extends object>(items: readonly Item[], filters: re
   });
 }
 
-/** The page that a query asks for, by offset or by cursor, of a collection that is small enough to be read as a whole. */
+/** Returns one page, by offset or by cursor, of a collection small enough to be kept in memory. */
 export function pageOf<Item extends object>(
   items: readonly Item[],
   { filters, sort, limit, offset, seek }: CollectionQuery,
@@ -58,7 +58,7 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
   return 0;
 }
 
-/** `exact` or `partial`; small collections declare no other filters. */
+/** Supports `exact` and `partial`; small collections declare no other filters. */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());
   return Array.isArray(value)

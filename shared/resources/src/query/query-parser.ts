@@ -17,7 +17,7 @@ type Parameters = ReadonlyMap<string, readonly string[]>;
 /**
  * Parses the query of GET on a collection.
  * @param options `keyword`: the search text given by path, `/search/{keyword}`; `seeks`: the storage serves cursors
- * @throws ApiError with every 40002 and 40003 of the request
+ * @throws {ApiError} with every 40002 and 40003 of the request
  */
 export function parseCollectionQuery(
   resource: QueryRules,
@@ -59,29 +59,29 @@ export function parseSelectionQuery(resource: QueryRules, query: string): Select
   return selection;
 }
 
-/** Pages farther on are reached by cursor: a storage has to go through everything that an offset passes over. */
-export const farthestOffset = 10_000;
+/** The largest offset. Further pages are reached by cursor, because a storage has to scan all rows before an offset. */
+export const maxOffset = 10_000;
 
-/** The longest text that can be searched for, in characters. */
-export const longestSearch = 1_000;
+/** The maximum length of `q`, in characters. */
+export const maxSearchLength = 1_000;
 
-/** The most values that one parameter has in a query. */
-export const mostValues = 100;
+/** How often one parameter may be repeated. */
+export const maxValues = 100;
 
-/** The most names of parameters in a query. */
-const mostParameters = 100;
+/** How many different parameters a query may have. */
+const maxParameters = 100;
 
-/** The longest that a call may wait for an item, in seconds. */
-export const longestWait = 60;
+/** The maximum of `wait`, in seconds. */
+export const maxWaitSeconds = 60;
 
 /** A parsed query on an item. */
 export interface ItemQuery {
   readonly fields: readonly string[] | undefined;
-  /** undefined: answer at once. */
+  /** undefined: do not wait. */
   readonly waitMs: number | undefined;
 }
 
-/** Parses the query of GET on an item: `fields`, and `wait` in seconds where the storage can wait. */
+/** Parses the query of GET on an item: `fields`, and `wait` if the storage supports it. */
 export function parseItemQuery(resource: QueryRules, query: string, waits: boolean): ItemQuery {
   const problems = new ProblemList();
   const parameters = group(query);
@@ -90,12 +90,12 @@ export function parseItemQuery(resource: QueryRules, query: string, waits: boole
     if (!known.includes(name)) problems.add(unknownParameter(name, known));
   }
   const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
-  const seconds = waits ? problems.collect(() => integer(parameters, 'wait', longestWait)) : undefined;
+  const seconds = waits ? problems.collect(() => integer(parameters, 'wait', maxWaitSeconds)) : undefined;
   problems.throwIfAny();
   return { fields, waitMs: seconds === undefined ? undefined : seconds * 1_000 };
 }
 
-/** Throws 40002 for any parameter, for calls that take none. */
+/** Rejects all parameters, for calls without any. @throws {ApiError} 40002 */
 export function requireNoParameters(query: string): void {
   const problems = new ProblemList();
   for (const name of group(query).keys()) problems.add(unknownParameter(name, []));
@@ -126,12 +126,12 @@ function parseSelection(
   const search = keyword ?? q;
   const name = keyword === undefined ? 'q' : 'the keyword';
   if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
-  if (search !== undefined && search.length > longestSearch)
-    problems.add({ code: 40003, internalMessage: `${name} must have at most ${longestSearch} characters` });
+  if (search !== undefined && search.length > maxSearchLength)
+    problems.add({ code: 40003, internalMessage: `${name} must have at most ${maxSearchLength} characters` });
   return { filters, search };
 }
 
-/** As they are written in a query. */
+/** Returns the names of filters as in a query. */
 function filterNames({ filters }: Pick<QueryRules, 'filters'>): string[] {
   return [...filters.values()].map(({ parameter, match }) =>
     match === 'path' ? `${parameter}.<path>` : parameter,
@@ -159,16 +159,16 @@ function parseSeek(
   const cursor = after ?? before;
   if (cursor === undefined) return undefined;
   if (after !== undefined && before !== undefined)
-    throw apiError(40003, 'after and before exclude each other');
-  if (parameters.has('offset')) throw apiError(40003, 'a cursor and offset exclude each other');
-  if (byRelevance) throw apiError(40003, 'a cursor needs sort if there is a search');
+    throw apiError(40003, 'after and before cannot be combined');
+  if (parameters.has('offset')) throw apiError(40003, 'a cursor and offset cannot be combined');
+  if (byRelevance) throw apiError(40003, 'a cursor with a search needs sort');
   const direction = after === undefined ? 'before' : 'after';
   return { direction, values: decodeCursor(resource, sort, direction, cursor) };
 }
 
 function parseOffset(parameters: Parameters, seeks: boolean): number | undefined {
   const hint = seeks ? '; follow the links of the pages, or use `after` and `before` with their cursors' : '';
-  return integer(parameters, 'offset', farthestOffset, hint);
+  return integer(parameters, 'offset', maxOffset, hint);
 }
 
 function integer(parameters: Parameters, name: string, maximum: number, hint = ''): number | undefined {
@@ -189,7 +189,7 @@ function single(parameters: Parameters, name: string): string | undefined {
   return values?.[0];
 }
 
-/** The key follows the direction of the last term, so that one index serves the whole order. */
+/** Appends the key in the direction of the last term, so that one index serves the whole order. */
 function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
   if (sort.some(({ field }) => field === key)) return sort;
   return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];
@@ -206,10 +206,10 @@ function group(query: string): Parameters {
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
     else values.push(value);
-    if (parameters.size > mostParameters)
-      throw apiError(40003, `a query must have at most ${mostParameters} different parameters`);
-    if (values !== undefined && values.length > mostValues)
-      throw apiError(40003, `${name.slice(0, 100)} must be given at most ${mostValues} times`);
+    if (parameters.size > maxParameters)
+      throw apiError(40003, `a query must have at most ${maxParameters} different parameters`);
+    if (values !== undefined && values.length > maxValues)
+      throw apiError(40003, `${name.slice(0, 100)} must be given at most ${maxValues} times`);
   }
   return parameters;
 }

@@ -1,7 +1,7 @@
 import { apiError } from '../errors/api-error.js';
 import type { SortTerm } from './collection-query.js';
 
-/** Parses `sort`: `+a,-b`; no sign and a `+` that arrived as a space count as ascending. Throws 40003. */
+/** Parses `sort`, e.g. `+a,-b`. No sign means ascending, and so does a `+` that was decoded as a space. @throws {ApiError} 40003 */
 export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
   const terms = text.split(',').map((term): SortTerm => {
     const sign = /^[-+ ]/.exec(term)?.[0];
@@ -15,7 +15,7 @@ export function parseSort(text: string, sortable: readonly string[]): readonly S
   return terms;
 }
 
-/** Parses `fields`: names separated by commas. Throws 40003. */
+/** Parses `fields`: names separated by commas. @throws {ApiError} 40003 */
 export function parseFields(text: string, known: readonly string[]): readonly string[] {
   const names = text.split(',');
   requireKnownOnce('fields', names, known);
@@ -27,7 +27,7 @@ function requireKnownOnce(parameter: string, names: readonly string[], known: re
     if (!known.includes(name)) {
       throw apiError(
         40003,
-        `${parameter} names no field that it can use: "${name.slice(0, 100)}"; it can use ${known.join(', ')}`,
+        `${parameter} does not support "${name.slice(0, 100)}"; supported: ${known.join(', ')}`,
       );
     }
     if (names.indexOf(name) !== index) throw apiError(40003, `${parameter} repeats "${name}"`);

@@ -19,12 +19,11 @@ import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
 
 /**
- * From which word similarity on `q` matches. The smallest word in which one wrong letter leaves two of five trigrams
- * has four letters: 0.4.
+ * The minimum word similarity for `q`. A word of four letters with one wrong letter shares two of five trigrams: 0.4.
  */
 const similarityThreshold = '0.35';
 
-/** The SELECT side of a table: pages and single rows. */
+/** Reads pages and single rows of a table. */
 export class TableReader {
   readonly #database: Database;
   readonly #reads: Database;
@@ -49,12 +48,12 @@ export class TableReader {
     this.from = `${quotedTable(table)} t`;
   }
 
-  /** One page, with its count as `Prefer: count=` asks. */
+  /** Reads one page, with its count according to `Prefer: count=`. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
     return this.searching(query, (connection) => this.#page(connection, query), this.#reads);
   }
 
-  /** Runs work on a pool, or, if there is a search, in a transaction that has the similarity threshold set. */
+  /** Runs work on a pool or, for a search, in a transaction with the similarity threshold set. */
   searching<Result>(
     selection: Selection,
     work: (connection: Queryable) => Promise<Result>,
@@ -82,7 +81,7 @@ export class TableReader {
     return item;
   }
 
-  /** The rows under conditions, as items. */
+  /** Selects rows as items. */
   async select(
     connection: Queryable,
     conditions: readonly string[],
@@ -110,7 +109,7 @@ export class TableReader {
       conditions.push(seekCondition(this.#columns, query.sort, seek, parameters));
     const reversed = seek?.direction === 'before';
     const order = orderBy(this.#columns, query.sort, reversed);
-    // One row beyond the page tells whether there is more.
+    // One more row than the page needs, to know whether there are more.
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
     const found =
       limit === 0
@@ -121,7 +120,7 @@ export class TableReader {
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
-  /** A page of what was searched for, the best matches first. */
+  /** Reads a page of search results, best match first. */
   async #bestPage(connection: Queryable, query: CollectionQuery, search: string): Promise<Page<ItemRecord>> {
     const { limit, offset } = query;
     const parameters = new Parameters();
@@ -145,7 +144,7 @@ export class TableReader {
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
-  /** The columns that a page needs: those asked for, and those by which cursors tell its place. */
+  /** Returns the columns that a page needs: the selected fields, and the sort fields for cursors. */
   #listOf({ fields, sort }: CollectionQuery): string {
     if (fields === undefined) return this.#selectList;
     const needed = new Set([...fields, ...sort.map(({ field }) => field)]);

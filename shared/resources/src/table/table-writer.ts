@@ -4,8 +4,8 @@ import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
- * The INSERT and UPDATE side of a table. Values travel as one JSON document, which the table's own row type turns into
- * columns: the statements are the same for one row and for many, and every type of Postgres is served.
+ * Inserts and updates rows. Values are sent as one JSON document, which Postgres converts with the table's row type. So the
+ * statements are the same for any number of rows and support every type.
  */
 export class TableWriter {
   readonly #resource: Resource;
@@ -18,7 +18,7 @@ export class TableWriter {
     this.#table = quotedTable(table);
   }
 
-  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a field keep their default. */
+  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a value get their default. */
   async insert(
     transaction: Queryable,
     bodies: readonly ItemRecord[],
@@ -39,7 +39,7 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Sets the same fields of each item; a field that an item lacks becomes null. */
+  /** Sets the same fields of all items; fields that an item lacks become null. */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],

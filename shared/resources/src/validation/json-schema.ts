@@ -1,4 +1,4 @@
-/** The part of JSON Schema that definitions are read by; every TypeBox schema is one. */
+/** The part of JSON Schema that the toolkit reads; every TypeBox schema is one. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -22,14 +22,14 @@ export interface JsonSchema {
   readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly $ref?: string;
-  /** Of fields that callers may expect and that the schema does not have: why not, and what to send instead. */
+  /** Hints for fields that callers may expect but the schema does not have: why, and what to send instead. */
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 
 /** An item of a resource, whatever its schema. */
 export type ItemRecord = Readonly<Record<string, unknown>>;
 
-/** The types that a schema admits; empty if it admits any. `date-time` stands for a string of that format. */
+/** Returns the types that a schema allows; empty if it allows any. `date-time` means a string of that format. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap(typesOf);
   if (schema.type === undefined) return (schema.enum ?? []).map(typeOfValue);
@@ -37,7 +37,7 @@ export function typesOf(schema: JsonSchema): readonly string[] {
   return typeof schema.type === 'string' ? [schema.type] : schema.type;
 }
 
-/** The same schema admitting null too. */
+/** Returns the schema extended to allow null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   return typesOf(schema).includes('null') ? schema : { anyOf: [schema, { type: 'null' }] };
 }
