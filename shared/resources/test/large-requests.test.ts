@@ -61,7 +61,7 @@ describe('A large request', () => {
   it('with a query that is too long is told how long it may be', async () => {
     const { status, messages } = await api.call(`/api/v1/notes?q=${'x'.repeat(12_000)}`);
     expect(status).to.equal(400);
-    expect(messages).to.include('at most 12000 are possible');
+    expect(messages).to.include('at most 12000 are allowed');
   });
 
   it('gets the links of its page that a header has room for, the next one first', async () => {

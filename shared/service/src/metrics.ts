@@ -8,19 +8,19 @@ import {
 } from '@longshore/jobs';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** Where a job's way is still before it. */
+/** The states of jobs that have not finished. */
 const unfinishedStates = jobStates.filter(
   (state) => !finishedStates.some((finished: JobState) => finished === state),
 );
 
-/** Queues that have series of their own; those with fewer jobs are summed up as `(others)`. */
-const mostQueues = 500;
+/** How many queues get series of their own; the shortest ones are added up as `(others)`. */
+const maxQueues = 500;
 
 function unfinishedIn({ counts }: Queue): number {
   return unfinishedStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/** The process's own numbers, and those of the job storage at the moment of asking. */
+/** Creates the metrics of the process and of the job storage, which is read on each request. */
 export function createMetrics(
   service: string,
   storage: JobReader & { readonly setAside: Pick<SetAside, 'count'> },
@@ -46,7 +46,7 @@ export function createMetrics(
   });
   const orphaned: Gauge<'queue' | 'name' | 'reason'> = new Gauge({
     name: 'longshore_orphaned_jobs',
-    help: 'Jobs that wait for a server that is not there, no-server, no-handler',
+    help: 'Jobs that no running server can take, by reason: no-server or no-handler',
     labelNames: ['queue', 'name', 'reason'],
     registers,
     collect: async () => {
@@ -56,7 +56,7 @@ export function createMetrics(
   });
   const setAside: Gauge<'role'> = new Gauge({
     name: 'longshore_set_aside',
-    help: 'What background work could not deal with because of its data, by the role that met it',
+    help: 'Items that background work skipped because of invalid data, by role',
     labelNames: ['role'],
     registers,
     collect: async () => {
@@ -64,13 +64,13 @@ export function createMetrics(
         setAside.set({ role }, items);
     },
   });
-  let asked: Promise<Queue[]> | undefined;
-  /** The gauges below are read at one moment: one question serves them all. The queues with most jobs, the longest first. */
+  let reading: Promise<Queue[]> | undefined;
+  /** Lists the queues, longest first. The gauges below are collected together and share one read. */
   const listQueues = (): Promise<Queue[]> =>
-    (asked ??= storage
+    (reading ??= storage
       .listQueues()
       .then((queues) => queues.toSorted((one, other) => unfinishedIn(other) - unfinishedIn(one)))
-      .finally(() => (asked = undefined)));
+      .finally(() => (reading = undefined)));
   const queued: Gauge<'queue' | 'state'> = new Gauge({
     name: 'longshore_queue_jobs',
     help: 'Unfinished jobs by queue and state',
@@ -79,9 +79,9 @@ export function createMetrics(
     collect: async () => {
       const queues = await listQueues();
       queued.reset();
-      for (const { name: queue, counts } of queues.slice(0, mostQueues))
+      for (const { name: queue, counts } of queues.slice(0, maxQueues))
         for (const state of unfinishedStates) queued.set({ queue, state }, counts[state]);
-      const others = queues.slice(mostQueues);
+      const others = queues.slice(maxQueues);
       if (others.length === 0) return;
       for (const state of unfinishedStates)
         queued.set(
@@ -92,13 +92,13 @@ export function createMetrics(
   });
   const oldest: Gauge<'queue'> = new Gauge({
     name: 'longshore_queue_oldest_seconds',
-    help: 'For how long the ready job that waits longest has been ready; 0 if none is',
+    help: 'How long the oldest ready job has been waiting; 0 if there is none',
     labelNames: ['queue'],
     registers,
     collect: async () => {
       const queues = await listQueues();
       oldest.reset();
-      for (const { name: queue, oldestEnqueuedAt: since } of queues.slice(0, mostQueues))
+      for (const { name: queue, oldestEnqueuedAt: since } of queues.slice(0, maxQueues))
         oldest.set(
           { queue },
           since === null ? 0 : Math.max(0, storage.clock.now() - since.getTime()) / 1_000,
@@ -107,13 +107,13 @@ export function createMetrics(
   });
   const paused: Gauge<'queue'> = new Gauge({
     name: 'longshore_queue_paused',
-    help: '1 for a queue that is paused',
+    help: '1 if the queue is paused',
     labelNames: ['queue'],
     registers,
     collect: async () => {
       const queues = await listQueues();
       paused.reset();
-      for (const { name: queue, pausedAt } of queues.slice(0, mostQueues))
+      for (const { name: queue, pausedAt } of queues.slice(0, maxQueues))
         paused.set({ queue }, pausedAt === null ? 0 : 1);
     },
   });

@@ -2,8 +2,9 @@ import type { ServerQueues } from '@longshore/jobs';
 import { ConfigError, listOf } from './config.js';
 
 /**
- * `critical,default` for a strict order, `critical=6,default=3` for weights; `null` for none.
+ * Parses a list of queues: `critical,default` for a strict order, `critical=6,default=3` for weights.
  *
+ * @returns `null` for an empty list
  * @throws {ConfigError} if only some have a weight
  */
 export function readQueues(list: string): ServerQueues | null {

@@ -5,19 +5,19 @@ import { measureAttempts } from './attempt-metrics.js';
 import { healthRoutes } from './health.js';
 import { createMetrics } from './metrics.js';
 
-/** Whether a service has come up, for its health routes. */
+/** The health routes of a service, and what they report. */
 export interface Readiness {
   readonly routes: Router;
-  /** From now on `/readyz` asks the storage. */
+  /** Marks the storage as open; `/readyz` then checks it. */
   opened(): void;
-  /** What this server runs is counted in `/metrics`. */
+  /** Adds the attempts of this server to `/metrics`. */
   runs(server: JobServer): void;
 }
 
 /**
- * The health routes of a service that works on a storage: not ready until the storage has been opened.
+ * Creates the health routes of a service with a storage. It is not ready until the storage is open.
  *
- * @param count counts a request for the metrics
+ * @param count middleware that rate-limits requests for the metrics
  */
 export function storageHealth(service: string, storage: JobStorage, count?: Koa.Middleware): Readiness {
   let open = false;

@@ -65,7 +65,7 @@ export function openApiDocument({
     servers: [
       {
         url: apiUrl,
-        description: 'The service at its configured base URL',
+        description: 'The service at its configured base URL: local, staging or production',
         'x-internal': false,
       },
     ],
