@@ -25,7 +25,7 @@ describe('A definition that breaks a rule throws at start-up', () => {
   }
 
   const cases: Readonly<Record<string, [() => unknown, RegExp]>> = {
-    'an operation that is no lower-case verb': [
+    'an operation that is not a lower-case verb': [
       () =>
         defineResource({
           name: 'orders',
@@ -35,7 +35,7 @@ describe('A definition that breaks a rule throws at start-up', () => {
         }),
       /lower-case/,
     ],
-    'an operation with a member that has no meaning': [
+    'an operation with an unknown member': [
       () => {
         const operations = { cancel: { summary: '', run: async () => undefined } };
         return defineResource({ name: 'orders', item, operations, storage });

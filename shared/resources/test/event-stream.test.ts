@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EventStream } from '../src/pipeline/event-stream.js';
 import type { ServerSentEvent } from '../src/definition/event-source.js';
 
-/** A stream that sends these and then stays silent until it is left. */
+/** A stream that sends these events and then stays silent until it is closed. */
 function silentAfter(events: readonly ServerSentEvent[]): {
   events: AsyncIterable<ServerSentEvent>;
   isLeft: () => boolean;
@@ -29,7 +29,7 @@ function silentAfter(events: readonly ServerSentEvent[]): {
   return { events: { [Symbol.asyncIterator]: () => iterator }, isLeft: () => isLeft };
 }
 
-describe('The body of an answer that is a stream of events', () => {
+describe('An event stream', () => {
   it('writes an event as the HTML Standard says', async () => {
     const { events } = silentAfter([{ event: 'state', id: '7', data: { text: 'two\nlines' } }]);
     const body = new EventStream({ events });
@@ -41,7 +41,7 @@ describe('The body of an answer that is a stream of events', () => {
     expect(received).to.equal('retry: 2000\n\nevent: state\nid: 7\ndata: {"text":"two\\nlines"}\n\n');
   });
 
-  it('sends a heartbeat after 15 s of silence, with the place from which to go on', () => {
+  it('sends a heartbeat after 15 s of silence, with the position to resume from', () => {
     const silent = new EventStream({ ...silentAfter([]), position: () => 'here' });
     silent.setEncoding('utf8').read();
     silent.sendHeartbeat(performance.now() + 14_000);
@@ -51,7 +51,7 @@ describe('The body of an answer that is a stream of events', () => {
     silent.destroy();
   });
 
-  it('leaves the source when the caller goes away', () => {
+  it('closes its source when the caller disconnects', () => {
     const source = silentAfter([]);
     new EventStream(source).destroy();
     expect(source.isLeft()).to.equal(true);

@@ -4,7 +4,7 @@ import { defineResource } from '@longshore/resources';
 import { findRoute } from '../src/pipeline/request/route.js';
 
 describe('Among 200 resources', () => {
-  it('a route is found by looking at one', () => {
+  it('finding a route looks at only one', () => {
     const looked: string[] = [];
     const resources = Array.from({ length: 200 }, (_, index) =>
       defineResource({

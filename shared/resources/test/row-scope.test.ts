@@ -4,7 +4,7 @@ import { defineResource, type Principal } from '@longshore/resources';
 import { serve } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** A caller for whom only the books of one author exist. */
+/** A caller that may see only the books of one author. */
 const scoped: Principal = { name: 'austens-publisher', scopes: ['admin'], rowScope: ['austen'] };
 
 describe('A caller with a row scope', () => {
@@ -35,14 +35,14 @@ describe('A caller with a row scope', () => {
   const ids = async (path: string): Promise<unknown> =>
     ((await call('GET', path)).body as { id: string }[]).map(({ id }) => id);
 
-  it('finds its own items only, however it asks', async () => {
+  it('finds only items in its scope, with every kind of query', async () => {
     expect(await ids('/books')).to.deep.equal([own]);
     expect(await ids('/books?authorId=austen&authorId=eliot')).to.deep.equal([own]);
     expect(await ids('/books?authorId=eliot')).to.deep.equal([]);
     expect(await ids('/books/search/Emma')).to.deep.equal([own]);
   });
 
-  it('counts its own items only', async () => {
+  it('counts only items in its scope', async () => {
     expect((await call('GET', '/books?limit=0')).headers.get('x-total-count')).to.equal('1');
   });
 
@@ -63,7 +63,7 @@ describe('A caller with a row scope', () => {
     });
   }
 
-  it('adds items within its bounds only, also where the body leaves the value out', async () => {
+  it('adds items only to its scope, even if the body leaves the value out', async () => {
     const answers = [
       await call('POST', '/books', newBook({ authorId: 'austen' })),
       await call('POST', '/books', newBook({ authorId: 'eliot' })),
@@ -72,25 +72,25 @@ describe('A caller with a row scope', () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([201, 403, 403]);
   });
 
-  it('cannot move an item beyond its bounds', async () => {
+  it('cannot move an item out of its scope', async () => {
     const { codes } = await call('PATCH', `/books/${own}`, { authorId: 'eliot' });
     const bulk = await call('PUT', '/books', [{ id: own, ...newBook({ authorId: 'eliot' }) }]);
     expect([codes, bulk.codes]).to.deep.equal([[40301], [40301]]);
   });
 
-  it('cannot take an item over in a bulk change', async () => {
+  it('cannot take over an item with a bulk change', async () => {
     const { status } = await call('PUT', '/books', [{ id: foreign, ...newBook({ authorId: 'austen' }) }]);
     expect(status).to.equal(404);
   });
 
-  it('deletes its own items only', async () => {
+  it('deletes only items in its scope', async () => {
     const removed = await add('austen');
     await call('DELETE', '/books?title=Emma');
     const left = await Promise.all([removed, foreign].map((id) => api.call(`/api/v1/books/${id}`)));
     expect(left.map(({ status }) => status)).to.deep.equal([404, 200]);
   });
 
-  it('is not shown an item of others that its own new one turns out to be', async () => {
+  it('does not see an existing item outside its scope that `create` returns', async () => {
     const notes = defineResource({
       name: 'notes',
       item: Type.Object({ id: Type.String(), owner: Type.String() }),
@@ -108,8 +108,8 @@ describe('A caller with a row scope', () => {
     expect(text).not.to.contain('eliot');
   });
 
-  describe('whose item leaves its bounds while a call is under way', () => {
-    /** An item of the caller's until the storage is asked for more than to find it. */
+  describe('whose item leaves its scope while a call is in progress', () => {
+    /** An item that leaves the caller's scope once it has been found. */
     const leaving = defineResource({
       name: 'parcels',
       item: Type.Object({ id: Type.String(), owner: Type.String() }),

@@ -18,7 +18,7 @@ export interface SeedOptions {
 export interface ApplicationTables {
   /** Files for node-pg-migrate, and the schema that they create. Applied at start by each service that needs them. */
   readonly migrations: { readonly directory: URL; readonly schema: string };
-  /** Served below `/api/v1`, beside the jobs. */
+  /** Served below `/api/v1`, like the resources for jobs. */
   readonly resources: readonly Resource[];
   /** Fills empty tables with about `rows` rows. Leaves other tables alone unless `replace` is set. */
   readonly seed?: (database: Database, rows: number, options?: SeedOptions) => Promise<void>;

@@ -94,7 +94,7 @@ describe('The application of a service', () => {
     });
   });
 
-  it('is checked when it is loaded, too, and the module named', async () => {
+  it('is also checked when it is loaded, with the module in the message', async () => {
     const error = await load(`export const application = { name: '', createHandlers: () => [] };`).catch(
       (thrown: unknown) => thrown,
     );

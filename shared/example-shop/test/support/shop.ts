@@ -15,11 +15,11 @@ export interface Shop {
   readonly database: TestDatabase;
   readonly call: (method: string, path: string, json?: unknown) => Promise<Answer>;
   readonly enqueue: (name: string, args: unknown) => Promise<string>;
-  /** Has a recurring job enqueue one now, and returns its id. */
+  /** Triggers a recurring job now and returns the id of the enqueued job. */
   readonly trigger: (recurringJobId: string) => Promise<string>;
-  /** How many jobs there are of a name, whatever their state. */
+  /** Counts the jobs with a name in any state. */
   readonly countJobs: (name: string) => Promise<number>;
-  /** Waits until a job is done, and returns its result. */
+  /** Waits until a job is done and returns its result. */
   readonly resultOf: (jobId: string) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -50,7 +50,7 @@ async function migrate(url: string): Promise<void> {
   await client.end();
 }
 
-/** The seeded shop behind its API, with a job server beside it; jobs and tables are in one database. */
+/** Opens a seeded shop with its API and a job server; jobs and tables are in one database. */
 export async function openShop(): Promise<Shop> {
   const database = await createTestDatabase(migrate);
   const pool = new pg.Pool({ connectionString: database.url, max: 5 });

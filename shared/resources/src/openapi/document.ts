@@ -7,8 +7,8 @@ import {
   errorPayloadSchema,
   errorReference,
   errorResponses,
-  explanationExample,
-  explanationSchema,
+  errorPageExample,
+  errorPageSchema,
   problemSchema,
 } from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
@@ -148,7 +148,7 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
                 schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
                 example: '<!doctype html>',
               },
-              'application/json': { schema: explanationSchema, example: explanationExample },
+              'application/json': { schema: errorPageSchema, example: errorPageExample },
             },
           },
           '400': errorReference(400),

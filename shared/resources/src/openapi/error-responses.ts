@@ -139,7 +139,7 @@ const sentences = (description: string): JsonSchema => ({
 });
 
 /** The JSON body of `/errors/{code}`. */
-export const explanationSchema: JsonSchema = {
+export const errorPageSchema: JsonSchema = {
   type: 'object',
   required: ['code', 'status', 'title', 'userMessage', 'cause', 'fix'],
   additionalProperties: false,
@@ -156,4 +156,4 @@ export const explanationSchema: JsonSchema = {
   },
 };
 
-export const explanationExample = { code: 40402, status: statusOf(40402), ...errorCatalogue[40402] };
+export const errorPageExample = { code: 40402, status: statusOf(40402), ...errorCatalogue[40402] };

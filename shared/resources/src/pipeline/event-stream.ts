@@ -6,7 +6,7 @@ const heartbeatMs = 15_000;
 
 const heartbeatCheckMs = 1_000;
 
-/** The reconnection delay that clients are told; long enough that they do not all return during a restart. */
+/** The reconnection delay of clients; long enough that they do not all return during a restart. */
 const retryMs = 2_000;
 
 /** The open streams share one timer. */
@@ -57,7 +57,7 @@ export class EventStream extends Readable {
     try {
       await this.#events.return?.();
     } catch {
-      // The client is gone: there is nobody to report the error to.
+      // The client has disconnected, so the error cannot be reported to it.
     }
   }
 
@@ -95,7 +95,7 @@ export function eventText({ event, id, data }: ServerSentEvent): string {
   return `${fields.join('\n')}\n\n`;
 }
 
-/** Formats a comment, which clients ignore. An id beside it moves the position from which they resume. */
+/** Formats a comment, which clients ignore, with an optional id, from which they resume. */
 function heartbeatText(position: string | undefined): string {
   return position === undefined ? ': heartbeat\n\n' : `: heartbeat\nid: ${position}\n\n`;
 }

@@ -26,7 +26,7 @@ export interface JsonSchema {
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 
-/** An item of a resource, whatever its schema. */
+/** An item of any resource. */
 export type ItemRecord = Readonly<Record<string, unknown>>;
 
 /** Returns the types that a schema allows; empty if it allows any. `date-time` means a string of that format. */

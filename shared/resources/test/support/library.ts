@@ -141,7 +141,7 @@ export interface Library extends TestApi {
   readonly pool: pg.Pool;
 }
 
-/** The library on a database of its own, with two authors. */
+/** Serves the library on its own database, with two authors. */
 export async function serveLibrary(
   options: Partial<Omit<ResourceApiOptions, 'log' | 'resources' | 'platform'>> = {},
 ): Promise<Library> {
@@ -172,7 +172,7 @@ export async function serveLibrary(
   return { ...api, close, database, pool };
 }
 
-/** The body of a valid new book. */
+/** Returns the body of a valid new book. */
 export function newBook(fields: object = {}): object {
   return { title: 'Emma', authorId: 'austen', price: 9.5, ...fields };
 }
