@@ -31,8 +31,7 @@ export { createRateLimit, type RateLimit, type RateLimitPolicy } from './pipelin
 export type { RowScope, RowScopes } from './pipeline/access/row-scope.js';
 export { readOrWrite, type ScopedCall, type ScopeOf } from './pipeline/access/scope.js';
 export type { ErrorPayload } from './pipeline/error-response.js';
-export { memoryIdempotencyStore } from './pipeline/idempotency/memory-store.js';
-export type { IdempotencyStore } from './pipeline/idempotency/store.js';
+export { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency/store.js';
 export type { ApiRequest, ApiResponse } from './pipeline/request/request.js';
 export type { ApiLog } from './pipeline/responder.js';
 export type { CollectionQuery, Selection, SortTerm, StreamQuery } from './query/collection-query.js';

@@ -12,8 +12,7 @@ import { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
 import type { RateLimit } from './pipeline/access/rate-limit.js';
 import type { RowScopes } from './pipeline/access/row-scope.js';
 import { readOrWrite, type ScopeOf } from './pipeline/access/scope.js';
-import { memoryIdempotencyStore } from './pipeline/idempotency/memory-store.js';
-import type { IdempotencyStore } from './pipeline/idempotency/store.js';
+import { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency/store.js';
 import { supportedVersion } from './pipeline/request/route.js';
 import { type ApiLog, createResponder } from './pipeline/responder.js';
 

@@ -1,10 +1,9 @@
-import { JobServer, type JobStorage } from '@longshore/jobs';
 import Type from 'typebox';
+import { JobServer, type JobStorage, type ServerQueues } from '@longshore/jobs';
 import type { AssembledApplication } from './application.js';
-import type { Config } from './config.js';
+import { type Config, ConfigError, listOf } from './config.js';
 import type { Logger } from './logger.js';
 import { testJobHandler } from './test-job.js';
-import { readQueues } from './server-queues.js';
 import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
@@ -33,4 +32,26 @@ export function createJobServer(
     maxLogLineBytes: config.JOB_LOG_MAX_LINE_BYTES,
     logger,
   });
+}
+
+/**
+ * Parses a list of queues: `critical,default` for a strict order, `critical=6,default=3` for weights.
+ *
+ * @returns `null` for an empty list
+ * @throws {ConfigError} if only some have a weight
+ */
+export function readQueues(list: string): ServerQueues | null {
+  const entries = listOf(list);
+  if (entries.length === 0) return null;
+  const weighted = entries.filter((entry) => entry.includes('='));
+  if (weighted.length === 0) return entries;
+  if (weighted.length < entries.length) {
+    throw new ConfigError('WORKER_QUEUES: give every queue a weight (critical=6,default=3), or none');
+  }
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const [name = '', weight = ''] = entry.split('=');
+      return [name, Number(weight)];
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { type Environment, ConfigError } from './config.js';
+import { ConfigError, type Environment } from './config.js';
 import { createLogger, type Logger } from './logger.js';
 import { surviveStrayErrors } from './stray-errors.js';
 

@@ -4,11 +4,11 @@ import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import {
+  errorPageExample,
+  errorPageSchema,
   errorPayloadSchema,
   errorReference,
   errorResponses,
-  errorPageExample,
-  errorPageSchema,
   problemSchema,
 } from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';

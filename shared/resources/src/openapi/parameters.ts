@@ -1,6 +1,6 @@
 import type { Resource } from '../definition/resource.js';
 import type { FilterParameter } from '../query/filter.js';
-import { maxOffset, maxSearchLength, maxWaitSeconds, maxValues } from '../query/query-parser.js';
+import { maxOffset, maxSearchLength, maxValues, maxWaitSeconds } from '../query/query-parser.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
 import type { ParameterObject } from './document-types.js';

@@ -2,8 +2,13 @@ import type { Catalog } from '../definition/catalog.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { ParameterObject, PathItem } from './document-types.js';
-import type { OperationPlace } from './operation.js';
-import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
+import {
+  collectionOperations,
+  itemOperations,
+  listOperation,
+  type OperationPlace,
+  specialOperation,
+} from './operations.js';
 import { pathParameter } from './parameters.js';
 import { camelCase, schemaName } from './schemas.js';
 
