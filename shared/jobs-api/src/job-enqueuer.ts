@@ -8,7 +8,7 @@ import {
   type JobReader,
   type TransactionClient,
 } from '@longshore/jobs';
-import { apiError, Existing } from '@longshore/resources';
+import { apiError, Existing, type CallContext } from '@longshore/resources';
 import type { Static } from 'typebox';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
@@ -21,8 +21,7 @@ type NewJobBody = Static<typeof NewJobItem>;
 type Scope = readonly string[];
 
 /** On whose behalf jobs are enqueued, and where. */
-interface Caller {
-  readonly rowScope?: Scope | undefined;
+interface Caller extends Pick<CallContext, 'rowScope'> {
   readonly transaction?: TransactionClient;
 }
 
