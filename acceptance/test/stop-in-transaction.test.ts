@@ -16,17 +16,15 @@ const forever = () => new Promise((resolve) => setTimeout(resolve, 600_000));
 
 export const application = {
   name: 'unending',
-  handlers: [],
   tables: {
     migrations: { directory: new URL('./migrations', import.meta.url), schema: 'unending' },
     resources: [],
-    jobs: [idle, asleep, elsewhere],
-    createHandlers: ({ database }) => [
-      handleJob(idle, ({ transaction }) => transaction(forever)),
-      handleJob(asleep, ({ transaction }) => transaction((client) => client.query('select pg_sleep(600)'))),
-      handleJob(elsewhere, () => database.query('select pg_sleep(600)')),
-    ],
   },
+  createHandlers: ({ database }) => [
+    handleJob(idle, ({ transaction }) => transaction(forever)),
+    handleJob(asleep, ({ transaction }) => transaction((client) => client.query('select pg_sleep(600)'))),
+    handleJob(elsewhere, () => database.query('select pg_sleep(600)')),
+  ],
 };
 `;
 

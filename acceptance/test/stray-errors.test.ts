@@ -22,7 +22,7 @@ const stray = {
 
 export const application = {
   name: 'stray',
-  handlers: [
+  createHandlers: () => [
     ...Object.entries(stray).map(([name, run]) => handleJob(defineJob({ name: name.replaceAll(' ', '-'), maxAttempts: 1, timeoutMs: 1000 }), run)),
     handleJob(defineJob({ name: 'control' }), () => 'fine'),
   ],

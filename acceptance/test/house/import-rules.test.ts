@@ -6,66 +6,52 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { house } from './house.js';
 
-const breaches: readonly [file: string, imported: string, why: RegExp][] = [
-  ['shared/jobs/src', '@longshore/jobs-postgres', /imports no sibling/],
-  ['shared/jobs/src', 'koa', /neither HTTP nor SQL/],
-  ['shared/jobs/src', '@koa/router', /neither HTTP nor SQL/],
-  ['shared/jobs/src', 'pg', /neither HTTP nor SQL/],
-  ['shared/jobs-postgres/src', '@longshore/resources', /one storage of jobs/],
-  ['shared/resources/src', '@longshore/jobs', /knows no jobs/],
-  ['shared/jobs-api/src', '@longshore/jobs-postgres', /whatever the storage/],
-  ['shared/jobs-api/src', 'pg', /storage contract/],
-  ['shared/jobs-dashboard/src', '@longshore/resources', /any Koa application can mount it/],
-  ['shared/jobs-dashboard/src', 'pg', /storage contract/],
-  ['shared/service/src', '@longshore/jobs-postgres', /no storage and no application/],
+const breaches: readonly [folder: string, imported: string, why: RegExp][] = [
   ['shared/example-shop/src', '@longshore/service', /an application like any other/],
-  ['shared/local-postgres/src', '@longshore/jobs', /knows nothing of what is kept/],
-  ['shared/test-support/src', '@longshore/jobs', /serves the tests of every package/],
-  ['shared/jobs/test', '@longshore/api', /Nothing imports a service/],
-  ['services/api/src', '@longshore/worker', /imports no other service/],
-  ['services/worker/src', '@longshore/test-support', /made for tests or development/],
-  ['bench/src', '@longshore/api', /nothing imports a service/],
-  ['dev/src', '@longshore/service', /starts the services as processes/],
-  ['acceptance/test', '@longshore/jobs', /tests from outside/],
-  ['acceptance/test', '../../shared/jobs/package.json', /tests from outside/],
-  ['services/api/src', '@longshore/jobs/src/index.js', /what a package exports/],
-  ['services/api/src', '@longshore/jobs/dist/index.js', /what a package exports/],
-  ['shared/jobs/test', '@longshore/resources/src/index.js', /what a package exports/],
+  ['acceptance/test', '@longshore/jobs', /work from outside/],
+  ['acceptance/test', '../../shared/jobs/package.json', /work from outside/],
+  ['acceptance/fuzz/programs/src', '@longshore/jobs-postgres', /applications like any other/],
+  ['shared/resources/src/query', '../definition/resource.js', /layers of resources/],
+  ['shared/resources/src/definition', '../table/table-storage.js', /layers of resources/],
+  ['shared/resources/src/pipeline/access', '../../koa/adapter.js', /layers of resources/],
+  ['shared/resources/src/openapi', '../table/table-storage.js', /layers of resources/],
   ['services/api/src', '../../../shared/jobs/src/index.js', /must not leave its package/],
   ['shared/jobs/test', '../../resources/src/index.js', /must not leave its package/],
+  ['acceptance/test', '../faults/src/index.js', /must not leave its package/],
 ];
 
-const allowed: readonly [file: string, imported: string][] = [
+const allowed: readonly [folder: string, imported: string][] = [
   ['shared/jobs/src', '../job/job.js'],
   ['shared/jobs/test', '../src/index.js'],
-  ['shared/jobs/test', '@longshore/test-support'],
-  ['shared/jobs-postgres/test', '@longshore/jobs/conformance'],
-  ['shared/jobs-postgres/src', 'pg'],
-  ['shared/jobs-api/src', '@longshore/resources'],
+  ['acceptance/faults/programs/src', '@longshore/jobs'],
+  ['shared/resources/src/table', '../pipeline/idempotency/store.js'],
   ['shared/example-shop/src', '@longshore/service/application'],
-  ['services/api/src', '@longshore/jobs-postgres'],
 ];
 
-/** Lints one file a case, each in its place of a tree that has the house's rules; gives the messages for each case. */
-async function lint(cases: readonly (readonly [string, string, ...unknown[]])[]): Promise<string[]> {
+/** Files that import only types from one another. */
+const cycle: readonly (readonly [file: string, source: string])[] = [
+  ['shared/jobs/src/one.ts', "import type { Two } from './two.js';\nexport type One = Two | null;\n"],
+  ['shared/jobs/src/two.ts', "import type { One } from './one.js';\nexport type Two = One[];\n"],
+];
+
+/** Lints files with the rules of this repository; returns the messages for each file. */
+async function lint(files: readonly (readonly [file: string, source: string])[]): Promise<string[]> {
   const root = await mkdtemp(path.join(tmpdir(), 'longshore-lint-'));
   try {
     await cp(path.join(house, '.oxlintrc.json'), path.join(root, '.oxlintrc.json'));
-    const files = cases.map(([folder], index) => path.join(folder, `case-${index}.ts`));
-    for (const [index, [folder, imported]] of cases.entries()) {
-      await mkdir(path.join(root, folder), { recursive: true });
-      const line = `import { anything } from '${imported}';\nexport const used = anything;\n`;
-      await writeFile(path.join(root, files[index] ?? ''), line);
+    for (const [file, source] of files) {
+      await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+      await writeFile(path.join(root, file), source);
     }
     const oxlint = path.join(house, 'node_modules/.bin/oxlint');
     const child = spawn(oxlint, ['--format=json'], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
     const report = JSON.parse(await text(child.stdout)) as {
-      diagnostics: { filename: string; help: string }[];
+      diagnostics: { filename: string; message: string; help: string }[];
     };
-    return files.map((file) =>
+    return files.map(([file]) =>
       report.diagnostics
         .filter(({ filename }) => filename === file)
-        .map(({ help }) => help)
+        .map(({ message, help }) => `${message} ${help}`)
         .join('\n'),
     );
   } finally {
@@ -74,13 +60,18 @@ async function lint(cases: readonly (readonly [string, string, ...unknown[]])[])
 }
 
 describe('the import rules', () => {
+  const cases = [...breaches, ...allowed];
   let messages: string[];
   before(async () => {
-    messages = await lint([...breaches, ...allowed]);
+    const files = cases.map(([folder, imported], index): [string, string] => [
+      path.join(folder, `case-${index}.ts`),
+      `import { anything } from '${imported}';\nexport const used = anything;\n`,
+    ]);
+    messages = await lint([...files, ...cycle]);
   });
 
   for (const [index, [folder, imported, why]] of breaches.entries()) {
-    it(`refuse ${imported} in ${folder} and say why`, () => {
+    it(`reject ${imported} in ${folder} and say why`, () => {
       expect(messages[index]).to.match(why);
     });
   }
@@ -90,4 +81,8 @@ describe('the import rules', () => {
       expect(messages[breaches.length + index]).to.equal('');
     });
   }
+
+  it('reject files that import each other, even if only types', () => {
+    for (const message of messages.slice(cases.length)) expect(message).to.match(/cycle/);
+  });
 });

@@ -6,15 +6,15 @@ const source = (jobs: readonly string[]): string => `
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob } from '@longshore/jobs';
 
-export const application = {
-  name: 'rollout',
-  handlers: ${JSON.stringify(jobs)}.map((name) =>
-    handleJob(defineJob({ name, maxAttempts: 1 }), async ({ job }) => {
-      await sleep(30);
-      return job.attempt;
-    }),
-  ),
-};
+const handlers = ${JSON.stringify(jobs)}.map((name) =>
+  handleJob(defineJob({ name, maxAttempts: 1 }), async ({ job }) => {
+    await sleep(30);
+    return job.attempt;
+  }),
+);
+
+// The previous release reads \`handlers\`.
+export const application = { name: 'rollout', createHandlers: () => handlers, handlers };
 `;
 
 /** Writes the application into a checkout, whose packages it then finds. Returns its file. */

@@ -3,5 +3,5 @@ import { defineJob, handleJob } from '@longshore/jobs';
 /** What the services run while HTTP is measured: a job that does nothing. */
 export const application = {
   name: 'bench',
-  handlers: [handleJob(defineJob({ name: 'bench' }), () => undefined)],
+  createHandlers: () => [handleJob(defineJob({ name: 'bench' }), () => undefined)],
 };

@@ -26,8 +26,11 @@ export async function startApi(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<RunningService> {
-  const application = await loadApplication(config.LONGSHORE_APP);
   const { jobs: storage, application: database } = createStorage(config);
+  const application = await loadApplication(config.LONGSHORE_APP, {
+    database: database?.pool ?? null,
+    directory: config.RESULTS_DIR,
+  });
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
   const inOneProcess = config.STORAGE === 'memory';
@@ -56,20 +59,14 @@ export async function startApi(
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
   await openStorage(storage, logger, signal);
-  const { tables, handlers } = application;
   if (database !== null) {
+    const { tables } = application;
     await database.migrate(apiMigrations);
     if (tables !== undefined) await database.migrate(tables.migrations);
     if (config.SEED_ROWS > 0) await tables?.seed?.(database.pool, config.SEED_ROWS);
   }
   const embedded = config.EMBEDDED_SERVER ?? inOneProcess;
-  const own =
-    database === null
-      ? []
-      : tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR });
-  const server = embedded
-    ? createJobServer(application, [...handlers, ...(own ?? [])], storage, config, logger)
-    : null;
+  const server = embedded ? createJobServer(application, storage, config, logger) : null;
   if (server !== null) health.runs(server);
   await server?.start();
   health.opened();

@@ -2,10 +2,10 @@ import { type JobClient, type JobDefinition, type JobEvents, type JobStorage } f
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
-import { type Application, definitionsOf, listOf, type Logger, testJob } from '@longshore/service';
+import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import type { Access } from './access/access.js';
-import { queueConfinement, scopeRules } from './access/access-rules.js';
+import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
 import { type ApiConfig, baseUrlOf } from './config.js';
 import { apiMigrations } from './storage.js';
@@ -15,7 +15,7 @@ export interface ResourceApiParts {
   readonly database: ApplicationDatabase | null;
   readonly client: JobClient;
   readonly events: JobEvents;
-  readonly application: Application;
+  readonly application: AssembledApplication;
   readonly access: Access;
   readonly config: ApiConfig;
   readonly logger: Logger;
@@ -24,7 +24,7 @@ export interface ResourceApiParts {
 /** Everything below `/api`, the error pages, and the error payload for all the rest. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { storage, database, client, events, application, access, config, logger } = parts;
-  const definitions = [testJob, ...definitionsOf(application)];
+  const definitions = [testJob, ...application.handlers.map(({ definition }) => definition)];
   const jobs = jobsApi({
     storage,
     client,
@@ -50,7 +50,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     listenerLimits: { total: config.MAX_LISTENERS, perCaller: config.MAX_LISTENERS_PER_CALLER },
     securitySchemes: access.securitySchemes,
     scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
-    confinement: queueConfinement(definitions),
+    rowScopes: queueRowScopes(definitions),
     corsOrigins: listOf(config.CORS_ORIGINS ?? ''),
     guard: requestGuard(config),
     info: {

@@ -9,7 +9,6 @@ import { createStorage } from './storage.js';
  * @throws {ConfigError} if there is no database or the application has no example rows
  */
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
-  const { name, tables } = await loadApplication(config.LONGSHORE_APP);
   const { jobs, application: database } = createStorage({
     ...config,
     COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
@@ -18,6 +17,10 @@ export async function seedTables(config: ApiConfig, logger: Logger): Promise<nul
   if (database === null)
     throw new ConfigError('Rows in memory are gone with their process: set DATABASE_URL to seed');
   try {
+    const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
+      database: database.pool,
+      directory: config.RESULTS_DIR,
+    });
     if (tables?.seed === undefined) throw new ConfigError(`The application "${name}" has no example rows`);
     await database.migrate(tables.migrations);
     const startedAt = performance.now();

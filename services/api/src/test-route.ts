@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import Router from '@koa/router';
 import type { EnqueueOptions, JobClient } from '@longshore/jobs';
-import { type Admission, apiError, type Principal, requireCaller } from '@longshore/resources';
+import { type AccessControl, apiError, type Principal, requireCaller } from '@longshore/resources';
 import { testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
 /** `POST /test`: registers a job that takes its time, and answers at once. Needs the scope `write`, where any is needed. */
-export function testRoute(client: JobClient, admission: Admission, config: ApiConfig): Router {
+export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });
-  router.post('/test', requireCaller(admission, 'write', testJob.queue), async (context) => {
+  router.post('/test', requireCaller(access, 'write', testJob.queue), async (context) => {
     const args = { waitMs: config.TEST_JOB_MS };
     const { id } = await client.enqueue(testJob, args, keyOf(context));
     context.status = 202;

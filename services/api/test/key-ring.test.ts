@@ -40,7 +40,7 @@ describe('A key ring', () => {
     expect(await ring.principalOf(token)).to.deep.equal({
       name: `key ${key.id}`,
       scopes: ['read'],
-      confinedTo: ['mail'],
+      rowScope: ['mail'],
     });
   });
 

@@ -19,10 +19,13 @@ export async function startWorker(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<RunningService> {
-  const application = await loadApplication(config.LONGSHORE_APP);
   const options = databaseOptions(config, 'worker');
   const storage = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
+  const application = await loadApplication(config.LONGSHORE_APP, {
+    database: database.pool,
+    directory: config.RESULTS_DIR,
+  });
   const health = storageHealth('worker', storage);
   const app = new Koa();
   app.use(metricsGuard(config.ALLOWED_HOSTS));
@@ -30,10 +33,8 @@ export async function startWorker(
   const listener = await listen(app, config, logger);
 
   await openStorage(storage, logger, signal);
-  const { tables, handlers } = application;
-  if (tables !== undefined) await database.migrate(tables.migrations);
-  const own = tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR }) ?? [];
-  const server = createJobServer(application, [...handlers, ...own], storage, config, logger);
+  if (application.tables !== undefined) await database.migrate(application.tables.migrations);
+  const server = createJobServer(application, storage, config, logger);
   health.runs(server);
   await server.start();
   health.opened();

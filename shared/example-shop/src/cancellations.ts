@@ -1,33 +1,35 @@
-import { defineResource } from '@longshore/resources';
+import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, time } from './field-types.js';
 import { refundOrder } from './jobs/refund-order.js';
 
-export const cancellations = defineResource({
-  name: 'cancellations',
-  description: 'Requests to cancel a paid order; made by cancelling one.',
-  item: Type.Object({
-    id,
-    orderId: id,
-    reason: Type.Optional(line(1000)),
-    status: Type.Enum(['requested', 'approved', 'rejected']),
-    createdAt: time,
-  }),
-  serverSet: ['id', 'orderId', 'status', 'createdAt'],
-  filters: { status: 'exact', orderId: 'exact' },
-  sort: ['createdAt'],
-  operations: {
-    approve: {
-      summary: 'Cancel the order and refund it',
-      states: { field: 'status', from: ['requested'], to: ['approved'] },
-      enqueues: true,
-    },
-    reject: {
-      summary: 'Let the order stand',
-      states: { field: 'status', from: ['requested'], to: ['rejected'] },
+export const cancellations = defineResource(
+  {
+    name: 'cancellations',
+    description: 'Requests to cancel a paid order; created by cancelling one.',
+    item: Type.Object({
+      id,
+      orderId: id,
+      reason: Type.Optional(line(1000)),
+      status: Type.Enum(['requested', 'approved', 'rejected']),
+      createdAt: time,
+    }),
+    serverSet: ['id', 'orderId', 'status', 'createdAt'],
+    filters: { status: 'exact', orderId: 'exact' },
+    sort: ['createdAt'],
+    operations: {
+      approve: {
+        summary: 'Cancel the order and refund it',
+        states: { field: 'status', from: ['requested'], to: ['approved'] },
+        enqueues: true,
+      },
+      reject: {
+        summary: 'Keep the order',
+        states: { field: 'status', from: ['requested'], to: ['rejected'] },
+      },
     },
   },
-  table: {
+  tableStorage({
     name: 'shop.cancellation',
     serves: ['list', 'get', 'operations'],
     operations: {
@@ -39,5 +41,5 @@ export const cancellations = defineResource({
         await transaction.query("update shop.order set status = 'paid' where id = $1", [item.orderId]);
       },
     },
-  },
-});
+  }),
+);

@@ -1,6 +1,6 @@
 import Type, { type TString } from 'typebox';
 
-/** A line of text for people, with its longest length in characters. */
+/** A line of text for people, at most `maxLength` characters. */
 export function line(maxLength: number): TString {
   return Type.String({ minLength: 1, maxLength });
 }
@@ -12,5 +12,5 @@ export const time = Type.String({ format: 'date-time' });
 /** An amount of money with two decimals. */
 export const money = Type.Number({ minimum: 0, maximum: 99_999_999.99, examples: [19.9] });
 
-/** A sum of such amounts; the most that its column holds. */
+/** A sum of such amounts; the maximum is that of its column. */
 export const sumOfMoney = Type.Number({ minimum: 0, maximum: 9_999_999_999.99, examples: [59.7] });

@@ -1,19 +1,17 @@
 import type { JobHandler } from '@longshore/jobs';
-import type { Queryable } from '@longshore/resources';
+import type { ApplicationServices } from '@longshore/service/application';
+import { greetHandler } from './jobs/greet.js';
 import { nightlyReportHandler } from './jobs/nightly-report.js';
+import { packParcelsHandler } from './jobs/pack-parcels.js';
 import { refundOrderHandler } from './jobs/refund-order.js';
 import { sendReceiptHandler } from './jobs/send-receipt.js';
 
-/** What the shop's jobs work with. */
-export interface ShopServices {
-  readonly database: Queryable;
-  /** Where receipts and reports go. */
-  readonly directory: string;
-}
-
-/** The handlers of the shop's jobs. */
-export function createHandlers({ database, directory }: ShopServices): readonly JobHandler[] {
+/** Creates the handlers of the shop's jobs. Without a database only the jobs that need nothing but their arguments. */
+export function createHandlers({ database, directory }: ApplicationServices): readonly JobHandler[] {
+  const stateless = [greetHandler, packParcelsHandler];
+  if (database === null) return stateless;
   return [
+    ...stateless,
     refundOrderHandler,
     sendReceiptHandler(database, directory),
     nightlyReportHandler(database, directory),

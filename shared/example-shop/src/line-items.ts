@@ -1,19 +1,21 @@
-import { defineResource } from '@longshore/resources';
+import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, money } from './field-types.js';
 
-export const lineItems = defineResource({
-  name: 'lineitems',
-  description: 'What an order consists of. The total of the order follows from them.',
-  item: Type.Object({
-    id,
-    orderId: id,
-    product: line(200),
-    quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
-    price: money,
-  }),
-  serverSet: ['id'],
-  filters: { product: 'partial' },
-  sort: ['product', 'quantity', 'price'],
-  table: { name: 'shop.line_item' },
-});
+export const lineItems = defineResource(
+  {
+    name: 'lineitems',
+    description: 'The items of an order, which make up its total.',
+    item: Type.Object({
+      id,
+      orderId: id,
+      product: line(200),
+      quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
+      price: money,
+    }),
+    serverSet: ['id'],
+    filters: { product: 'partial' },
+    sort: ['product', 'quantity', 'price'],
+  },
+  tableStorage({ name: 'shop.line_item' }),
+);

@@ -1,4 +1,4 @@
-import { defineResource } from '@longshore/resources';
+import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, sumOfMoney, time } from './field-types.js';
 import { refundOrder } from './jobs/refund-order.js';
@@ -8,73 +8,75 @@ import { lineItems } from './line-items.js';
 const Reason = Type.Object({ reason: Type.Optional(line(1000)) }, { additionalProperties: false });
 
 /**
- * An order goes from `open` over `paid` to `shipped`. An open one can be cancelled; a paid one gets a cancellation
- * request. A shipped one can be returned, and a returned or cancelled one that was paid is refunded by a job.
+ * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect at once; cancelling a paid one creates
+ * a cancellation request. A shipped order can be returned. A job refunds orders that are returned, or cancelled after payment.
  */
-export const orders = defineResource({
-  name: 'orders',
-  description: 'What a customer buys in a store.',
-  item: Type.Object({
-    id,
-    number: line(20),
-    customerId: id,
-    storeId: line(60),
-    status: Type.Enum([
-      'open',
-      'paid',
-      'shipped',
-      'cancellation-requested',
-      'cancelled',
-      'returned',
-      'refunding',
-      'refunded',
-    ]),
-    total: sumOfMoney,
-    address: line(300),
-    note: Type.Optional(line(1000)),
-    createdAt: time,
-  }),
-  serverSet: ['id', 'number', 'status', 'total', 'createdAt'],
-  filters: {
-    number: 'exact',
-    status: 'exact',
-    customerId: 'exact',
-    storeId: 'exact',
-    minTotal: { field: 'total', match: 'from' },
-    maxTotal: { field: 'total', match: 'to' },
-    createdAfter: { field: 'createdAt', match: 'from' },
-    createdBefore: { field: 'createdAt', match: 'to' },
+export const orders = defineResource(
+  {
+    name: 'orders',
+    description: 'What a customer buys in a store.',
+    item: Type.Object({
+      id,
+      number: line(20),
+      customerId: id,
+      storeId: line(60),
+      status: Type.Enum([
+        'open',
+        'paid',
+        'shipped',
+        'cancellation-requested',
+        'cancelled',
+        'returned',
+        'refunding',
+        'refunded',
+      ]),
+      total: sumOfMoney,
+      address: line(300),
+      note: Type.Optional(line(1000)),
+      createdAt: time,
+    }),
+    serverSet: ['id', 'number', 'status', 'total', 'createdAt'],
+    filters: {
+      number: 'exact',
+      status: 'exact',
+      customerId: 'exact',
+      storeId: 'exact',
+      minTotal: { field: 'total', match: 'from' },
+      maxTotal: { field: 'total', match: 'to' },
+      createdAfter: { field: 'createdAt', match: 'from' },
+      createdBefore: { field: 'createdAt', match: 'to' },
+    },
+    sort: ['number', 'status', 'total', 'createdAt'],
+    defaultSort: ['-createdAt'],
+    search: ['number', 'address', 'note'],
+    operations: {
+      pay: {
+        summary: 'Record the payment and send the receipt',
+        states: { field: 'status', from: ['open'], to: ['paid'] },
+        enqueues: true,
+      },
+      ship: {
+        summary: 'Hand over to the carrier',
+        states: { field: 'status', from: ['paid'], to: ['shipped'] },
+      },
+      cancel: {
+        summary: 'Cancel an open order, or request the cancellation of a paid one',
+        body: Reason,
+        states: { field: 'status', from: ['open', 'paid'], to: ['cancelled', 'cancellation-requested'] },
+      },
+      return: {
+        summary: 'Take a shipped order back',
+        states: { field: 'status', from: ['shipped'], to: ['returned'] },
+      },
+      refund: {
+        summary: 'Refund a returned order',
+        states: { field: 'status', from: ['returned'], to: ['refunding', 'refunded'] },
+        enqueues: true,
+      },
+    },
+    children: [{ resource: lineItems, by: 'orderId' }],
   },
-  sort: ['number', 'status', 'total', 'createdAt'],
-  defaultSort: ['-createdAt'],
-  search: ['number', 'address', 'note'],
-  operations: {
-    pay: {
-      summary: 'Note the payment and send the receipt',
-      states: { field: 'status', from: ['open'], to: ['paid'] },
-      enqueues: true,
-    },
-    ship: {
-      summary: 'Hand over to the carrier',
-      states: { field: 'status', from: ['paid'], to: ['shipped'] },
-    },
-    cancel: {
-      summary: 'Cancel an open order, request the cancellation of a paid one',
-      body: Reason,
-      states: { field: 'status', from: ['open', 'paid'], to: ['cancelled', 'cancellation-requested'] },
-    },
-    return: {
-      summary: 'Take a shipped order back',
-      states: { field: 'status', from: ['shipped'], to: ['returned'] },
-    },
-    refund: {
-      summary: 'Pay the money of a returned order back',
-      states: { field: 'status', from: ['returned'], to: ['refunding', 'refunded'] },
-      enqueues: true,
-    },
-  },
-  children: [{ resource: lineItems, by: 'orderId' }],
-  table: {
+  tableStorage({
     name: 'shop.order',
     operations: {
       pay: async ({ item, enqueue }) => {
@@ -92,5 +94,5 @@ export const orders = defineResource({
         await enqueue(refundOrder.name, { orderId: item.id });
       },
     },
-  },
-});
+  }),
+);

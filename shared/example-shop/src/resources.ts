@@ -7,7 +7,7 @@ import { orders } from './orders.js';
 import { stores } from './stores.js';
 import { tickets } from './tickets.js';
 
-/** What stands at the top of the shop's API. */
+/** The top-level resources of the shop's API. */
 export const resources: readonly Resource[] = [
   stores,
   customers,

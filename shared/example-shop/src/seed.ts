@@ -1,8 +1,30 @@
-import type { Queryable } from '@longshore/resources';
+import { type Database, inTransaction, type Queryable } from '@longshore/resources';
+
+const tables = ['store', 'customer', 'customer_group', 'order', 'car', 'ticket'];
+
+/**
+ * Fills the shop if it is empty. If several processes try at once, only one does it.
+ * @param replace empties it first
+ */
+export async function seedTables(
+  database: Database,
+  orders: number,
+  { replace = false }: { readonly replace?: boolean } = {},
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    await transaction.query('lock table shop.store in exclusive mode');
+    if (replace) {
+      const names = tables.map((table) => `shop.${table}`).join(', ');
+      await transaction.query(`truncate ${names} restart identity cascade`);
+    }
+    const { rows } = await transaction.query('select from shop.store limit 1');
+    if (rows.length === 0) await seed(transaction, orders);
+  });
+}
 
 /**
  * Fills the empty shop with the same rows every time.
- * @param orders how many orders; the other tables follow in proportion. Default 300
+ * @param orders the number of orders; the other tables follow in proportion. Default 300
  */
 export async function seed(database: Queryable, orders = 300): Promise<void> {
   const counts = {
@@ -72,7 +94,7 @@ const subjects = [
   'Broken lantern',
   'Change of address',
 ];
-// The open, the paid and so on, in the proportions of a shop that runs well.
+// In the proportions of a shop that runs well.
 const states = [
   'open',
   'paid',
@@ -86,11 +108,11 @@ const states = [
   'refunded',
 ];
 
-// What a line item costs, by the number of its order and its own.
+// By the numbers of the order and of the line item.
 const quantity = '(1 + (n + line) % 4)';
 const price = '(5 + (n * line) % 90 + 0.9)';
 
-/** Ids are made from the row's number, so that they are the same in every database. */
+/** Derives ids from the row's number, so that they are the same in every database. */
 function statements({ orders, customers, stores, cars, tickets }: Counts): readonly string[] {
   return [
     `insert into shop.store (id, name, city, created_at)
@@ -111,7 +133,7 @@ function statements({ orders, customers, stores, cars, tickets }: Counts): reado
             'Quay ' || 1 + n % 200 || ', ' || s.city, case when n % 5 = 0 then 'Ring the bell twice' end, ${day('n % 365')}
      from generate_series(1, ${orders}) n
      join (select id, city, row_number() over (order by id) as place from shop.store) s on s.place = 1 + n % ${stores}`,
-    // The totals are there already; summing them again, order by order, would take longer than all the rest.
+    // The totals are already set; the trigger would take longer than everything else.
     'alter table shop.line_item disable trigger user',
     `insert into shop.line_item (id, order_id, product, quantity, price)
      select ${uuid('line', "n || '-' || line")}, ${uuid('order', 'n')}, ${pick(products, 'n + line')}, ${quantity}, ${price}

@@ -1,4 +1,4 @@
-import { defineResource } from '@longshore/resources';
+import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, time } from './field-types.js';
 
@@ -15,34 +15,38 @@ const StoreCustomer = Type.Object({
   }),
 });
 
-const customersOfStore = defineResource({
-  name: 'customers',
-  singular: 'store-customer',
-  description: 'Customers who have bought in a store.',
-  item: StoreCustomer,
-  filters: {
-    name: 'partial',
-    email: 'exact',
-    status: 'exact',
-    minCost: { field: 'cost', match: 'from' },
-    maxCost: { field: 'cost', match: 'to' },
+const customersOfStore = defineResource(
+  {
+    name: 'customers',
+    singular: 'store-customer',
+    description: 'Customers who have bought in a store.',
+    item: StoreCustomer,
+    filters: {
+      name: 'partial',
+      email: 'exact',
+      status: 'exact',
+      minCost: { field: 'cost', match: 'from' },
+      maxCost: { field: 'cost', match: 'to' },
+    },
+    sort: ['name', 'cost'],
   },
-  sort: ['name', 'cost'],
-  table: { name: 'shop.store_customer', view: true },
-});
+  tableStorage({ name: 'shop.store_customer', view: true }),
+);
 
-export const stores = defineResource({
-  name: 'stores',
-  description: 'Where goods are sold.',
-  item: Type.Object({
-    id: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 60, examples: ['berlin-mitte'] }),
-    name: line(100),
-    city: line(100),
-    createdAt: time,
-  }),
-  serverSet: ['createdAt'],
-  filters: { name: 'partial', city: 'exact' },
-  sort: ['name', 'city', 'createdAt'],
-  children: [{ resource: customersOfStore, by: 'storeId' }],
-  table: { name: 'shop.store' },
-});
+export const stores = defineResource(
+  {
+    name: 'stores',
+    description: 'The stores of the shop.',
+    item: Type.Object({
+      id: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 60, examples: ['berlin-mitte'] }),
+      name: line(100),
+      city: line(100),
+      createdAt: time,
+    }),
+    serverSet: ['createdAt'],
+    filters: { name: 'partial', city: 'exact' },
+    sort: ['name', 'city', 'createdAt'],
+    children: [{ resource: customersOfStore, by: 'storeId' }],
+  },
+  tableStorage({ name: 'shop.store' }),
+);

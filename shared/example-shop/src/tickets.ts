@@ -1,24 +1,26 @@
-import { defineResource } from '@longshore/resources';
+import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, time } from './field-types.js';
 
-export const tickets = defineResource({
-  name: 'tickets',
-  description: 'Questions and complaints.',
-  item: Type.Object({
-    id,
-    customerId: Type.Union([id, Type.Null()], { default: null }),
-    subject: line(200),
-    status: Type.Enum(['open', 'closed']),
-    createdAt: time,
-  }),
-  serverSet: ['id', 'status', 'createdAt'],
-  filters: { status: 'exact', customerId: 'exact' },
-  sort: ['subject', 'createdAt'],
-  search: ['subject'],
-  operations: {
-    close: { summary: 'Close', states: { field: 'status', from: ['open'], to: ['closed'] } },
-    reopen: { summary: 'Open again', states: { field: 'status', from: ['closed'], to: ['open'] } },
+export const tickets = defineResource(
+  {
+    name: 'tickets',
+    description: 'Questions and complaints.',
+    item: Type.Object({
+      id,
+      customerId: Type.Union([id, Type.Null()], { default: null }),
+      subject: line(200),
+      status: Type.Enum(['open', 'closed']),
+      createdAt: time,
+    }),
+    serverSet: ['id', 'status', 'createdAt'],
+    filters: { status: 'exact', customerId: 'exact' },
+    sort: ['subject', 'createdAt'],
+    search: ['subject'],
+    operations: {
+      close: { summary: 'Close', states: { field: 'status', from: ['open'], to: ['closed'] } },
+      reopen: { summary: 'Open again', states: { field: 'status', from: ['closed'], to: ['open'] } },
+    },
   },
-  table: { name: 'shop.ticket' },
-});
+  tableStorage({ name: 'shop.ticket' }),
+);

@@ -26,7 +26,7 @@ describe('Packing parcels', () => {
     });
   }
 
-  it('finds the fewest parcels, where taking the heaviest first would need one more', async () => {
+  it('finds the smallest number of parcels where a greedy algorithm would need one more', async () => {
     const job = await pack([6, 5, 5, 4, 4, 3, 3], 15);
     const { parcels } = job.result as { parcels: number[][] };
     expect(parcels).to.have.length(2);
@@ -34,7 +34,7 @@ describe('Packing parcels', () => {
     for (const parcel of parcels) expect(parcel.reduce((sum, weight) => sum + weight, 0)).to.be.at.most(15);
   });
 
-  it('gives up an order with an item that no parcel can hold', async () => {
+  it('fails at once if an item is too heavy for a parcel', async () => {
     const job = await pack([16], 15);
     expect(job).to.include({ state: 'failed', attempt: 1 });
     expect(job.error?.name).to.equal('RangeError');

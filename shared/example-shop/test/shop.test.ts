@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { resources } from '@longshore/example-shop';
+import { application } from '@longshore/example-shop';
 import { tableIndexes } from '@longshore/resources';
 import { expect } from 'chai';
 import { type Answer, openShop, type Shop } from './support/shop.js';
@@ -11,7 +11,7 @@ interface Order {
   readonly total: number;
 }
 
-/** The id of the job that a 202 points to. */
+/** Returns the id of the job that a 202 points to. */
 function jobIn(headers: Headers): string {
   return /\/api\/v1\/jobs\/([0-9a-f-]{36})$/.exec(headers.get('location') ?? '')?.[1] ?? 'no job';
 }
@@ -77,7 +77,7 @@ describe('The example shop', () => {
       expect((await get('/stores/atlantis/customers')).status).to.equal(404));
   });
 
-  it('cost is what the customer has spent in the store', async () => {
+  it('the cost of a customer is the amount spent in the store', async () => {
     const store = await first<{ id: string }>('/stores');
     const customer = await first<{ id: string; cost: number }>(`/stores/${store.id}/customers?sort=-cost`);
     const spent = await shop.database.query(
@@ -122,7 +122,7 @@ describe('The example shop', () => {
         .and.contain('2 × Rope');
     });
 
-    it('a returned one is refunded once, however many jobs ask for it', async () => {
+    it('a returned one is refunded once, even by several jobs', async () => {
       const { id } = await newOrder();
       for (const verb of ['pay', 'ship', 'return']) await put(`/orders/${id}/${verb}`);
       const refund = await put(`/orders/${id}/refund`);
@@ -170,7 +170,7 @@ describe('The example shop', () => {
       expect((await get(`/orders/${order.id}`)).body).to.include({ status: 'cancellation-requested' });
     });
 
-    it('a rejected one lets the order stand', async () => {
+    it('a rejected one keeps the order', async () => {
       const { order, id } = await requested();
       await put(`/cancellations/${id}/reject`);
       expect((await get(`/orders/${order.id}`)).body).to.include({ status: 'paid' });
@@ -198,16 +198,16 @@ describe('The example shop', () => {
     expect(file).to.match(new RegExp(`report-${yesterday}\\.csv$`));
   });
 
-  it('the indexes of the migration are those that the resources call for', async () => {
+  it('the indexes of the migration are those of the resources', async () => {
     const file = await readFile(new URL('../migrations/002_indexes.sql', import.meta.url), 'utf8');
     const statements = file
       .replaceAll(/^(?:--|set local).*\n/gm, '')
       .split(/;\s*/)
       .filter((statement) => statement !== '');
-    expect(statements).to.deep.equal(tableIndexes(resources));
+    expect(statements).to.deep.equal(tableIndexes(application.tables?.resources ?? []));
   });
 
-  it('the document defines all that it refers to', async () => {
+  it('the document defines everything that it refers to', async () => {
     const { body } = await get('/openapi.json');
     const { components } = body as { components: Record<string, Record<string, unknown>> };
     const references = JSON.stringify(body).matchAll(/"#\/components\/(\w+)\/(\w+)"/g);

@@ -9,7 +9,7 @@ import {
   type TransactionClient,
   type JobStorage,
 } from '@longshore/jobs';
-import { apiError, Existing } from '@longshore/resources';
+import { apiError, Existing, type CallContext } from '@longshore/resources';
 import type { Static } from 'typebox';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
@@ -22,8 +22,7 @@ type NewJobBody = Static<typeof NewJobItem>;
 type Scope = readonly string[];
 
 /** On whose behalf jobs are enqueued, and where. */
-interface Caller {
-  readonly within?: Scope | undefined;
+interface Caller extends Pick<CallContext, 'rowScope'> {
   readonly transaction?: TransactionClient;
 }
 
@@ -64,7 +63,7 @@ export class JobEnqueuer {
     const order = this.#orders.orderOf(body);
     await this.#backlog.admit([order]);
     const { transaction } = caller;
-    const { definition, args, options } = shown(order, caller.within);
+    const { definition, args, options } = shown(order, caller.rowScope);
     const enqueued = await asked(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
@@ -73,7 +72,7 @@ export class JobEnqueuer {
   }
 
   /** All or none; throws as {@link one} does. */
-  async many(bodies: readonly NewJobBody[], { within: scope, transaction }: Caller = {}): Promise<Item[]> {
+  async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
     const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
       await this.#backlog.admit(orders);
@@ -90,7 +89,7 @@ export class JobEnqueuer {
   /** All or nothing; throws as {@link one} does. */
   async batch(
     { jobs, followUp, ...rest }: NewBatchBody,
-    { within: scope, transaction }: Caller = {},
+    { rowScope: scope, transaction }: Caller = {},
   ): Promise<EnqueuedBatch> {
     const bodies = followUp === undefined ? jobs : [...jobs, followUp];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');

@@ -112,4 +112,4 @@ try {
   await Promise.all(Object.values(sites).map((site) => site.close()));
   await Promise.all([story.storage.close(), later.storage.close(), nothing.close()]);
 }
-console.log(`The pictures are in ${folder}`);
+process.stdout.write(`The pictures are in ${folder}\n`);

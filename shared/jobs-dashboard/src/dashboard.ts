@@ -1,7 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { AccessRecord } from './access/access-record.js';
-import { createGate } from './access/gate.js';
+import { createGate } from './access/create-gate.js';
 import { PasswordGate } from './access/password-gate.js';
 import { saidOf } from './actions/receipt.js';
 import { defaultRedaction } from './format/redaction.js';

@@ -13,6 +13,7 @@ import { closePool, createPool, endOf } from './pool.js';
 import { codeOf, translate } from './postgres-errors.js';
 import { lockQueues } from './sql/lock-queues.js';
 import { endTransaction } from './sql/servers.js';
+import type { Statement } from './statement.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
@@ -44,12 +45,6 @@ export interface DatabaseOptions {
   readonly directUrl: string;
   /** Only reads: what takes too long comes out as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
-}
-
-/** One with a name is prepared once in each connection, so one name must always have the same text. */
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
 }
 
 /** Serialization failure and deadlock: the same statement again is expected to succeed. */
@@ -268,4 +263,5 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
 }
 
 export { createPool } from './pool.js';
+export type { Statement } from './statement.js';
 export { codeOf, isLockTimeout, isOfData, translate } from './postgres-errors.js';

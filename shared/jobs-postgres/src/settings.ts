@@ -1,5 +1,4 @@
 import pg from 'pg';
-import type { DatabaseOptions } from './database.js';
 
 /** Settings of Postgres by their names. */
 export type Settings = Readonly<Record<string, string>>;
@@ -35,7 +34,10 @@ export const searchPlans: Settings = {
 export function sessionSettings({
   statementTimeoutMs,
   useRecommendedIsolationLevel,
-}: Pick<DatabaseOptions, 'statementTimeoutMs' | 'useRecommendedIsolationLevel'>): Settings {
+}: {
+  readonly statementTimeoutMs: number;
+  readonly useRecommendedIsolationLevel: boolean;
+}): Settings {
   return {
     statement_timeout: String(statementTimeoutMs),
     idle_in_transaction_session_timeout: '60000',

@@ -1,5 +1,7 @@
 export { mapInSlices } from './client/slices.js';
-export { JobClient, type JobClientOptions, type JobOrder } from './client/job-client.js';
+export { JobClient, type JobClientOptions } from './client/job-client.js';
+export type { JobOrder } from './client/job-order.js';
+export { checkNewJob } from './job/job.js';
 export type { EnqueuedJob, EnqueueOptions } from './client/enqueue-options.js';
 export { HandedOver } from './client/handed-over.js';
 export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';
@@ -16,7 +18,6 @@ export { toJsonText } from './job/arguments.js';
 export {
   type Bounds,
   bounds,
-  checkNewJob,
   checkTime,
   isTime,
   mostCountedAttempts,
@@ -42,17 +43,13 @@ export { firstIdOf, IdSource, isId, newId } from './job/id.js';
 export type { JobKey } from './job/job-key.js';
 export type * from './job/job.js';
 export * from './job/job-event.js';
-export type { ConflictPolicy, Uniqueness, UniquenessOptions, UniquenessRule } from './job/uniqueness.js';
+export type { ConflictPolicy } from './job/job-key.js';
+export type { Uniqueness, UniquenessOptions, UniquenessRule } from './job/uniqueness.js';
 export { toJobError } from './job/failure.js';
 export { type JobLinks, type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
-export {
-  defaultMaxAttempts,
-  defaultRetryDelay,
-  type ErrorClass,
-  type RetryDelay,
-  type RetryRules,
-} from './job/retry.js';
+export { defaultMaxAttempts, defaultRetryDelay, type RetryDelay, type RetryRules } from './job/retry.js';
+export type { ErrorClass } from './job/is-a.js';
 export type { Middleware } from './job/middleware.js';
 export * from './job/server-state.js';
 export * from './job/state.js';

@@ -1,54 +1,45 @@
-export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
-export { errorCatalogue, type CatalogueEntry, type ErrorCode } from './errors/error-catalogue.js';
-export type { ErrorPayload } from './errors/error-payload.js';
-export type { ErrorStackPolicy } from './errors/incident.js';
-export type { EventSource, ServerSentEvent, StreamQuery } from './events/event-source.js';
-export { applyAll } from './handlers/item-change.js';
-export { memoryIdempotencyStore } from './idempotency/memory-store.js';
-export type { IdempotencyStore } from './idempotency/store.js';
-export { idempotencyTable, tableIdempotencyStore } from './idempotency/table-store.js';
-export { type ConnectionLimits, limitConnections } from './connection-limit.js';
-export { answerMalformedHttp } from './malformed-http.js';
-export type { ApiInfo } from './openapi/document.js';
-export type { OpenApiDocument } from './openapi/document-types.js';
-export { itemsOf, pageOf } from './query/collection-page.js';
-export type { CollectionQuery, Selection } from './query/collection-query.js';
-export type { Filter } from './query/filter-value.js';
-export { countRequests, requireCaller } from './koa-guard.js';
-export type { SecuritySchemes } from './openapi/security.js';
-export type { Admission } from './request/admission.js';
-export { Listeners, type ListenerLimits } from './request/listeners.js';
-export type { ConfinedField } from './request/confined-storage.js';
-export type { Confinement } from './request/confinement.js';
-export { type Authenticate, unauthorized } from './request/credentials.js';
-export { readOrWrite, type ScopedCall, type ScopeOf } from './request/scope.js';
-export { createRateLimit, type RateLimit, type RateLimitPolicy } from './request/rate-limit.js';
-export type { RequestGuard } from './koa-adapter.js';
-export type { ApiRequest, ApiResponse, Principal } from './request/request.js';
-export { defineResource } from './resource/define-resource.js';
-export type { FilterDeclaration, Match } from './resource/filter.js';
-export { DefinitionError } from './resource/naming.js';
+export type { Database, Queryable, Transaction } from './database/database.js';
+export { inTransaction } from './database/transaction.js';
+export type { CallContext, Principal } from './definition/call-context.js';
+export { defineResource } from './definition/define-resource.js';
+export type { EventSource, ServerSentEvent } from './definition/event-source.js';
+export type { FilterDeclaration } from './definition/filter-declaration.js';
+export { applyAll, type ItemChange, type KeyedChange } from './definition/item-change.js';
+export { DefinitionError } from './definition/naming.js';
+export type { Enqueue, Platform } from './definition/platform.js';
 export type {
   ChildDeclaration,
   OperationDeclaration,
   Resource,
   ResourceDefinition,
-  SortTerm,
-} from './resource/resource.js';
-export {
-  Existing,
-  withJob,
-  type CallContext,
-  type Check,
-  type ItemChange,
-  type KeyedChange,
-  type Page,
-  type ResourceStorage,
-} from './resource/storage.js';
+} from './definition/resource.js';
+export { type Check, Existing, type ResourceStorage, withJob } from './definition/storage.js';
+export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
+export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/error-catalogue.js';
+export type { ErrorStackPolicy } from './errors/incident.js';
+export type { RequestGuard } from './koa/adapter.js';
+export { countRequests, requireCaller } from './koa/caller-guard.js';
+export { type ConnectionLimits, limitConnections } from './koa/connection-limit.js';
+export { answerMalformedHttp } from './koa/malformed-http.js';
+export type { ApiInfo } from './openapi/document.js';
+export type { OpenApiDocument } from './openapi/document-types.js';
+export type { SecuritySchemes } from './openapi/security.js';
+export type { AccessControl } from './pipeline/access/access-control.js';
+export { type Authenticate, unauthorized } from './pipeline/access/authentication.js';
+export { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
+export { createRateLimit, type RateLimit, type RateLimitPolicy } from './pipeline/access/rate-limit.js';
+export type { RowScope, RowScopes } from './pipeline/access/row-scope.js';
+export { readOrWrite, type ScopedCall, type ScopeOf } from './pipeline/access/scope.js';
+export type { ErrorPayload } from './pipeline/error-response.js';
+export { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency/store.js';
+export type { ApiRequest, ApiResponse } from './pipeline/request/request.js';
+export type { ApiLog } from './pipeline/responder.js';
+export type { CollectionQuery, Selection, SortTerm, StreamQuery } from './query/collection-query.js';
+export type { Filter, Match } from './query/filter.js';
+export { itemsOf, type Page, pageOf } from './query/page.js';
 export { mostPageBytes } from './query/page-bytes.js';
-export type { Database, Enqueue, Queryable, Transaction } from './table/database.js';
-export type { OperationCall, TableDeclaration } from './table/table.js';
-export type { Platform } from './table/table-storage.js';
+export { createResourceApi, type ResourceApiOptions } from './resource-api.js';
+export { idempotencyTable, tableIdempotencyStore } from './table/idempotency-store.js';
 export { tableIndexes } from './table/indexes.js';
-export { inTransaction } from './table/transaction.js';
-export { createResourceApi, type ApiLog, type ResourceApiOptions } from './resource-api.js';
+export type { OperationCall, TableDeclaration } from './table/table-declaration.js';
+export { tableStorage } from './table/table-storage.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { errorCatalogue, type ErrorPayload, type OpenApiDocument } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** What is answered without being listed for each operation: methods that a path does not have. */
+/** Statuses that the document does not list for each operation: those of unsupported methods. */
 const undocumented = [204, 400, 404, 405];
 
 const text = fc.oneof(
@@ -91,7 +91,7 @@ const request = fc.record({
 });
 
 function encode(value: string): string {
-  // A lone surrogate cannot be encoded; percent signs stay, so that some encodings are wrong.
+  // A lone surrogate cannot be encoded. Percent signs are kept, so that some encodings are invalid.
   return encodeURIComponent(value.toWellFormed()).replaceAll('%25', '%');
 }
 
@@ -104,7 +104,7 @@ describe('Any request', () => {
   });
   after(() => api.close());
 
-  /** The statuses that the document lists for a method, on whatever path. */
+  /** Returns the statuses that the document lists for a method on any path. */
   const documented = (method: string): readonly number[] =>
     Object.values(document.paths).flatMap((item) => {
       const operation = item[method === 'HEAD' ? 'get' : method.toLowerCase()] as
@@ -112,7 +112,7 @@ describe('Any request', () => {
       return Object.keys(operation?.responses ?? {}).map(Number);
     });
 
-  it('gets a documented answer, with the error payload from 400 on, and never a 500', async () => {
+  it('gets a documented answer, with the error payload for 400 and above, and never a 500', async () => {
     const property = fc.asyncProperty(request, async (given) => {
       const search = given.query.map(([name, value]) => `${name}=${value}`).join('&');
       const takesBody = !['GET', 'HEAD'].includes(given.method);

@@ -101,7 +101,7 @@ describe('Methods of collections', () => {
   });
 
   describe('DELETE collection', () => {
-    it('deletes what the filters leave', async () => {
+    it('deletes the items that match the filters', async () => {
       await created({ title: 'Doomed by name' });
       await created({ title: 'Spared by name' });
       const { status, text } = await send('DELETE', '/books?title=doomed%20BY');
@@ -140,7 +140,7 @@ describe('Methods of collections', () => {
   });
 
   describe('paths', () => {
-    it('are matched without regard to case while the id keeps its case', async () => {
+    it('are case-insensitive except for ids', async () => {
       expect((await send('GET', '/AUTHORS/austen')).status).to.equal(200);
       expect((await send('GET', '/authors/AUSTEN')).status).to.equal(404);
     });

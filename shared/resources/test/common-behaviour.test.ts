@@ -63,7 +63,7 @@ describe('Idempotency-Key', () => {
       const post = (key: string, text: string) =>
         api.call('/api/v1/notes', { method: 'POST', json: { text }, headers: { 'idempotency-key': key } });
 
-      it('gives a repeated request the first answer', async () => {
+      it('answers a repeated request with the first answer', async () => {
         const key = randomUUID();
         const [first, second] = [await post(key, 'a'), await post(key, 'a')];
         expect(performed).to.equal(1);
@@ -98,7 +98,7 @@ describe('Idempotency-Key', () => {
         ]);
       });
 
-      it('refuses a key that breaks the grammar', async () => {
+      it('refuses a malformed key', async () => {
         expect((await post('two words', 'a')).codes).to.deep.equal([40003]);
       });
     });
@@ -112,7 +112,7 @@ describe('Idempotency-Key', () => {
       store.perform({ key: 'k', fingerprint: 'f' }, async () => {
         performed += 1;
         const response = { status: 201, headers: {} };
-        return { now: response, kept: response };
+        return { response, record: response };
       });
     await perform();
     now += 24 * 60 * 60 * 1000 - 1;
@@ -129,7 +129,7 @@ describe('Every answer', () => {
   before(async () => (api = await serveLibrary({ corsOrigins: ['https://app.example.com'] })));
   after(() => api.close());
 
-  it('has a request id, the caller’s if it gave one', async () => {
+  it('has a request id, the one of the caller if present', async () => {
     const own = await api.call('/api/v1/books', { headers: { 'x-request-id': 'abc-1' } });
     const given = await api.call('/nothing');
     expect(own.headers.get('x-request-id')).to.equal('abc-1');
@@ -162,7 +162,7 @@ describe('Every answer', () => {
   });
 
   for (const encoding of ['gzip', 'br']) {
-    it(`is compressed with ${encoding} if it is large, under an ETag that still serves`, async () => {
+    it(`is compressed with ${encoding} if it is large, with an ETag that can still be sent back`, async () => {
       const { body } = await api.call('/api/v1/books', {
         method: 'POST',
         json: newBook({ details: { isbn: 'x'.repeat(2000) } }),

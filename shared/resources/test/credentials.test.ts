@@ -52,13 +52,13 @@ describe('Credentials', () => {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
 
-  it('are asked for with the scheme', async () => {
+  it('are requested with the scheme', async () => {
     const { codes, headers } = await call('GET');
     expect(codes).to.deep.equal([40101]);
     expect(headers.get('www-authenticate')).to.equal('Bearer realm="api"');
   });
 
-  it('that are wrong are told to be so', async () => {
+  it('that are invalid are reported as invalid', async () => {
     const { codes, headers } = await call('GET', 'nobody');
     expect(codes).to.deep.equal([40101]);
     expect(headers.get('www-authenticate')).to.equal(
@@ -66,7 +66,7 @@ describe('Credentials', () => {
     );
   });
 
-  it('without the scope are told which one is missing', async () => {
+  it('without the scope are told the missing scope', async () => {
     const { codes, headers, messages } = await call('POST', 'reader');
     expect(codes).to.deep.equal([40301]);
     expect(messages).to.equal('This needs the scope "write"; these credentials have read');
@@ -82,7 +82,7 @@ describe('Credentials', () => {
     expect(answers).to.deep.equal([200, 403, 403, 201, 200, 201]);
   });
 
-  it('are asked for by a guard of other routes too', async () => {
+  it('are also required by a guard of other routes', async () => {
     const app = new Koa();
     const authenticate = (): Principal => ({ name: 'reader', scopes: ['read'] });
     app.use(createResourceApi({ resources: [], baseUrl, log: { incident: () => {} } }));
@@ -114,7 +114,7 @@ describe('A field that is shown once', () => {
     expect((await post()).body).to.deep.equal({ id: 'a', label: 'first', secret: 'x-marks-the-spot' });
   });
 
-  it('is no part of the ETag', async () => {
+  it('is not part of the ETag', async () => {
     const read = await api.call('/api/v1/secrets/a');
     expect((await post()).headers.get('etag')).to.equal(read.headers.get('etag'));
   });

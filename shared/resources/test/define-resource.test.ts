@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import Type from 'typebox';
-import { DefinitionError, defineResource } from '@longshore/resources';
+import { DefinitionError, defineResource, tableStorage } from '@longshore/resources';
 import { serve } from './support/api.js';
 
 const item = Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() });
@@ -25,7 +25,7 @@ describe('A definition that breaks a rule throws at start-up', () => {
   }
 
   const cases: Readonly<Record<string, [() => unknown, RegExp]>> = {
-    'an operation that is no lower-case verb': [
+    'an operation that is not a lower-case verb': [
       () =>
         defineResource({
           name: 'orders',
@@ -35,21 +35,21 @@ describe('A definition that breaks a rule throws at start-up', () => {
         }),
       /lower-case/,
     ],
-    'an operation with a member that has no meaning': [
+    'an operation with an unknown member': [
       () => {
         const operations = { cancel: { summary: '', run: async () => undefined } };
         return defineResource({ name: 'orders', item, operations, storage });
       },
       /"cancel" has an unknown member "run"/,
     ],
-    'an operation that is performed but not declared': [
+    'an operation with code that is not declared': [
       () =>
         defineResource({ name: 'orders', item, storage: { operations: { cancel: async () => undefined } } }),
-      /"cancel" is performed but not declared/,
+      /"cancel" has code in the storage but is not declared/,
     ],
-    'an operation that nothing performs': [
+    'an operation without code': [
       () => defineResource({ name: 'orders', item, operations: { cancel: { summary: '' } }, storage }),
-      /"cancel" is declared but not performed/,
+      /"cancel" is declared but has no code in the storage/,
     ],
     'a filter with the name of a common parameter': [
       () =>
@@ -109,7 +109,7 @@ describe('A definition that breaks a rule throws at start-up', () => {
   });
 
   it('a table without a database', async () => {
-    const resources = [defineResource({ name: 'orders', item, table: { name: 'orders' } })];
+    const resources = [defineResource({ name: 'orders', item }, tableStorage({ name: 'orders' }))];
     const error = await serve({ resources }).catch((reason: unknown) => reason);
     expect(error)
       .to.be.instanceOf(DefinitionError)

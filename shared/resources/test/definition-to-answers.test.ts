@@ -7,7 +7,7 @@ describe('The example of the README', () => {
   before(async () => (api = await serve({ resources: shelvesAndBooks() })));
   after(() => api.close());
 
-  it('creates an item and says where it is', async () => {
+  it('creates an item and returns its location', async () => {
     const { status, headers, body } = await api.call('/api/v1/books', {
       method: 'POST',
       json: { title: 'Emma', shelf: 'left' },
@@ -81,7 +81,7 @@ describe('The example of the README', () => {
     expect(headers.get('allow')).to.equal('GET, HEAD, PATCH, OPTIONS');
   });
 
-  it('tells all problems of a body at once', async () => {
+  it('reports all problems of a body at once', async () => {
     const { status, codes } = await api.call('/api/v1/books', {
       method: 'POST',
       json: { title: '', size: 'L' },
@@ -90,11 +90,11 @@ describe('The example of the README', () => {
     expect(codes).to.have.members([42201, 42202, 42203]);
   });
 
-  it('knows no cursors if the storage does not seek', async () => {
+  it('has no cursors if the storage does not seek', async () => {
     expect((await api.call('/api/v1/books?after=x')).codes).to.deep.equal([40002]);
   });
 
-  it('tells all problems of a query at once', async () => {
+  it('reports all problems of a query at once', async () => {
     const { status, codes } = await api.call('/api/v1/books?size=L&limit=-1&sort=size&addedAfter=soon');
     expect(status).to.equal(400);
     expect(codes).to.deep.equal([40002, 40003, 40003, 40003]);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { errorCatalogue } from '@longshore/resources';
 
 describe('docs/errors.md', () => {
-  it('tells every code of the catalogue, and no other, with the same words', async () => {
+  it('lists exactly the codes of the catalogue, with the same text', async () => {
     const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
     const rows = page.split('\n').filter((line) => /^\| \d/.test(line));
     const told = rows.map((line) => line.split('|').map((cell) => cell.trim()));

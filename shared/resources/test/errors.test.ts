@@ -4,7 +4,7 @@ import { apiError, defineResource, errorCatalogue, type ResourceApiOptions } fro
 import { serve, type TestApi } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** Serves a resource whose reading throws this error. */
+/** Serves a resource whose `get` throws this error. */
 function serveFailing(error: unknown, options: Partial<ResourceApiOptions> = {}): Promise<TestApi> {
   const failures = defineResource({
     name: 'failures',
@@ -121,7 +121,7 @@ describe('Errors', () => {
       it(`${code} for ${name}`, async () => expect((await provoke()).codes).to.deep.equal([code]));
     }
 
-    it('never tell a value that the database quoted', async () => {
+    it('never contain a value that the database quoted', async () => {
       const { messages } = await api.call('/api/v1/authors', {
         method: 'POST',
         json: { id: 'secretid', name: 'x', email: 'jane@example.com' },
@@ -160,7 +160,7 @@ describe('Errors', () => {
       expect((await api.call('/shop/errors/40402')).status).to.equal(200);
     });
 
-    it('name the error of a path below /api without the prefix, as a gateway may take it away', async () => {
+    it('link to the error of a path below /api without the prefix, which a gateway may strip', async () => {
       expect((await api.call('/api/v1/nothing')).codes).to.deep.equal([40401]);
     });
   });
@@ -168,7 +168,7 @@ describe('Errors', () => {
   describe('500', () => {
     const secret = new Error('lost postgres://me:secret@db/x and https://me:secret@host/');
 
-    it('carries the stack trace without connection strings, and is logged', async () => {
+    it('contains the stack trace without connection strings, and is logged', async () => {
       const api = await serveFailing(secret);
       const { status, codes, messages } = await api.call('/api/v1/failures/1');
       await api.close();
@@ -180,7 +180,7 @@ describe('Errors', () => {
       expect(api.incidents).to.deep.equal([secret]);
     });
 
-    it('carries no value that Postgres quoted', async () => {
+    it('contains no value that Postgres quoted', async () => {
       const quoting = Object.assign(new Error('column "x" of value \'hunter2\''), {
         code: '42703',
         severity: 'ERROR',
@@ -203,7 +203,7 @@ describe('Errors', () => {
       expect(admin.messages).to.contain('errors.test.ts');
     });
 
-    it('is the answer to what other middleware throws', async () => {
+    it('is the answer to errors of other middleware', async () => {
       const api = await serveFailing(new Error('broken'));
       const codes = (
         await Promise.all(['/thrown', '/teapot', '/fine', '/none'].map((path) => api.call(path)))

@@ -97,7 +97,7 @@ describe('Methods of items', () => {
       expect((await send('PUT', `/books/${id}`, newBook(), { 'if-match': etag })).status).to.equal(200);
     });
 
-    it('needs If-Match where the resource requires it', async () => {
+    it('requires If-Match if the resource does', async () => {
       const author = { id: 'austen', name: 'J. Austen', email: null };
       expect((await send('PUT', '/authors/austen', author)).codes).to.deep.equal([42801]);
     });
@@ -140,7 +140,7 @@ describe('Methods of items', () => {
       expect((await send('PATCH', `/books/${id}`, { title: null })).codes).to.deep.equal([42202]);
     });
 
-    it('checks what it merged', async () => {
+    it('validates the merged item', async () => {
       const { id } = await created();
       expect((await send('PATCH', `/books/${id}`, { details: { isbn: 5 } })).codes).to.deep.equal([42202]);
     });

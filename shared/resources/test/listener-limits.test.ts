@@ -38,7 +38,7 @@ const serveFor = (listenerLimits: ListenerLimits): Promise<TestApi> =>
   });
 
 describe('Streams and waits', () => {
-  it('of one caller are limited, and others still have room', async () => {
+  it('are limited for each caller, independently of others', async () => {
     const api = await serveFor({ perCaller: 1 });
     const stream = await listenToEvents(`${api.url}/api/v1/happenings`);
     const refused = await api.call('/api/v1/notes/1?wait=1');
@@ -52,7 +52,7 @@ describe('Streams and waits', () => {
     expect([other.status, atOnce.status]).to.deep.equal([200, 200]);
   });
 
-  it('of all callers together are limited', async () => {
+  it('are limited in total', async () => {
     const api = await serveFor({ total: 1 });
     const stream = await listenToEvents(`${api.url}/api/v1/happenings`);
     const refused = await api.call('/api/v1/happenings', { headers: { authorization: 'other' } });
@@ -62,7 +62,7 @@ describe('Streams and waits', () => {
     expect(Number(refused.headers.get('retry-after'))).to.be.above(0);
   });
 
-  it('make room when they end', async () => {
+  it('no longer count when they end', async () => {
     const api = await serveFor({ total: 1, perCaller: 1 });
     (await listenToEvents(`${api.url}/api/v1/happenings`)).close();
     await eventually(async () => {

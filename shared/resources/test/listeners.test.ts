@@ -5,7 +5,7 @@ import { apiError, defineResource, type Principal, unauthorized } from '@longsho
 import { eventually, type EventStreamClient, listenToEvents } from '@longshore/test-support';
 import { serve, type TestApi } from './support/api.js';
 
-/** A stream of one event and then nothing, until the caller is gone. */
+/** A stream that sends one event and then nothing until the caller disconnects. */
 const happenings = defineResource({
   name: 'happenings',
   item: Type.Object({ id: Type.String() }),
@@ -29,7 +29,7 @@ describe('A listener with credentials', () => {
     api = await serve({
       resources: [happenings],
       recheckMs: 5,
-      confinement: { happenings: { field: 'id' } },
+      rowScopes: { happenings: { field: 'id' } },
       authenticate: ({ headers }) => {
         asked(headers['x-listener']);
         return authenticate();
@@ -61,16 +61,16 @@ describe('A listener with credentials', () => {
       throw unauthorized('revoked');
     },
     'lose the scope': () => ({ name: 'reader', scopes: ['write'] }),
-    'reach other items than before': () => ({ ...reader, confinedTo: ['a'] }),
+    'get another row scope': () => ({ ...reader, rowScope: ['a'] }),
   };
   for (const [what, become] of Object.entries(losses)) {
-    it(`is not served any longer if they ${what}`, async () => {
+    it(`is disconnected if they ${what}`, async () => {
       authenticate = become;
       expect(await untilOver()).to.equal('over');
     });
   }
 
-  it('is served on while nobody can tell whether they hold', async () => {
+  it('stays connected while authentication is unavailable', async () => {
     authenticate = () => {
       throw apiError(50302, 'away');
     };
@@ -78,12 +78,12 @@ describe('A listener with credentials', () => {
     expect(await Promise.race([untilAsked(3), ended])).to.equal(undefined);
   });
 
-  it('is not looked at any longer when it has gone', async () => {
+  it('is no longer checked after it has disconnected', async () => {
     const url = `${api.url}/api/v1/happenings`;
     const gone = await listenToEvents(url, { 'x-listener': 'gone' });
     const other = await listenToEvents(url, { 'x-listener': 'other' });
     gone.close();
-    /** Who is looked at until the other one has been five times. */
+    /** Counts the checks of one caller until the other has been checked five times. */
     const lookedAt = (): Promise<Set<string | undefined>> =>
       new Promise((resolve) => {
         const seen: (string | undefined)[] = [];

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineResource } from '@longshore/resources';
-import { findRoute } from '../src/request/route.js';
+import { findRoute } from '../src/pipeline/request/route.js';
 
 describe('Among 200 resources', () => {
-  it('a route is found by looking at one', () => {
+  it('finding a route looks at only one', () => {
     const looked: string[] = [];
     const resources = Array.from({ length: 200 }, (_, index) =>
       defineResource({
@@ -17,7 +17,7 @@ describe('Among 200 resources', () => {
       roots: new Map(resources.map((resource) => [resource.name, resource])),
       storageOf: (resource: (typeof resources)[number]) => {
         looked.push(resource.name);
-        return resource.connect(undefined);
+        return resource.storage.create(resource, undefined);
       },
     };
     expect(findRoute(catalog, ['things-150s', 'x']).kind).to.equal('item');

@@ -6,7 +6,7 @@ import { createRateLimit, type OpenApiDocument, readOrWrite } from '@longshore/r
 import { compileClient, spectralFindings } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
 
-/** A client as a caller would write it, against the types made from the document. */
+/** A client as a caller would write it, with the types generated from the document. */
 const client = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';
@@ -25,7 +25,7 @@ describe('The OpenAPI document', () => {
   let text: string;
   before(async () => {
     api = await serveLibrary({
-      // Redocly refuses servers named example.com.
+      // Redocly rejects servers named example.com.
       baseUrl: 'https://library.longshore.dev',
       authenticate: () => ({ name: 'me', scopes: ['admin'] }),
       scopeOf: ({ method, operation }) => (operation === undefined ? readOrWrite({ method }) : 'operate'),
@@ -88,7 +88,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('tells which scope an operation needs', () => {
+  it('states which scope an operation needs', () => {
     const { paths } = document();
     const scopeAt = (path: string, method: string) =>
       (paths[path]?.[method] as { 'x-scope'?: unknown } | undefined)?.['x-scope'];
@@ -99,12 +99,12 @@ describe('The OpenAPI document', () => {
     ]).to.deep.equal(['read', 'write', 'operate']);
   });
 
-  it('tells how many requests a caller may send', () => {
+  it('states how many requests a caller may send', () => {
     const { RateLimitPolicy } = document().components.headers;
     expect(RateLimitPolicy?.example).to.equal('"default";q=200;w=2');
   });
 
-  it('is shown as a page that needs nothing from elsewhere', async () => {
+  it('is shown as a page without external assets', async () => {
     const page = await api.call('/api/v1/docs');
     const style = await api.call('/api/v1/docs/style.css');
     expect(page.headers.get('content-type')).to.contain('text/html');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRateLimit } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** One fault of each check, in the order in which http-api.md promises the checks. */
+/** One error for each check, in the order that http-api.md documents. */
 interface Fault {
   readonly name: string;
   readonly status: number;

@@ -47,7 +47,7 @@ describe('Conditions (RFC 9110, section 13)', () => {
     ['another tag', () => '"other"', 200],
     ['a tag without quotes', () => 'other', 400],
   ] as const) {
-    it(`If-None-Match with ${what} on PUT of an item that is there is ${status}`, async () => {
+    it(`If-None-Match with ${what} on PUT of an existing item is ${status}`, async () => {
       const { path, etag } = await make();
       const headers = { 'if-match': etag, 'if-none-match': headerOf(etag) };
       expect((await send('PUT', path, headers, newBook({ title: 'Changed' }))).status).to.equal(status);
@@ -56,7 +56,7 @@ describe('Conditions (RFC 9110, section 13)', () => {
     });
   }
 
-  it('If-None-Match: * on PUT of an item that is not there is 404: PUT makes none', async () => {
+  it('If-None-Match: * on PUT of a missing item is 404: PUT creates none', async () => {
     const { path } = await make();
     const { etag } = await make();
     await send('DELETE', path, { 'if-match': '*' });
@@ -82,7 +82,7 @@ describe('Conditions (RFC 9110, section 13)', () => {
     ['PUT', '', newBook({ title: 'Changed' }), 200],
     ['PATCH', '', { title: 'Changed' }, 200],
   ] as const) {
-    it(`of 50 writers that saw the same item only one wins by ${method}`, async () => {
+    it(`only one of 50 writers that read the same item wins with ${method}`, async () => {
       const { path, etag } = await make();
       const answers = await Promise.all(
         Array.from({ length: writers }, () => send(method, path + suffix, { 'if-match': etag }, json)),

@@ -41,12 +41,12 @@ describe('Query parameters on collections', () => {
   describe('a field’s name', () => {
     const cases: Readonly<Record<string, [query: string, expected: string[]]>> = {
       'exact is case-sensitive': ['?authorId=Austen', []],
-      'exact, repeated, is any of them': [
+      'exact, repeated, matches any of the values': [
         '?status=lent&status=lost&sort=title',
         ['Persuasion', 'Silas Marner'],
       ],
       'exact on an array contains the value': ['?tag=austen&sort=title', ['Emma', 'Persuasion']],
-      'partial is a substring whatever the case': ['?title=MARCH', ['Middlemarch']],
+      'partial is a case-insensitive substring': ['?title=MARCH', ['Middlemarch']],
       'partial takes % literally': ['?title=%25', ['100% true_story']],
       'partial takes _ literally': ['?title=_', ['100% true_story']],
       'partial takes a backslash literally': ['?title=%5C', []],
@@ -71,12 +71,12 @@ describe('Query parameters on collections', () => {
       expect(await titles('?minPages=473.5&maxPages=474.5')).to.deep.equal(['Emma']);
     });
 
-    it('take times with a zone whose + arrived as a space', async () => {
+    it('take times with a zone whose + was decoded as a space', async () => {
       const query = '?createdAfter=2026-01-01T02:00:00+02:00&createdBefore=2026-01-01T00:00:00Z';
       expect(await titles(query)).to.deep.equal(['Emma']);
     });
 
-    it('take a date as its first instant in UTC', async () => {
+    it('take a date as its start in UTC', async () => {
       expect(await titles('?createdBefore=2026-01-01')).to.deep.equal(['Emma']);
     });
 
@@ -98,7 +98,7 @@ describe('Query parameters on collections', () => {
     it('finds a typo in a short word', async () => expect(await titles('?q=Emna')).to.deep.equal(['Emma']));
     it('puts the best match first', async () =>
       expect((await titles('?q=Marner'))[0]).to.equal('Silas Marner'));
-    it('keeps to an explicit sort', async () => {
+    it('obeys an explicit sort', async () => {
       expect(await titles('?q=ma&sort=-title')).to.deep.equal(
         (await titles('?q=ma&sort=title')).toReversed(),
       );
@@ -109,7 +109,7 @@ describe('Query parameters on collections', () => {
       expect(headers.get('link')).to.contain('/api/v1/books/search/emma?fields=title&limit=20&offset=0');
     });
     it('must not be empty', async () => expect((await get('?q=')).codes).to.deep.equal([40003]));
-    it('is 400 where nothing is searched', async () => {
+    it('is 400 if the resource has no search', async () => {
       expect((await api.call('/api/v1/authors?q=jane')).codes).to.deep.equal([40002]);
     });
   });
@@ -142,7 +142,7 @@ describe('Query parameters on collections', () => {
   });
 
   describe('fields', () => {
-    it('gives exactly those', async () => {
+    it('returns exactly those fields', async () => {
       expect((await get('?title=emma&fields=pages,title')).body).to.deep.equal([
         { pages: 474, title: 'Emma' },
       ]);
@@ -180,7 +180,7 @@ describe('Query parameters on collections', () => {
   });
 
   describe('anything else', () => {
-    it('is 400 that names it', async () => {
+    it('is 400 and named', async () => {
       const { codes, messages } = await get('?colour=red');
       expect(codes).to.deep.equal([40002]);
       expect(messages).to.contain('"colour"');

@@ -5,7 +5,7 @@ import { defineResource, type ResourceApiOptions } from '@longshore/resources';
 import { serve } from './support/api.js';
 
 describe('A rate limit', () => {
-  it('lets a burst through and then so many a second', () => {
+  it('allows a burst and then a number of requests per second', () => {
     let now = 0;
     const limit = createRateLimit({ perSecond: 2, burst: 3 }, () => now);
     const taken = (): boolean => limit.take('me').retryAfterSeconds === undefined;
@@ -29,7 +29,7 @@ describe('A rate limit', () => {
     expect(limit.take('other').retryAfterSeconds).to.equal(undefined);
   });
 
-  it('tells what is left, when all is back, and when to try again', () => {
+  it('reports what is left, when the burst is available again, and when to retry', () => {
     const limit = createRateLimit({ perSecond: 0.5, burst: 2 }, () => 0);
     const { headers } = limit.take('me');
     limit.take('me');
@@ -40,7 +40,7 @@ describe('A rate limit', () => {
     expect(limit.take('me').retryAfterSeconds).to.equal(2);
   });
 
-  it('forgets who has been silent longest beyond ten thousand callers', () => {
+  it('forgets the caller idle longest beyond ten thousand callers', () => {
     const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => 0);
     const exceeds = (caller: string): boolean => limit.take(caller).retryAfterSeconds !== undefined;
     for (let caller = 0; caller < 10_001; caller += 1) exceeds(String(caller));
@@ -76,7 +76,7 @@ describe('A limited API', () => {
     expect(Number(answers[2]?.headers.get('retry-after'))).to.be.within(1, 1_000);
   });
 
-  it('counts failed attempts for their address, and leaves callers with credentials alone', async () => {
+  it('counts failed attempts by address, without affecting callers with credentials', async () => {
     const api = await serveNotes({
       authenticate: ({ headers }) =>
         headers['authorization'] === undefined ? undefined : { name: 'me', scopes: ['read'] },
@@ -98,7 +98,7 @@ describe('A limited API', () => {
     expect(statuses).to.deep.equal([200, 200, 429, 200]);
   });
 
-  it('looks nobody up for a request beyond the limit', async () => {
+  it('does not authenticate a request beyond the limit', async () => {
     let lookups = 0;
     const api = await serveNotes({
       authenticate: ({ headers }) => {
@@ -116,7 +116,7 @@ describe('A limited API', () => {
     expect(lookups).to.equal(3);
   });
 
-  it('sends its description once to those who keep it', async () => {
+  it('answers 304 to callers that have its description', async () => {
     const api = await serve({ resources: [notes] });
     const first = await api.call('/api/v1/openapi.json');
     const etag = first.headers.get('etag') ?? '';

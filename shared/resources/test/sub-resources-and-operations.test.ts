@@ -58,7 +58,7 @@ describe('Sub-resources and operations', () => {
       expect(messages).to.equal(`There is no book "${missing}" here`);
     });
 
-    it('check each parent within its own', async () => {
+    it('check each parent below its own parents', async () => {
       const { id } = await created();
       expect((await send('GET', `/authors/austen/books/${id}/chapters`)).status).to.equal(200);
       expect((await send('GET', `/authors/eliot/books/${id}/chapters`)).status).to.equal(404);
@@ -73,7 +73,7 @@ describe('Sub-resources and operations', () => {
       expect(body).to.include({ status: 'lent', pages: 15 });
     });
 
-    it('has no second effect in the target state', async () => {
+    it('has no further effect in the target state', async () => {
       const { id } = await created({ pages: 1 });
       await send('PUT', `/books/${id}/lend`, { days: 2 });
       const { status, body } = await send('PUT', `/books/${id}/lend`, { days: 2 });

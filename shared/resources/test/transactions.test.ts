@@ -53,7 +53,7 @@ describe('A transaction', () => {
     expect(await database.query("select 1 from note where text = 'lost'")).to.deep.equal([]);
   });
 
-  it('fails if one of its statements failed and the work kept that to itself', async () => {
+  it('fails if the work swallowed the error of a statement', async () => {
     const error: unknown = await inTransaction(pool, async (transaction) => {
       await transaction.query("insert into note values ('unheard')");
       await transaction.query(fail('23505')).catch(() => undefined);
@@ -62,7 +62,7 @@ describe('A transaction', () => {
     expect(await database.query("select 1 from note where text = 'unheard'")).to.deep.equal([]);
   });
 
-  it('is READ COMMITTED whatever the database’s default', async () => {
+  it('is READ COMMITTED regardless of the default of the database', async () => {
     await database.query(
       `alter database ${database.name} set default_transaction_isolation = 'serializable'`,
     );

@@ -1,90 +1,110 @@
-import type { JobDefinition, JobHandler, NewRecurringJob } from '@longshore/jobs';
+import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
 import type { Database, Resource } from '@longshore/resources';
 
-/** What an application's handlers work with. */
+/** What a service offers the handlers of its application. */
 export interface ApplicationServices {
-  readonly database: Database;
-  /** Where they may write files. */
+  /** The pool of the application's tables; `null` with `STORAGE=memory`. */
+  readonly database: Database | null;
+  /** A directory that handlers may write files to. */
   readonly directory: string;
 }
 
 export interface SeedOptions {
-  /** Whether the rows that are there go. */
+  /** Whether to delete the existing rows first. */
   readonly replace?: boolean;
 }
 
-/** The part of an application that needs a database. */
+/** The part of an application that needs a database; unused with `STORAGE=memory`. */
 export interface ApplicationTables {
-  /** Files for node-pg-migrate, and the schema that they are about. Applied by every service that needs it. */
+  /** Files for node-pg-migrate, and the schema that they create. Applied at start by each service that needs them. */
   readonly migrations: { readonly directory: URL; readonly schema: string };
-  /** Served below `/api/v1`, beside the jobs. */
+  /** Served below `/api/v1`, like the resources for jobs. */
   readonly resources: readonly Resource[];
-  /** The jobs that the resources enqueue, and the handlers that run them. */
-  readonly jobs: readonly JobDefinition[];
-  readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
-  /** Fills empty tables with about so many rows and leaves others alone, unless it is to replace what they hold. */
+  /** Fills empty tables with about `rows` rows. Leaves other tables alone unless `replace` is set. */
   readonly seed?: (database: Database, rows: number, options?: SeedOptions) => Promise<void>;
 }
 
 /**
- * What a platform team brings: the jobs of its domain and what they do, and its resources. A module exports it as
- * `application`:
+ * The jobs and resources of a domain, as a platform team writes them. A module exports it as `application`:
  *
  * ```ts
- * export const application = defineApplication({ name: 'shop', handlers: [handleJob(sendReceipt, send)] });
+ * export const application = defineApplication({
+ *   name: 'shop',
+ *   createHandlers: () => [handleJob(sendReceipt, send)],
+ * });
  * ```
  */
 export interface Application {
   /** Letters, digits, `.`, `_`, `-` and `:`, at most 100. The owner of its recurring jobs. */
   readonly name: string;
-  /** Jobs that need nothing but their arguments: each one's definition and the function that runs it. */
-  readonly handlers: readonly JobHandler[];
-  /** Schedules that enqueue its jobs, made with `defineRecurringJob`. Stored when a job server of the application starts. */
+  /**
+   * Returns the handlers of all its jobs, which also make their definitions known to clients. Called once per process. Without
+   * a database, leave out the handlers that need one: their jobs are unknown then, and their schedules do not run.
+   */
+  readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
+  /** Schedules of its jobs, made with `defineRecurringJob`. Stored when a job server of the application starts. */
   readonly recurring?: readonly NewRecurringJob[];
-  /** Left out of a process that keeps everything in memory. */
   readonly tables?: ApplicationTables;
 }
 
+/** An application with the handlers for one process. */
+export interface AssembledApplication extends Pick<Application, 'name' | 'tables'> {
+  readonly handlers: readonly JobHandler[];
+  /** The schedules of jobs that have a handler. */
+  readonly recurring: readonly NewRecurringJob[];
+}
+
 /**
- * Checks what a platform team brings, so that a slip shows when its module is loaded and not at three in the morning.
+ * Checks an application, so that mistakes show when its module is loaded.
  *
- * @throws {RangeError} that lists every problem: a name that is none, two handlers or definitions of one name, a recurring job
- *   without an id of its own or of a job that the application does not have
+ * @throws {RangeError} that lists every problem: an invalid name, or two recurring jobs or resources with the same name
  */
 export function defineApplication(application: Application): Application {
-  const problems = problemsOf(application);
-  if (problems.length > 0) throw new RangeError(`The application cannot be run: ${problems.join('; ')}`);
+  const { name, recurring = [], tables } = application;
+  const problems = [
+    ...(isName(name) ? [] : [`"${name}" is not a valid name for an application`]),
+    ...repeated(recurring.map(({ id }) => id)).map((id) => `two recurring jobs have the id "${id}"`),
+    ...repeated((tables?.resources ?? []).map((resource) => resource.name)).map(
+      (resource) => `two resources are named "${resource}"`,
+    ),
+  ];
+  throwIfAny(problems);
   return Object.freeze(application);
 }
 
-/** Every job of an application that a client may enqueue. */
-export function definitionsOf({ handlers, tables }: Application): JobDefinition[] {
-  return [...handlers.map(({ definition }) => definition), ...(tables?.jobs ?? [])];
+/**
+ * Creates the handlers of an application and checks them together with its schedules.
+ *
+ * @throws {RangeError} that lists every problem: two handlers for one job, or a recurring job without a handler, unless there
+ *   is no database
+ */
+export function assembleApplication(
+  { name, createHandlers, recurring = [], tables }: Application,
+  services: ApplicationServices,
+): AssembledApplication {
+  const handlers = createHandlers(services);
+  const jobs = handlers.map(({ definition }) => definition.name);
+  const orphaned = services.database === null ? [] : recurring.filter((job) => !jobs.includes(job.name));
+  throwIfAny([
+    ...repeated(jobs).map((job) => `two handlers are for the job "${job}"`),
+    ...orphaned.map((job) => `the recurring job "${job.id}" enqueues "${job.name}", which has no handler`),
+  ]);
+  return {
+    name,
+    handlers,
+    recurring: recurring.filter((job) => jobs.includes(job.name)),
+    ...(services.database !== null && tables !== undefined && { tables }),
+  };
 }
 
-function problemsOf(application: Application): string[] {
-  const names = definitionsOf(application).map(({ name }) => name);
-  const { name, recurring = [], tables } = application;
-  const problems = [
-    ...twice(names).map((job) => `two jobs are named "${job}"`),
-    ...twice(recurring.map(({ id }) => id)).map((id) => `two recurring jobs have the id "${id}"`),
-    ...twice((tables?.resources ?? []).map((resource) => resource.name)).map(
-      (resource) => `two resources are named "${resource}"`,
-    ),
-    ...recurring
-      .filter((job) => !names.includes(job.name))
-      .map(
-        (job) => `the recurring job "${job.id}" enqueues "${job.name}", which is no job of the application`,
-      ),
-  ];
-  return isName(name) ? problems : [`"${name}" cannot name an application`, ...problems];
+function throwIfAny(problems: readonly string[]): void {
+  if (problems.length > 0) throw new RangeError(`The application is not valid: ${problems.join('; ')}`);
 }
 
 function isName(name: unknown): boolean {
   return typeof name === 'string' && /^[A-Za-z0-9][\w.:-]{0,99}$/.test(name);
 }
 
-/** What occurs more than once, each named once. */
-function twice(names: readonly string[]): string[] {
+function repeated(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }

@@ -1,21 +1,21 @@
 import { Ajv } from 'ajv';
 import type { Static, TObject } from 'typebox';
 
-/** A mistake in the environment. The message says which variable, what is wrong and what is allowed. */
+/** An invalid environment variable. The message names the variable, the problem and the allowed values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of a schema, typed and frozen. */
+/** The values of the variables of a schema. */
 export type Config<Schema extends TObject> = Readonly<Static<Schema>>;
 
 /**
- * Reads the variables that a schema names, turns text into numbers and booleans, and fills in defaults. An empty
- * variable counts as not set, as Compose and Kubernetes pass it.
+ * Reads the variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty variable counts as
+ * not set, because Compose and Kubernetes pass unset variables as empty.
  *
- * @throws {ConfigError} that lists every problem at once; values are not repeated, for they may be secrets
+ * @throws {ConfigError} that lists every problem, without the values, which may be secret
  */
 export function readConfig<Schema extends TObject>(schema: Schema, environment: Environment): Config<Schema> {
   const values: Record<string, unknown> = {};
@@ -36,7 +36,7 @@ export function readConfig<Schema extends TObject>(schema: Schema, environment: 
   throw new ConfigError(`The configuration is not valid: ${problems.join('; ')}`);
 }
 
-/** `a, b,c` → `['a', 'b', 'c']` */
+/** Splits a comma-separated list: `a, b,c` → `['a', 'b', 'c']`. */
 export function listOf(text: string): string[] {
   return text
     .split(',')

@@ -5,7 +5,7 @@ import { databaseVariables } from './variables.js';
 
 const variables = Type.Object(databaseVariables);
 
-/** The options of a Postgres job storage, as the environment describes it. */
+/** Returns the options of a Postgres job storage from the environment. */
 export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
   return {
     url: config.DATABASE_URL,
@@ -24,7 +24,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
   };
 }
 
-/** How long finished jobs are kept, in whatever storage. */
+/** Returns how long a storage keeps finished jobs. */
 export function retentionDays(
   config: Pick<
     Config<typeof variables>,

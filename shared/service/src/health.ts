@@ -1,25 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
+import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Koa from 'koa';
+import { createMetrics, measureAttempts } from './metrics.js';
 
-/** What the outside may ask of a container. */
+/** What the health routes of a service ask for. */
 export interface Health {
-  /** Resolves if the service can do its work now; rejects with the reason if not. */
+  /** Resolves if the service can do its work; rejects with the reason if not. */
   ready(): Promise<void>;
-  /** Prometheus text; see {@link createMetrics}. */
+  /** Returns Prometheus text; see {@link createMetrics}. */
   metrics(): Promise<{ contentType: string; text: string }>;
 }
 
-/** The numbers are computed at most once in this time. */
+/** Metrics are computed at most once in this time. */
 const metricsHoldMs = 1_000;
 
-/** How long a readiness check may take. */
+/** The time limit of a readiness check. */
 const readyMs = 2_000;
 
 /**
- * `/healthz`: the process answers. `/readyz`: its storage does too. `/metrics`: its numbers, at most a second old.
- * Each has one spelling, so that a gateway that keeps one to itself keeps all of it.
+ * Creates the routes `/healthz` (the process answers), `/readyz` (its storage answers, too) and `/metrics` (at most a second
+ * old). Paths match exactly, so a gateway that blocks one of them blocks every spelling of it.
  *
- * @param count counts a request for the metrics
+ * @param count middleware that rate-limits requests for the metrics
  */
 export function healthRoutes(health: Health, count: Koa.Middleware = (_context, next) => next()): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -47,29 +50,65 @@ export function healthRoutes(health: Health, count: Koa.Middleware = (_context, 
   return router;
 }
 
-/** Callers share what is under way, and for so long what came of it. */
+/** Shares one call between concurrent callers, and its result for `holdMs` afterwards. */
 function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Promise<Result> {
   let current: Promise<Result> | undefined;
   return () => {
     if (current !== undefined) return current;
-    const begun = work();
-    current = begun;
+    const started = work();
+    current = started;
     const forget = (): void => {
-      if (current === begun) current = undefined;
+      if (current === started) current = undefined;
     };
-    begun.then(() => (holdMs === 0 ? forget() : setTimeout(forget, holdMs).unref()), forget);
-    return begun;
+    started.then(() => (holdMs === 0 ? forget() : setTimeout(forget, holdMs).unref()), forget);
+    return started;
   };
 }
 
 async function inTime(check: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${readyMs} ms`)), readyMs);
+  const checked = new AbortController();
+  const timeout = sleep(readyMs, undefined, { signal: checked.signal, ref: false }).then(() => {
+    throw new Error(`no answer within ${readyMs} ms`);
   });
   try {
     await Promise.race([check, timeout]);
   } finally {
-    clearTimeout(timer);
+    timeout.catch(() => undefined);
+    checked.abort();
   }
+}
+
+/** The health routes of a service, and what they report. */
+export interface Readiness {
+  readonly routes: Router;
+  /** Marks the storage as open; `/readyz` then checks it. */
+  opened(): void;
+  /** Adds the attempts of this server to `/metrics`. */
+  runs(server: JobServer): void;
+}
+
+/**
+ * Creates the health routes of a service with a storage. It is not ready until the storage is open.
+ *
+ * @param count middleware that rate-limits requests for the metrics
+ */
+export function storageHealth(service: string, storage: JobStorage, count?: Koa.Middleware): Readiness {
+  let open = false;
+  const metrics = createMetrics(service, storage);
+  return {
+    routes: healthRoutes(
+      {
+        ready: async () => {
+          if (!open) throw new Error('the storage is not open yet');
+          await storage.ping();
+        },
+        metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
+      },
+      count,
+    ),
+    opened: () => {
+      open = true;
+    },
+    runs: (server) => measureAttempts(server, metrics),
+  };
 }

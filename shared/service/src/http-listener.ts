@@ -4,36 +4,38 @@ import { limitConnections } from '@longshore/resources';
 import type Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** How long a caller may take to send a request: its headers, and all of it. */
+/** The time limits for receiving a request: its headers, and all of it. */
 const headersMs = 20_000;
 const requestMs = 120_000;
 
-/** Idle connections are closed at once when a listener closes; busy ones get this long for their answer. */
+/** When a listener closes, connections with a request in progress get this long for their answer. */
 const drainMs = 5_000;
 
-/** A connection whose answer has gone out is kept for the next request: when a listener closes, no longer than this. */
-const idleLookMs = 50;
+/** How often a closing listener closes connections that have become idle. */
+const idleCheckMs = 50;
 
 /** A listening HTTP server. */
 export interface HttpListener {
   readonly server: Server;
   readonly port: number;
-  /** Takes no more connections, lets answers under way go out, then closes. */
+  /** Stops accepting connections, waits for answers in progress, then closes. */
   close(): Promise<void>;
 }
 
-/** Where to listen, and to how many. */
+/** Where to listen, and for how many connections. */
 export interface Listening {
   readonly HOST: string;
-  /** 0 for any free one. */
+  /** 0: any free port. */
   readonly PORT: number;
   readonly HTTP_MAX_CONNECTIONS: number;
   readonly HTTP_MAX_CONNECTIONS_PER_ADDRESS: number;
 }
 
 /**
- * @param rootUrl where `/errors/{code}` is reachable, if it is
- * @throws if the port is taken or may not be used
+ * Starts an HTTP server.
+ *
+ * @param rootUrl where `/errors/{code}` is reachable, if it is served
+ * @throws if the port is in use or not permitted
  */
 export async function listen(
   app: Koa,
@@ -43,10 +45,10 @@ export async function listen(
 ): Promise<HttpListener> {
   const { HOST, PORT } = config;
   app.on('error', (error: unknown) => {
-    if (!isGoneAway(error)) logger.error({ err: error }, 'a request failed');
+    if (!isDisconnect(error)) logger.error({ err: error }, 'a request failed');
   });
   const handle = app.callback();
-  // Longer than the usual 60 s of a load balancer, so that it is never us who close a connection it is about to use.
+  // Longer than the usual 60 s of load balancers, so that no connection is closed just when one uses it again.
   const server = createServer(
     { keepAliveTimeout: 65_000, headersTimeout: headersMs, requestTimeout: requestMs },
     (request, response) => void handle(request, response),
@@ -57,19 +59,19 @@ export async function listen(
     server.once('error', reject);
     server.listen(PORT, HOST, resolve);
   });
-  const { port } = server.address() as AddressInfo; // a TCP server's address is never text
+  const { port } = server.address() as AddressInfo; // never a string for a TCP server
   logger.info({ host: HOST, port }, 'listening');
   return { server, port, close: () => close(server) };
 }
 
-/** The caller has closed the connection; who listens to a stream always ends it so. */
-function isGoneAway(error: unknown): boolean {
+/** Whether the client closed the connection, the usual end of an event stream. */
+function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }
 
 async function close(server: Server): Promise<void> {
   const last = setTimeout(() => server.closeAllConnections(), drainMs);
-  const idle = setInterval(() => server.closeIdleConnections(), idleLookMs);
+  const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();

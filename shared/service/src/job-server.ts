@@ -1,29 +1,26 @@
-import { type JobHandler, JobServer, type JobStorage } from '@longshore/jobs';
 import Type from 'typebox';
-import type { Application } from './application.js';
-import type { Config } from './config.js';
+import { JobServer, type JobStorage, type ServerQueues } from '@longshore/jobs';
+import type { AssembledApplication } from './application.js';
+import { type Config, ConfigError, listOf } from './config.js';
 import type { Logger } from './logger.js';
 import { testJobHandler } from './test-job.js';
-import { readQueues } from './server-queues.js';
 import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
 
-/** A job server for an application's jobs and that of `POST /test`, as the environment describes it. */
+/** Creates a job server for the jobs of an application and of `POST /test`, as the environment configures it. */
 export function createJobServer(
-  { name: application, recurring = [] }: Pick<Application, 'name' | 'recurring'>,
-  applicationHandlers: readonly JobHandler[],
+  application: AssembledApplication,
   storage: JobStorage,
   config: Config<typeof variables>,
   logger: Logger,
 ): JobServer {
-  const handlers = [...applicationHandlers, testJobHandler(config.RESULTS_DIR)];
+  const handlers = [...application.handlers, testJobHandler(config.RESULTS_DIR)];
   return new JobServer({
     storage,
     handlers,
-    application,
-    // A process that keeps everything in memory has not every handler, so not every schedule either.
-    recurring: recurring.filter(({ name }) => handlers.some(({ definition }) => definition.name === name)),
+    application: application.name,
+    recurring: application.recurring,
     queues: readQueues(config.WORKER_QUEUES) ?? handlers.map(({ definition }) => definition.queue),
     concurrency: config.WORKER_CONCURRENCY,
     serverTimeoutMs: config.SERVER_TIMEOUT_MS,
@@ -35,4 +32,26 @@ export function createJobServer(
     maxLogLineBytes: config.JOB_LOG_MAX_LINE_BYTES,
     logger,
   });
+}
+
+/**
+ * Parses a list of queues: `critical,default` for a strict order, `critical=6,default=3` for weights.
+ *
+ * @returns `null` for an empty list
+ * @throws {ConfigError} if only some have a weight
+ */
+export function readQueues(list: string): ServerQueues | null {
+  const entries = listOf(list);
+  if (entries.length === 0) return null;
+  const weighted = entries.filter((entry) => entry.includes('='));
+  if (weighted.length === 0) return entries;
+  if (weighted.length < entries.length) {
+    throw new ConfigError('WORKER_QUEUES: give every queue a weight (critical=6,default=3), or none');
+  }
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const [name = '', weight = ''] = entry.split('=');
+      return [name, Number(weight)];
+    }),
+  );
 }

@@ -1,15 +1,24 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Application, defineApplication } from './application.js';
+import {
+  type Application,
+  type ApplicationServices,
+  assembleApplication,
+  type AssembledApplication,
+  defineApplication,
+} from './application.js';
 import { ConfigError } from './config.js';
 
 /**
- * Loads an application.
+ * Loads the application of a service and creates its handlers.
  *
- * @param specifier a package's name, or a path that begins with a dot or a slash and starts at the working directory
- * @throws {ConfigError} if there is no such module, or if it exports no application
+ * @param specifier the name of a package, or a path relative to the working directory that begins with a dot or a slash
+ * @throws {ConfigError} if there is no such module, or if it exports no valid application
  */
-export async function loadApplication(specifier: string): Promise<Application> {
+export async function loadApplication(
+  specifier: string,
+  services: ApplicationServices,
+): Promise<AssembledApplication> {
   const isPath = /^[./]/.test(specifier);
   const url = isPath ? pathToFileURL(path.resolve(specifier)).href : specifier;
   let module: { application?: unknown };
@@ -20,13 +29,14 @@ export async function loadApplication(specifier: string): Promise<Application> {
   }
   if (!isApplication(module.application)) {
     throw new ConfigError(
-      `LONGSHORE_APP: the module "${specifier}" must export "application" with a name and a list of handlers`,
+      `LONGSHORE_APP: the module "${specifier}" must export "application" with a name and a function "createHandlers"`,
     );
   }
   try {
-    return defineApplication(module.application);
+    return assembleApplication(defineApplication(module.application), services);
   } catch (error) {
-    throw new ConfigError(`LONGSHORE_APP: the module "${specifier}": ${(error as RangeError).message}`);
+    if (!(error instanceof RangeError)) throw error;
+    throw new ConfigError(`LONGSHORE_APP: the module "${specifier}": ${error.message}`);
   }
 }
 
@@ -36,7 +46,7 @@ function isApplication(value: unknown): value is Application {
     value !== null &&
     'name' in value &&
     typeof value.name === 'string' &&
-    'handlers' in value &&
-    Array.isArray(value.handlers)
+    'createHandlers' in value &&
+    typeof value.createHandlers === 'function'
   );
 }

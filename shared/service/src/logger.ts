@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 
-/** A log of JSON lines on standard output: time, level as a word, the service's name, fields, message. */
+/** Creates a log of JSON lines on standard output, with time, level, service, fields and message. */
 export function createLogger(service: string, level: string): Logger {
   return pino({
     level,

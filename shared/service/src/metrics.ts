@@ -1,26 +1,27 @@
 import {
   finishedStates,
+  type JobServer,
   type JobStorage,
   type JobState,
   jobStates,
   type Queue,
   type SetAside,
 } from '@longshore/jobs';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Where a job's way is still before it. */
+/** The states of jobs that have not finished. */
 const unfinishedStates = jobStates.filter(
   (state) => !finishedStates.some((finished: JobState) => finished === state),
 );
 
-/** Queues that have series of their own; those with fewer jobs are summed up as `(others)`. */
-const mostQueues = 500;
+/** How many queues get series of their own; the shortest ones are added up as `(others)`. */
+const maxQueues = 500;
 
 function unfinishedIn({ counts }: Queue): number {
   return unfinishedStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/** The process's own numbers, and those of the job storage at the moment of asking. */
+/** Creates the metrics of the process and of the job storage, which is read on each request. */
 export function createMetrics(
   service: string,
   storage: Pick<JobStorage, 'jobs' | 'queues' | 'servers' | 'clock'> & {
@@ -49,7 +50,7 @@ export function createMetrics(
   });
   const orphaned: Gauge<'queue' | 'name' | 'reason'> = new Gauge({
     name: 'longshore_orphaned_jobs',
-    help: 'Jobs that wait for a server that is not there, no-server, no-handler',
+    help: 'Jobs that no running server can take, by reason: no-server or no-handler',
     labelNames: ['queue', 'name', 'reason'],
     registers,
     collect: async () => {
@@ -59,7 +60,7 @@ export function createMetrics(
   });
   const setAside: Gauge<'role'> = new Gauge({
     name: 'longshore_set_aside',
-    help: 'What background work could not deal with because of its data, by the role that met it',
+    help: 'Items that background work skipped because of invalid data, by role',
     labelNames: ['role'],
     registers,
     collect: async () => {
@@ -67,13 +68,13 @@ export function createMetrics(
         setAside.set({ role }, items);
     },
   });
-  let asked: Promise<Queue[]> | undefined;
-  /** The gauges below are read at one moment: one question serves them all. The queues with most jobs, the longest first. */
+  let reading: Promise<Queue[]> | undefined;
+  /** Lists the queues, longest first. The gauges below are collected together and share one read. */
   const listQueues = (): Promise<Queue[]> =>
-    (asked ??= storage.queues
+    (reading ??= storage.queues
       .list()
       .then((queues) => queues.toSorted((one, other) => unfinishedIn(other) - unfinishedIn(one)))
-      .finally(() => (asked = undefined)));
+      .finally(() => (reading = undefined)));
   const queued: Gauge<'queue' | 'state'> = new Gauge({
     name: 'longshore_queue_jobs',
     help: 'Unfinished jobs by queue and state',
@@ -82,9 +83,9 @@ export function createMetrics(
     collect: async () => {
       const queues = await listQueues();
       queued.reset();
-      for (const { name: queue, counts } of queues.slice(0, mostQueues))
+      for (const { name: queue, counts } of queues.slice(0, maxQueues))
         for (const state of unfinishedStates) queued.set({ queue, state }, counts[state]);
-      const others = queues.slice(mostQueues);
+      const others = queues.slice(maxQueues);
       if (others.length === 0) return;
       for (const state of unfinishedStates)
         queued.set(
@@ -95,13 +96,13 @@ export function createMetrics(
   });
   const oldest: Gauge<'queue'> = new Gauge({
     name: 'longshore_queue_oldest_seconds',
-    help: 'For how long the ready job that waits longest has been ready; 0 if none is',
+    help: 'How long the oldest ready job has been waiting; 0 if there is none',
     labelNames: ['queue'],
     registers,
     collect: async () => {
       const queues = await listQueues();
       oldest.reset();
-      for (const { name: queue, oldestEnqueuedAt: since } of queues.slice(0, mostQueues))
+      for (const { name: queue, oldestEnqueuedAt: since } of queues.slice(0, maxQueues))
         oldest.set(
           { queue },
           since === null ? 0 : Math.max(0, storage.clock.now() - since.getTime()) / 1_000,
@@ -110,15 +111,50 @@ export function createMetrics(
   });
   const paused: Gauge<'queue'> = new Gauge({
     name: 'longshore_queue_paused',
-    help: '1 for a queue that is paused',
+    help: '1 if the queue is paused',
     labelNames: ['queue'],
     registers,
     collect: async () => {
       const queues = await listQueues();
       paused.reset();
-      for (const { name: queue, pausedAt } of queues.slice(0, mostQueues))
+      for (const { name: queue, pausedAt } of queues.slice(0, maxQueues))
         paused.set({ queue }, pausedAt === null ? 0 : 1);
     },
   });
   return registry;
+}
+
+/** In seconds. */
+const buckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
+
+/** Counts and times the attempts of a job server of this process. */
+export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registry): void {
+  const attempts = new Counter({
+    name: 'longshore_attempts_total',
+    help: 'Finished attempts by job name and outcome: done, retrying, failed, cancelled, snoozed, lost',
+    labelNames: ['name', 'outcome'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'longshore_attempt_seconds',
+    help: 'Duration of attempts by job name',
+    labelNames: ['name'],
+    buckets,
+    registers: [registry],
+  });
+  const running = new Map<string, { name: string; startedAt: number }>();
+  const end = (id: string, outcome: string): void => {
+    const attempt = running.get(id);
+    if (attempt === undefined) return; // released before it began
+    running.delete(id);
+    attempts.inc({ name: attempt.name, outcome });
+    durations.observe({ name: attempt.name }, (performance.now() - attempt.startedAt) / 1_000);
+  };
+  server.on('started', ({ job }) => {
+    running.set(job.id, { name: job.name, startedAt: performance.now() });
+  });
+  for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed'] as const) {
+    server.on(outcome, ({ job }) => end(job.id, outcome));
+  }
+  server.on('lost', ({ claim }) => end(claim.jobId, 'lost'));
 }

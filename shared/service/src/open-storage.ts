@@ -1,14 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobStorage, StorageUnavailableError } from '@longshore/jobs';
 import type { Logger } from './logger.js';
 
 const pauseMs = 500;
 
 /**
- * Opens a storage, which brings its schema up to date. A database that is still starting is waited for: containers come up
- * in any order.
+ * Opens a storage, which migrates its schema. Waits for a database that is still starting, because containers start in any
+ * order.
  *
  * @param signal ends the waiting
- * @throws what is wrong, if it is something that waiting does not mend
+ * @throws errors that waiting cannot resolve
  */
 export async function openStorage(storage: JobStorage, logger: Logger, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -23,16 +24,7 @@ export async function openStorage(storage: JobStorage, logger: Logger, signal: A
   }
 }
 
+/** @throws the reason of the signal when it aborts */
 async function pause(signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(done, pauseMs);
-    function done(): void {
-      signal.removeEventListener('abort', done);
-      clearTimeout(timer);
-      if (signal.aborted) reject(signal.reason as Error);
-      else resolve();
-    }
-    signal.addEventListener('abort', done);
-  });
+  await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

@@ -1,27 +1,27 @@
-import { type Environment, ConfigError } from './config.js';
+import { ConfigError, type Environment } from './config.js';
 import { createLogger, type Logger } from './logger.js';
 import { surviveStrayErrors } from './stray-errors.js';
 
 /** Something that runs until it is stopped. */
 export interface RunningService {
-  /** Finishes what is under way and lets go of everything. */
+  /** Finishes work in progress and releases all resources. */
   stop(): Promise<void>;
-  /** Aborts when it has ended by itself, or at an operator's request: the process ends then. */
+  /** Aborts when the service has ended on its own or at an operator's request; the process then exits. */
   readonly ended?: AbortSignal;
 }
 
 export interface ServiceDescription<Config> {
-  /** The name in every line of the log. */
+  /** The name in every log line. */
   readonly name: string;
   readonly environment: Environment;
   /** @throws {ConfigError} */
   readonly readConfig: (environment: Environment) => Config;
-  /** The signal aborts if the service is told to stop before it is up. `null`: it has done all that it had to do. */
+  /** Starts the service; `null` if it has already finished its work. The signal aborts if it is stopped while starting. */
   readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT, then stops it. A second signal ends the process at once, as it would without this.
+ * Runs a service until SIGTERM or SIGINT, then stops it. A second signal ends the process at once.
  *
  * @returns the exit code: 0 after a stop, 1 if the configuration, the start or the stop failed
  */
@@ -44,18 +44,18 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     logger.info({}, 'stopped');
     return 0;
   } catch (error) {
-    if (error === signal.reason) return 0; // stopped before it was up
+    if (error === signal.reason) return 0; // stopped while starting
     if (error instanceof ConfigError) logger.fatal({ cause: error.cause }, error.message);
     else
       logger.fatal(
         { err: error },
-        signal.aborted ? 'the service could not stop in order' : 'the service could not start',
+        signal.aborted ? 'the service could not stop cleanly' : 'the service could not start',
       );
     return 1;
   }
 }
 
-/** Resolves when the service has ended without a signal, if it ever does. */
+/** Resolves when the service ends on its own. */
 function endOf({ ended }: RunningService): Promise<null> {
   return new Promise((resolve) => {
     if (ended?.aborted === true) resolve(null);

@@ -1,14 +1,14 @@
 import Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** How many proxies in front are believed. */
+/** Which forwarded addresses to trust. */
 export interface ProxyConfig {
   readonly TRUSTED_PROXIES: number;
 }
 
 /**
- * The Koa application of a service: it knows clients by the addresses that the trusted proxies give. Without any, the log
- * warns, once, when requests come through a proxy all the same: all clients have its address then, and share its limits.
+ * Creates the Koa application of a service, which takes the addresses of clients from the trusted proxies. If there are none and
+ * a request comes through a proxy anyway, logs a warning once: all clients then share the address and the limits of the proxy.
  */
 export function createServiceApp({ TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
   const app = new Koa({ proxy: TRUSTED_PROXIES > 0, maxIpsCount: TRUSTED_PROXIES });

@@ -1,13 +1,13 @@
 import type { Logger } from './logger.js';
 
-/** A process with more stray errors than this in a minute does nothing else: it ends. */
-const mostInAMinute = 1_000;
+/** A process with more stray errors than this in a minute ends. */
+const maxPerMinute = 1_000;
 
 const minuteMs = 60_000;
 
 /**
- * Keeps the process up when something throws where nobody can catch it: a timer that a job's handler left behind, a listener to
- * its signal, a promise that it does not wait for. The job is not affected; every other job of the process would be.
+ * Keeps the process running when an error is thrown where nothing can catch it: in a timer that a handler left behind, in a
+ * listener on its signal, or in a promise that it does not await. Otherwise one handler could end all jobs of the process.
  */
 export function surviveStrayErrors(logger: Logger): void {
   let count = 0;
@@ -18,14 +18,14 @@ export function surviveStrayErrors(logger: Logger): void {
       count = 0;
       sinceMs = nowMs;
     }
-    if (++count > mostInAMinute) {
+    if (++count > maxPerMinute) {
       logger.fatal({ err: error }, 'too many stray errors');
       process.off('uncaughtException', survive).off('unhandledRejection', survive);
-      throw new Error('Too many stray errors', { cause: error }); // which ends the process
+      throw new Error('Too many stray errors', { cause: error }); // ends the process
     }
     logger.error(
       { err: error },
-      'stray error: something that a handler left behind threw where nobody catches it',
+      'stray error: an uncaught error from a timer, listener or promise that a handler left behind',
     );
   };
   process.on('uncaughtException', survive).on('unhandledRejection', survive);

@@ -4,22 +4,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** The job of `POST /test`: shows that a request is answered at once and the work is done later. */
+/** The job of `POST /test`, which shows that a request is answered at once and the work is done later. */
 export const testJob = defineJob({
   name: 'test',
   args: Type.Object(
-    { waitMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'How long it pretends to work' }) },
+    { waitMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'How long the job takes' }) },
     { additionalProperties: false },
   ),
 });
 
-/** @param directory where the result files go; made if missing */
+/** @param directory where to write the result files; created if missing */
 export function testJobHandler(directory: string): JobHandler {
   return handleJob(testJob, async ({ args, job, signal }) => {
     await sleep(args.waitMs, undefined, { signal });
     const file = path.resolve(directory, `test-${job.id}.txt`);
     await mkdir(path.dirname(file), { recursive: true });
-    // The same file with the same text however often the job runs.
+    // Running the job again writes the same file with the same text.
     await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
     return { file, waitedMs: args.waitMs };
   });

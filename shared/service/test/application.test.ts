@@ -4,6 +4,16 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { defineJob, defineRecurringJob, handleJob } from '@longshore/jobs';
 import { ConfigError, defineApplication, loadApplication } from '../src/index.js';
+import { type ApplicationServices, assembleApplication } from '../src/application.js';
+
+const inMemory: ApplicationServices = { database: null, directory: '.' };
+const onDatabase: ApplicationServices = {
+  database: {
+    query: () => Promise.reject(new Error('unused')),
+    connect: () => Promise.reject(new Error('unused')),
+  },
+  directory: '.',
+};
 
 describe('The application of a service', () => {
   let directory: string;
@@ -19,11 +29,11 @@ describe('The application of a service', () => {
   const load = async (source: string) => {
     const file = path.join(directory, 'application.mjs');
     await writeFile(file, source);
-    return loadApplication(file);
+    return loadApplication(file, inMemory);
   };
 
   it('is loaded from a path', async () => {
-    expect(await load(`export const application = { name: 'mine', handlers: [] };`)).to.include({
+    expect(await load(`export const application = { name: 'mine', createHandlers: () => [] };`)).to.include({
       name: 'mine',
     });
   });
@@ -37,7 +47,7 @@ describe('The application of a service', () => {
   });
 
   it('is refused if there is no such module, by name', async () => {
-    const error = await loadApplication('@nobody/nothing').catch((thrown: unknown) => thrown);
+    const error = await loadApplication('@nobody/nothing', inMemory).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ConfigError).with.property('message').that.contains('@nobody/nothing');
   });
 
@@ -50,26 +60,47 @@ describe('The application of a service', () => {
   });
 
   it('is what was defined', () => {
-    const given = { name: 'mine', handlers: [greet] };
+    const given = { name: 'mine', createHandlers: () => [greet] };
     expect(defineApplication(given)).to.equal(given);
   });
 
   it('is refused with every problem at once', () => {
     const define = () =>
-      defineApplication({ name: 'my app', handlers: [greet, greet], recurring: [daily, daily] });
-    expect(define).to.throw(RangeError, '"my app" cannot name an application');
-    expect(define).to.throw(RangeError, 'two jobs are named "greet"');
+      defineApplication({ name: 'my app', createHandlers: () => [], recurring: [daily, daily] });
+    expect(define).to.throw(RangeError, '"my app" is not a valid name for an application');
     expect(define).to.throw(RangeError, 'two recurring jobs have the id "daily"');
-    expect(define).to.throw(RangeError, 'the recurring job "daily" enqueues "report", which is no job');
   });
 
-  it('is checked when it is loaded, too, and the module named', async () => {
-    const error = await load(`export const application = { name: '', handlers: [] };`).catch(
+  it('is refused with every problem of its handlers at once', () => {
+    const assemble = () =>
+      assembleApplication(
+        { name: 'mine', createHandlers: () => [greet, greet], recurring: [daily] },
+        onDatabase,
+      );
+    expect(assemble).to.throw(RangeError, 'two handlers are for the job "greet"');
+    expect(assemble).to.throw(
+      RangeError,
+      'the recurring job "daily" enqueues "report", which has no handler',
+    );
+  });
+
+  it('leaves out its tables, and schedules without a handler, if there is no database', () => {
+    const tables = { migrations: { directory: new URL('file:///'), schema: 'mine' }, resources: [] };
+    const given = { name: 'mine', createHandlers: () => [greet], recurring: [daily], tables };
+    expect(assembleApplication(given, inMemory)).to.deep.equal({
+      name: 'mine',
+      handlers: [greet],
+      recurring: [],
+    });
+  });
+
+  it('is also checked when it is loaded, with the module in the message', async () => {
+    const error = await load(`export const application = { name: '', createHandlers: () => [] };`).catch(
       (thrown: unknown) => thrown,
     );
     expect(error)
       .to.be.instanceOf(ConfigError)
       .with.property('message')
-      .that.matches(/application\.mjs.*cannot name an application/);
+      .that.matches(/application\.mjs.*not a valid name for an application/);
   });
 });

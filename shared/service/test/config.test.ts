@@ -17,11 +17,11 @@ describe('The configuration of a service', () => {
     });
   });
 
-  it('takes defaults for what is not set or empty', () => {
+  it('uses defaults for variables that are unset or empty', () => {
     expect(readConfig(schema, { ...database, PORT: '' })).to.include({ PORT: 8080, EMBEDDED: false });
   });
 
-  it('holds nothing that it was not asked for', () => {
+  it('contains only the variables of its schema', () => {
     expect(readConfig(schema, { ...database, PATH: '/bin' })).not.to.have.property('PATH');
   });
 

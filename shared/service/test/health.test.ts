@@ -49,7 +49,7 @@ describe('The health of a service', () => {
   });
 
   for (const path of ['/metrics/', '/METRICS', '//metrics', '/%6detrics', '/./metrics'])
-    it(`is not found at ${path}, which a gateway may not know for /metrics`, async () => {
+    it(`is not served at ${path}, which a gateway may not recognize as /metrics`, async () => {
       expect((await get(path)).status).to.equal(404);
     });
 
@@ -70,7 +70,7 @@ describe('The health of a service', () => {
     expect((await get('/readyz')).status).to.equal(503);
   });
 
-  it('is measured: what waits in each queue, and for how long', async () => {
+  it('is measured: waiting jobs of each queue, and for how long', async () => {
     const { id } = await new JobClient(storage).enqueue(work, {});
     const ready = (await storage.jobs.find(id))?.createdAt.getTime() ?? 0;
     await eventually(() => Date.now() > ready);
@@ -97,7 +97,7 @@ describe('The health of a service', () => {
     });
   }
 
-  it('is measured: the five hundred longest queues, and the others together', async () => {
+  it('is measured: the five hundred longest queues, and the rest in total', async () => {
     const client = new JobClient(storage);
     await client.enqueueMany(
       Array.from({ length: 600 }, (_, index) => ({
@@ -114,7 +114,7 @@ describe('The health of a service', () => {
     expect(ready).to.include('longshore_queue_jobs{queue="(others)",state="enqueued",service="test"} 100');
   });
 
-  it('is measured once for all who ask within a second', async () => {
+  it('is measured at most once a second', async () => {
     let reads = 0;
     storage.jobs.stateCounts = () => {
       reads += 1;
@@ -147,7 +147,7 @@ describe('Opening the storage of a service', () => {
     expect(attempts).to.equal(2);
   });
 
-  it('does not wait for what waiting cannot mend', async () => {
+  it('does not wait if that cannot help', async () => {
     const storage = new MemoryStorage();
     storage.open = () => Promise.reject(new Error('permission denied'));
     const error = await openStorage(storage, quiet, new AbortController().signal).catch(
@@ -156,7 +156,7 @@ describe('Opening the storage of a service', () => {
     expect(error).to.have.property('message', 'permission denied');
   });
 
-  it('ends when the service is told to stop', async () => {
+  it('ends when the service is stopped', async () => {
     const storage = new MemoryStorage();
     const stop = new AbortController();
     storage.open = () => {

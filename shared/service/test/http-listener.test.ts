@@ -24,7 +24,7 @@ describe('An HTTP listener', () => {
     );
     held = connect(listener.port, '127.0.0.1');
     await once(held, 'connect');
-    // Answered: it is the one that counts.
+    // Once it is answered, it counts as open.
     held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(held, 'data');
   };
@@ -41,7 +41,7 @@ describe('An HTTP listener', () => {
     return (await text(socket)).startsWith('HTTP/1.1 200');
   };
 
-  it('answers connections beyond its limit with 503 and when to try again', async () => {
+  it('answers connections beyond its limit with 503 and Retry-After', async () => {
     await start({ total: 1, perAddress: 10 });
     const answer = await answerFrom('127.0.0.2');
     expect(answer)
@@ -50,13 +50,13 @@ describe('An HTTP listener', () => {
       .and.to.contain('"code":50303');
   });
 
-  it('leaves room for others when one address has too many', async () => {
+  it('serves other addresses when one has too many connections', async () => {
     await start({ total: 10, perAddress: 1 });
     expect(await answerFrom('127.0.0.1')).to.match(/^HTTP\/1\.1 503 /);
     expect(await isServed('127.0.0.2')).to.equal(true);
   });
 
-  it('has room again when a connection is closed', async () => {
+  it('accepts connections again after one is closed', async () => {
     await start({ total: 1, perAddress: 1 });
     held.destroy();
     await eventually(() => isServed('127.0.0.1').catch(() => false));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { createServiceApp, listen } from '../src/index.js';
 
-/** Sends requests with these values of `X-Forwarded-For` and gives the addresses that the service saw, and its warnings. */
+/** Sends requests with these values of `X-Forwarded-For`; returns the addresses that the service saw, and its warnings. */
 async function seen(trusted: number, forwarded: readonly string[]) {
   const stream = new PassThrough();
   const lines: string[] = [];
@@ -29,20 +29,20 @@ async function seen(trusted: number, forwarded: readonly string[]) {
 }
 
 describe('A service that trusts no proxy', () => {
-  it('believes no address that a client claims, and warns once that a proxy may stand in front', async () => {
+  it('ignores forwarded addresses, and warns once that there may be a proxy', async () => {
     const { addresses, warnings } = await seen(0, ['192.0.2.1', '192.0.2.2']);
     expect(addresses).to.deep.equal(['127.0.0.1', '127.0.0.1']);
     expect(warnings).to.have.length(1);
     expect(warnings[0]).to.contain('TRUSTED_PROXIES is 0');
   });
 
-  it('warns of nothing while there is no proxy', async () => {
+  it('does not warn without a proxy', async () => {
     expect((await seen(0, [])).warnings).to.deep.equal([]);
   });
 });
 
 describe('A service that trusts a proxy', () => {
-  it('takes the address that this one has seen, and not what the client says before it', async () => {
+  it('uses the address that the proxy saw, not what the client claims', async () => {
     const { addresses, warnings } = await seen(1, ['192.0.2.1', '6.6.6.6, 192.0.2.2']);
     expect([addresses, warnings]).to.deep.equal([['192.0.2.1', '192.0.2.2'], []]);
   });

@@ -102,41 +102,39 @@ async function work({ args, job }: Attempt): Promise<void> {
 /** Jobs whose handlers enter what they do in a ledger: after the work, or in the transaction that completes the job. */
 export const application = {
   name: 'fault-ledger',
-  handlers: [],
   recurring: [everyTwoSeconds],
   tables: {
     migrations: { directory: new URL('../migrations', import.meta.url), schema: 'ledger' },
     resources: [],
-    jobs: [plain, transactional, limited, keyed, unique, tick],
-    createHandlers: ({ database }: { database: Database }): JobHandler[] => [
-      handleJob(plain, async (attempt) => {
-        attempt.log.info('At work');
-        attempt.progress(50);
-        await work(attempt);
-        await enter(database, attempt, null);
-      }),
-      ...[transactional, tick].map((definition) =>
-        handleJob(definition, async (attempt) =>
-          attempt.transaction(async (client) => {
-            await enter(client, attempt, null);
-            await work(attempt);
-          }),
-        ),
-      ),
-      ...[limited, keyed].map((definition) =>
-        handleJob(definition, async (attempt) =>
-          attempt.transaction(async (client) => {
-            await enter(client, attempt, await openTogether(client, attempt));
-            await work(attempt);
-          }),
-        ),
-      ),
-      handleJob(unique, async (attempt) =>
+  },
+  createHandlers: ({ database }: { database: Database }): JobHandler[] => [
+    handleJob(plain, async (attempt) => {
+      attempt.log.info('At work');
+      attempt.progress(50);
+      await work(attempt);
+      await enter(database, attempt, null);
+    }),
+    ...[transactional, tick].map((definition) =>
+      handleJob(definition, async (attempt) =>
         attempt.transaction(async (client) => {
-          await enter(client, attempt, await unfinishedTogether(client, attempt));
+          await enter(client, attempt, null);
           await work(attempt);
         }),
       ),
-    ],
-  },
+    ),
+    ...[limited, keyed].map((definition) =>
+      handleJob(definition, async (attempt) =>
+        attempt.transaction(async (client) => {
+          await enter(client, attempt, await openTogether(client, attempt));
+          await work(attempt);
+        }),
+      ),
+    ),
+    handleJob(unique, async (attempt) =>
+      attempt.transaction(async (client) => {
+        await enter(client, attempt, await unfinishedTogether(client, attempt));
+        await work(attempt);
+      }),
+    ),
+  ],
 };

@@ -2,13 +2,13 @@ import { application as shop } from '@longshore/example-shop';
 import { mischiefHandler } from './mischief.js';
 
 /**
- * The example shop, whose resources the suite tries too, and a job that misbehaves. Without the packing of parcels: with the
- * weights of a fuzzer it computes for hours, as promised.
+ * The example shop, whose resources the suite also tests, and a job that misbehaves. Leaves out packing parcels, which would
+ * compute for hours with the weights of a fuzzer.
  */
-export const application = {
+export const application: typeof shop = {
   ...shop,
-  handlers: [
-    ...shop.handlers.filter(({ definition }) => definition.name !== 'pack-parcels'),
+  createHandlers: (services) => [
+    ...shop.createHandlers(services).filter(({ definition }) => definition.name !== 'pack-parcels'),
     mischiefHandler,
   ],
 };

@@ -1,5 +1,5 @@
 import type { JobDefinition } from '@longshore/jobs';
-import type { Confinement, ScopeOf } from '@longshore/resources';
+import type { RowScopes, ScopeOf } from '@longshore/resources';
 import { apiKeys } from './api-keys-resource.js';
 import type { Scope } from './api-key.js';
 
@@ -31,14 +31,14 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
   };
 }
 
-/** What is in reach of a key that is restricted to queues. */
-export function queueConfinement(definitions: readonly JobDefinition[]): Confinement {
+/** The rows that a key restricted to queues may see. */
+export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));
-  const assumed = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));
+  const defaultOf = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));
   return {
-    jobs: { field: 'queue', assumed },
+    jobs: { field: 'queue', defaultOf },
     continuations: { field: 'queue' },
-    'recurring-jobs': { field: 'queue', assumed },
+    'recurring-jobs': { field: 'queue', defaultOf },
     queues: { field: 'name' },
     events: { field: 'queue' },
   };

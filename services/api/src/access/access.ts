@@ -1,7 +1,7 @@
 import type { Clock } from '@longshore/jobs';
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import {
-  type Admission,
+  type AccessControl,
   createRateLimit,
   type Principal,
   type RateLimit,
@@ -19,7 +19,7 @@ import { memoryApiKeyStore } from './memory-api-key-store.js';
 import { tableApiKeyStore } from './table-api-key-store.js';
 
 /** Who may call, and how often. */
-export interface Access extends Admission {
+export interface Access extends AccessControl {
   /** How the document describes the credentials. */
   readonly securitySchemes: SecuritySchemes;
   /** Served beside the others: the API keys, if any are accepted. */

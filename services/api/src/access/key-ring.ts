@@ -47,7 +47,7 @@ export class KeyRing {
       throw unauthorized('The API key has expired');
     this.#noteUse(key);
     const { scopes, queues } = key;
-    return { name: `key ${key.id}`, scopes, ...(queues !== null && { confinedTo: queues }) };
+    return { name: `key ${key.id}`, scopes, ...(queues !== null && { rowScope: queues }) };
   }
 
   /** Looks a key up again at its next use. */

@@ -28,7 +28,10 @@ export async function serveResources(
   const access = createAccess(config, null, logger, storage.clock);
   const client = new JobClient(storage);
   const events = new JobEvents(storage);
-  const application = await loadApplication('@longshore/example-shop');
+  const application = await loadApplication('@longshore/example-shop', {
+    database: database.pool,
+    directory: config.RESULTS_DIR,
+  });
   const app = new Koa();
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
   app.use(testRoute(client, access, config).routes());

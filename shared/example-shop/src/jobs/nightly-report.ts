@@ -4,7 +4,7 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Sums up a day's orders by store. */
+/** Reports the orders of a day by store. */
 export const nightlyReport = defineJob({
   name: 'nightly-report',
   queue: 'reports',
@@ -18,7 +18,7 @@ export const nightlyReport = defineJob({
   ),
 });
 
-/** The report of the day before, half an hour after midnight in UTC, the days that the orders are summed up by. */
+/** Reports the day before, half an hour after midnight. Days are in UTC, as in the report. */
 export const everyNight = defineRecurringJob({
   id: 'nightly-report',
   definition: nightlyReport,
@@ -34,7 +34,7 @@ interface StoreTotal {
 
 /**
  * Writes `report-{day}.csv`.
- * @param directory where the reports go; made if missing
+ * @param directory where to write the reports; created if missing
  */
 export function nightlyReportHandler(database: Queryable, directory: string): JobHandler {
   return handleJob(nightlyReport, async ({ args }) => {

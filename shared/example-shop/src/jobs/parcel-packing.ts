@@ -5,7 +5,7 @@ interface Order {
   readonly limit: number;
 }
 
-/** Runs in a thread. Tries the least number of parcels that the weight allows, then one more, until all fits. */
+/** Starts with the smallest number of parcels that the total weight allows and adds one until all items fit. */
 export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, signal }) => {
   const heaviest = Math.max(0, ...weights);
   if (heaviest > limit)
@@ -23,7 +23,10 @@ export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, si
   }
 };
 
-/** Finds room for the items from `index` on, by trial; whether there is any. Equal rooms need only one trial. */
+/**
+ * Packs the items from `index` on by backtracking. Parcels with equal room left are tried only once.
+ * @returns whether they fit
+ */
 function pack(
   items: readonly number[],
   index: number,

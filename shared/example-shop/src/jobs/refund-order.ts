@@ -1,7 +1,7 @@
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** Pays the money of an order back. */
+/** Refunds an order. */
 export const refundOrder = defineJob({
   name: 'refund-order',
   queue: 'payments',
@@ -12,8 +12,8 @@ export const refundOrder = defineJob({
 });
 
 /**
- * Writes the ledger entry and notes it in the order, in the transaction that completes the job: exactly once. The
- * ledger takes one entry for each order besides, whoever asks for a second refund.
+ * Writes the ledger entry and updates the order in the transaction that completes the job, so exactly once. The ledger also
+ * allows only one entry per order, so a second refund job changes nothing.
  */
 export const refundOrderHandler: JobHandler = handleJob(refundOrder, ({ args, transaction }) =>
   transaction(async (client) => {

@@ -16,7 +16,7 @@ export const sendReceipt = defineJob({
 
 /**
  * Writes `receipt-{number}.txt`.
- * @param directory where the receipts go; made if missing
+ * @param directory where to write the receipts; created if missing
  */
 export function sendReceiptHandler(database: Queryable, directory: string): JobHandler {
   return handleJob(sendReceipt, async ({ args }) => {

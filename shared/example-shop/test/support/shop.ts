@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { application, createHandlers, jobs, migrations, resources, seed } from '@longshore/example-shop';
-import { type Job, JobClient, JobServer } from '@longshore/jobs';
+import { application, seed } from '@longshore/example-shop';
+import { type Job, JobClient, type JobDefinition, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createResourceApi, type Enqueue } from '@longshore/resources';
 import { createTestDatabase, eventually, serve, type TestDatabase } from '@longshore/test-support';
@@ -15,11 +15,11 @@ export interface Shop {
   readonly database: TestDatabase;
   readonly call: (method: string, path: string, json?: unknown) => Promise<Answer>;
   readonly enqueue: (name: string, args: unknown) => Promise<string>;
-  /** Has a recurring job enqueue one now, and returns its id. */
+  /** Triggers a recurring job now and returns the id of the enqueued job. */
   readonly trigger: (recurringJobId: string) => Promise<string>;
-  /** How many jobs there are of a name, whatever their state. */
+  /** Counts the jobs with a name in any state. */
   readonly countJobs: (name: string) => Promise<number>;
-  /** Waits until a job is done, and returns its result. */
+  /** Waits until a job is done and returns its result. */
   readonly resultOf: (jobId: string) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -29,6 +29,10 @@ export interface Answer {
   readonly headers: Headers;
   readonly body: unknown;
 }
+
+const { createHandlers, tables } = application;
+if (tables === undefined) throw new Error('The shop has no tables');
+const { migrations, resources } = tables;
 
 async function migrate(url: string): Promise<void> {
   await runner({
@@ -46,7 +50,7 @@ async function migrate(url: string): Promise<void> {
   await client.end();
 }
 
-/** The seeded shop behind its API, with a job server beside it; jobs and tables are in one database. */
+/** Opens a seeded shop with its API and a job server; jobs and tables are in one database. */
 export async function openShop(): Promise<Shop> {
   const database = await createTestDatabase(migrate);
   const pool = new pg.Pool({ connectionString: database.url, max: 5 });
@@ -54,6 +58,13 @@ export async function openShop(): Promise<Shop> {
   const storage = new PostgresStorage({ url: database.url, poolSize: 3 });
   await storage.open();
   const client = new JobClient(storage);
+  const handlers = createHandlers({ database: pool, directory });
+  const jobs = new Map(handlers.map(({ definition }) => [definition.name, definition]));
+  const definitionOf = (name: string): JobDefinition => {
+    const definition = jobs.get(name);
+    if (definition === undefined) throw new Error(`The shop has no job "${name}"`);
+    return definition;
+  };
   const enqueue = async (...[transaction, name, args]: Parameters<Enqueue>): Promise<string> =>
     (await client.enqueue(definitionOf(name), args, { transaction })).id;
 
@@ -68,11 +79,10 @@ export async function openShop(): Promise<Shop> {
   );
   const handle = app.callback();
   const http = await serve((request, response) => void handle(request, response));
-  const handlers = createHandlers({ database: pool, directory });
   const server = new JobServer({
     storage,
     handlers,
-    queues: jobs.map(({ queue }) => queue),
+    queues: handlers.map(({ definition }) => definition.queue),
     application: application.name,
     recurring: application.recurring ?? [],
   });
@@ -108,10 +118,4 @@ export async function openShop(): Promise<Shop> {
       await rm(directory, { recursive: true });
     },
   };
-}
-
-function definitionOf(name: string): (typeof jobs)[number] {
-  const definition = jobs.find((job) => job.name === name);
-  if (definition === undefined) throw new Error(`The shop has no job "${name}"`);
-  return definition;
 }

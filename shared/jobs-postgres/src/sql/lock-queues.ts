@@ -1,4 +1,4 @@
-import type { Statement } from '../database.js';
+import type { Statement } from '../statement.js';
 
 /**
  * $1 queues. Until the transaction ends no other one that asks for it changes their jobs. In the order of their numbers, so that

@@ -1,6 +1,6 @@
 import type { ContinuationCondition } from '../job/continuation.js';
 import type { EnqueuedJob } from './enqueue-options.js';
-import type { JobOrder } from './job-client.js';
+import type { JobOrder } from './job-order.js';
 
 /** Jobs to be counted together. */
 export interface BatchOrder {

@@ -1,7 +1,7 @@
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { EnqueuedJob } from './enqueue-options.js';
-import type { JobOrder } from './job-client.js';
+import type { JobOrder } from './job-order.js';
 
 /**
  * What middleware around enqueueing sees: all jobs of one call. It may replace `orders` and `followUp`. Jobs of a call name

@@ -14,16 +14,10 @@ import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
 import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
 import { HandedOver } from './handed-over.js';
+import type { JobOrder } from './job-order.js';
 import { mapInSlices } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
-
-/** One job of a bulk: a definition, its arguments and options. */
-export interface JobOrder<Args = unknown> {
-  readonly definition: JobDefinition<Args>;
-  readonly args: Args;
-  readonly options?: Omit<EnqueueOptions, 'transaction'>;
-}
 
 export interface JobClientOptions {
   /** Around every call, the first outermost; none by default. */

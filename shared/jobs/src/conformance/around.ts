@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { JobClient, type JobOrder } from '../client/job-client.js';
+import { JobClient } from '../client/job-client.js';
+import type { JobOrder } from '../client/job-order.js';
 import { defineJob } from '../job/definition.js';
 import { CancelJob, SnoozeJob } from '../job/errors.js';
 import type { Claim } from '../job/job.js';

@@ -1,6 +1,6 @@
 import type { Claim, Outcome } from '../job/job.js';
 import { isFinished, type JobState } from '../job/state.js';
-import type { ConflictPolicy } from '../job/uniqueness.js';
+import type { ConflictPolicy } from '../job/job-key.js';
 
 /** A job as the model knows it. */
 export interface ModelJob {

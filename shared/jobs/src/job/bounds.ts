@@ -1,5 +1,3 @@
-import type { NewJob } from './job.js';
-
 /** The least and the most that a number may be, both included. */
 export interface Bounds {
   readonly least: number;
@@ -78,19 +76,6 @@ export function isTime(ms: number): boolean {
 export function checkText(what: string, text: string, { least, most }: Bounds): string {
   if (typeof text === 'string' && text.length >= least && text.length <= most && isKept(text)) return text;
   throw new RangeError(`${what} is a text of ${least} to ${most} characters, without NUL`);
-}
-
-/**
- * What storages check of a job that comes in, whoever made it.
- *
- * @throws {RangeError} if its priority, its number of attempts or its time is out of its bounds
- */
-export function checkNewJob({ priority, maxAttempts, due }: NewJob): void {
-  checkInteger('A priority', priority, bounds.priority);
-  checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
-  if (due === null) return;
-  if ('at' in due) checkTime('runAt', due.at);
-  else checkDelay('delayMs', due.inMs);
 }
 
 /** The nearest value within the bounds. */

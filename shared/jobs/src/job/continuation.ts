@@ -1,4 +1,4 @@
-import type { JobError } from './job.js';
+import type { JobError } from './job-error.js';
 import type { FinishedState } from './state.js';
 
 /** Which end of a parent lets a job that waits for it run: `onAny` takes each. */

@@ -1,4 +1,6 @@
-import type { ErrorClass } from './retry.js';
+/** A class of errors; its subclasses belong to it (`instanceof`). */
+// An abstract class, or one with parameters of its own, is welcome too.
+export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**
  * `instanceof` that never throws, for what handlers throw: a revoked proxy, or a class that is none, belongs to nothing.

@@ -1,5 +1,14 @@
-import type { ConflictPolicy } from './uniqueness.js';
 import type { JobState } from './state.js';
+
+/**
+ * What becomes of a job whose key another job holds:
+ *
+ * - `keep`: it is not created; the answer names the holder
+ * - `replace`: as `keep`, and unless the holder runs or has finished, its arguments, priority, time, attempts and tags
+ *   become those of the new one
+ * - `reject`: a {@link DuplicateJobError}
+ */
+export type ConflictPolicy = 'keep' | 'replace' | 'reject';
 
 /** A key of its queue that a job is to hold. While it does, no other job is created with it. */
 export interface JobKey {

@@ -1,4 +1,4 @@
-import type { JsonText, JsonValue } from './job.js';
+import type { JsonText, JsonValue } from './json.js';
 import { storable } from './storable.js';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

@@ -1,27 +1,19 @@
+import { bounds, checkDelay, checkInteger, checkTime } from './bounds.js';
 import type { After } from './continuation.js';
 import type { JobKey } from './job-key.js';
 import type { Progress } from './job-log.js';
-import type { JobMeta } from './meta.js';
+import type { JobError } from './job-error.js';
+import type { JsonText, JsonValue } from './json.js';
+import type { JobLinks, JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
 import type { ServerRequest, ServerState } from './server-state.js';
 import type { JobState } from './state.js';
 
-/** What JSON can carry: the only things that go into a job and come out of it. */
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
-
-/** A JSON document as text, already checked to be storable. */
-export type JsonText = string;
-
-/** Why an attempt did not succeed, as it is stored. */
-export interface JobError {
-  /** The error's class name, `TypeError` for example. */
-  name: string;
-  message: string;
-  stack: string | null;
-}
+export type { JobError } from './job-error.js';
+export type { JsonText, JsonValue } from './json.js';
 
 /** One unit of work as people read it: in the API, on the dashboard, in a test. */
-export interface Job {
+export interface Job extends JobLinks {
   /** UUIDv7: sorts by the time of creation. */
   id: string;
   /** The name of its definition, which finds its handler. */
@@ -51,14 +43,6 @@ export interface Job {
   progress: Progress | null;
   /** The server that runs it, or ran it last. */
   serverId: string | null;
-  /** Words to find it by. */
-  tags: string[];
-  /** The first of the jobs that it waits or waited for. */
-  parentId: string | null;
-  batchId: string | null;
-  /** The recurring job whose schedule enqueued it. */
-  recurringJobId: string | null;
-  idempotencyKey: string | null;
   /**
    * Members whose stored value cannot be interpreted, a time after 9999 for example, and are shown as the nearest that can, or as
    * nothing. Left out by every other job.
@@ -100,6 +84,19 @@ export interface NewJob {
 
 /** A time on the calendar, or milliseconds from now by the storage's clock, which the client's may differ from. */
 export type Due = { readonly at: Date } | { readonly inMs: number };
+
+/**
+ * What storages check of a job that comes in, whoever made it.
+ *
+ * @throws {RangeError} if its priority, its number of attempts or its time is out of its bounds
+ */
+export function checkNewJob({ priority, maxAttempts, due }: NewJob): void {
+  checkInteger('A priority', priority, bounds.priority);
+  checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
+  if (due === null) return;
+  if ('at' in due) checkTime('runAt', due.at);
+  else checkDelay('delayMs', due.inMs);
+}
 
 /** How an attempt ended. `lost`: its server died or stopped renewing its lease. */
 export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'lost';

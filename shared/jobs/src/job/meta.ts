@@ -1,5 +1,4 @@
 import { bounds, checkText } from './bounds.js';
-import type { Job } from './job.js';
 
 /**
  * What only some jobs carry. A job with none of it has `null` in its place, and pays for none of it.
@@ -35,7 +34,16 @@ export function checkTags(tags: readonly string[]): string[] {
 }
 
 /** The part of a job that comes from its meta. */
-export type JobLinks = Pick<Job, 'tags' | 'batchId' | 'parentId' | 'recurringJobId' | 'idempotencyKey'>;
+export interface JobLinks {
+  /** Words to find it by. */
+  tags: string[];
+  /** The first of the jobs that it waits or waited for. */
+  parentId: string | null;
+  batchId: string | null;
+  /** The recurring job whose schedule enqueued it. */
+  recurringJobId: string | null;
+  idempotencyKey: string | null;
+}
 
 /** What people read of a job's meta. Never throws: what has another shape than it should have counts as not there. */
 export function readMeta(meta: JobMeta | null): JobLinks {

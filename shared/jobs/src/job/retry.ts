@@ -1,5 +1,5 @@
 import { bounds, isDelay, nearest } from './bounds.js';
-import { isA } from './is-a.js';
+import { type ErrorClass, isA } from './is-a.js';
 
 /**
  * Milliseconds to wait before the next attempt.
@@ -7,10 +7,6 @@ import { isA } from './is-a.js';
  * @param attempt the number of the attempt that failed, 1 for the first
  */
 export type RetryDelay = (attempt: number, error: unknown) => number;
-
-/** A class of errors; its subclasses belong to it (`instanceof`). */
-// An abstract class, or one with parameters of its own, is welcome too.
-export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /** Which errors are worth another attempt. */
 export interface RetryRules {

@@ -1,16 +1,6 @@
 import { bounds, checkInteger, checkText } from './bounds.js';
-import type { JobKey } from './job-key.js';
+import type { ConflictPolicy, JobKey } from './job-key.js';
 import { isFinished, type JobState, jobStates } from './state.js';
-
-/**
- * What becomes of a job whose key another job holds:
- *
- * - `keep`: it is not created; the answer names the holder
- * - `replace`: as `keep`, and unless the holder runs or has finished, its arguments, priority, time, attempts and tags
- *   become those of the new one
- * - `reject`: a {@link DuplicateJobError}
- */
-export type ConflictPolicy = 'keep' | 'replace' | 'reject';
 
 const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'];
 

@@ -1,7 +1,6 @@
-import { checkNewJob } from '../job/bounds.js';
 import { endOf, type NewBatch } from '../job/batch.js';
 import type { ParentEnd } from '../job/continuation.js';
-import type { JobError, NewJob } from '../job/job.js';
+import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../job/state.js';
 import {
   bringsKeys,

@@ -1,24 +1,24 @@
 import { type ErrorCode, statusOf } from './error-catalogue.js';
 
-/** One thing that is wrong with a request. */
+/** A single problem of a request. */
 export interface Problem {
   readonly code: ErrorCode;
   /** For developers: what is wrong, where, and what is allowed. */
   readonly internalMessage: string;
 }
 
-/** Problems of one request that are listed; the others are only counted. */
-export const listedProblems = 100;
+/** How many problems of one request are listed; further ones are only counted. */
+export const maxListedProblems = 100;
 
 /**
- * The answer to a request that cannot be served: one or more problems of the same status, and headers such as
- * `Allow`. Thrown by pipeline stages, storages and operations alike; the pipeline turns it into the error payload.
+ * An error with its answer: one or more problems of the same status, and headers such as `Allow`. Pipeline stages, storages
+ * and operations throw it; the pipeline turns it into the error payload.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The first 100. */
   readonly problems: readonly [Problem, ...Problem[]];
-  /** How many problems there are in all. */
+  /** The total number of problems. */
   readonly count: number;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -28,7 +28,7 @@ export class ApiError extends Error {
     count = problems.length,
   ) {
     const [first, ...rest] = problems;
-    const listed: [Problem, ...Problem[]] = [first, ...rest.slice(0, listedProblems - 1)];
+    const listed: [Problem, ...Problem[]] = [first, ...rest.slice(0, maxListedProblems - 1)];
     super(listed.map((problem) => problem.internalMessage).join('; '));
     this.problems = listed;
     this.count = count;
@@ -40,7 +40,7 @@ export class ApiError extends Error {
   }
 }
 
-/** An error with a single problem. */
+/** Returns an error with a single problem. */
 export function apiError(
   code: ErrorCode,
   internalMessage: string,
@@ -49,7 +49,7 @@ export function apiError(
   return new ApiError([{ code, internalMessage }], headers);
 }
 
-/** Gathers problems, so that a request hears of all of them at once: the first 100, and how many there are. */
+/** Collects all problems of a request so that they are reported together: the first 100, and the total number. */
 export class ProblemList {
   readonly #listed: Problem[] = [];
   #count = 0;
@@ -60,14 +60,14 @@ export class ProblemList {
 
   add(problem: Problem): void {
     this.#count++;
-    if (this.#listed.length < listedProblems) this.#listed.push(problem);
+    if (this.#listed.length < maxListedProblems) this.#listed.push(problem);
   }
 
   addAll(problems: Iterable<Problem>): void {
     for (const problem of problems) this.add(problem);
   }
 
-  /** The result of the step, or undefined after keeping the problems of the ApiError that it threw. */
+  /** Returns the result of the step. If it throws an ApiError, adds its problems and returns undefined. */
   collect<Result>(step: () => Result): Result | undefined {
     try {
       return step();

@@ -1,11 +1,11 @@
 /**
- * Every error code of the API, in one closed set. A code is the HTTP status × 100 plus an ordinal; it is never
- * reused. Each has a page at `{base_url}/errors/{code}` built from the cause and the fix told here.
+ * All error codes of the API. A code is the HTTP status × 100 plus an ordinal; it is never reused. Each has a page at
+ * `{base_url}/errors/{code}` with its cause and fix.
  */
 export interface CatalogueEntry {
-  /** A few words that name the error; also the title in `application/problem+json`. */
+  /** A short name for the error; also the title in `application/problem+json`. */
   readonly title: string;
-  /** A sentence fit for the screen of an end user. Never holds request data. */
+  /** A sentence for end users, without request data. */
   readonly userMessage: string;
   readonly cause: string;
   readonly fix: string;
@@ -16,40 +16,40 @@ export const errorCatalogue = {
     title: 'Invalid JSON',
     userMessage: 'The request could not be read.',
     cause: 'The body is not well-formed JSON in UTF-8, or it holds a `__proto__` key.',
-    fix: 'Send one JSON value; check quotes, commas and the encoding. The internal message tells the position.',
+    fix: 'Send one JSON value; check quotes, commas and the encoding. The internal message gives the position.',
   },
   40002: {
     title: 'Unknown parameter',
-    userMessage: 'The request contains a parameter that is not known here.',
+    userMessage: 'The request contains an unknown parameter.',
     cause:
-      'A query parameter is neither a filter of this resource nor one of the common parameters, or it has no meaning for this method.',
-    fix: 'Check the spelling and the case; the internal message lists the parameters that this resource knows.',
+      'A query parameter is neither a filter of this resource nor a common parameter, or does not apply to this method.',
+    fix: 'Check spelling and case; the internal message lists the supported parameters.',
   },
   40003: {
-    title: 'Bad parameter value',
-    userMessage: 'A part of the request has a value that is not allowed.',
+    title: 'Invalid parameter value',
+    userMessage: 'Part of the request has a value that is not allowed.',
     cause:
-      'A query parameter, a header or a part of the path breaks its grammar or its bounds, or the request is not well-formed HTTP.',
-    fix: 'Use a value of the kind that the internal message names.',
+      'A query parameter, a header or part of the path is malformed or out of range, or the request is not well-formed HTTP.',
+    fix: 'Use a value as described in the internal message.',
   },
   40101: {
-    title: 'Credentials missing or wrong',
+    title: 'Credentials missing or invalid',
     userMessage: 'Please sign in.',
-    cause: 'The request carries no credentials, or credentials that are unknown, wrong or expired.',
+    cause: 'The request has no credentials, or they are unknown, invalid or expired.',
     fix: 'Send valid credentials in the `Authorization` header; `WWW-Authenticate` names the scheme.',
   },
   40301: {
     title: 'Not allowed',
     userMessage: 'You are not allowed to do this.',
-    cause: 'The credentials are valid but do not hold the scope that this call needs.',
-    fix: 'Use credentials with the scope that the internal message names.',
+    cause:
+      'The credentials are valid but lack the scope that this call needs, or do not cover this item or resource.',
+    fix: 'Use credentials with the scope, or for the item, that the internal message names.',
   },
   40302: {
-    title: 'Foreign site',
-    userMessage: 'This page may not do this.',
-    cause:
-      'A browser sent the request for a page of another site, and the origin of that page is not among those that may call.',
-    fix: 'Call from a page of the same origin, or have the operators add the origin to `CORS_ORIGINS`.',
+    title: 'Origin not allowed',
+    userMessage: 'This page is not allowed to do this.',
+    cause: 'A browser sent the request for a page of another site whose origin is not allowed.',
+    fix: 'Call from a page of the same origin, or ask the operators to add the origin to `CORS_ORIGINS`.',
   },
   40401: {
     title: 'No such path',
@@ -60,14 +60,14 @@ export const errorCatalogue = {
   40402: {
     title: 'No such item',
     userMessage: 'The item you asked for does not exist.',
-    cause: 'The path is right but no item has this id, it was deleted, or it belongs to another parent.',
-    fix: 'Check the id, and the parent if there is one; ids keep their case.',
+    cause:
+      'The path is valid, but no item has this id: it was deleted, belongs to another parent, or is outside the reach of these credentials.',
+    fix: 'Check the id, which is case-sensitive, and its parent.',
   },
   40403: {
     title: 'Unknown version',
-    userMessage: 'This version of the interface does not exist.',
-    cause:
-      'The first part of the path after `/api` is not a supported version. Versions are `v` and an ordinal number.',
+    userMessage: 'This version of the API does not exist.',
+    cause: 'The first part of the path after `/api` is not a supported version such as `v1`.',
     fix: 'Use one of the versions that the internal message names.',
   },
   40501: {
@@ -78,23 +78,21 @@ export const errorCatalogue = {
   },
   40601: {
     title: 'Not acceptable',
-    userMessage: 'The answer is not available in the form you asked for.',
-    cause: 'The `Accept` header excludes `application/json`, the only form in which resources are served.',
+    userMessage: 'The answer is not available in the requested format.',
+    cause: 'The `Accept` header excludes the only available media type, usually `application/json`.',
     fix: 'Accept `application/json` or send no `Accept` header.',
   },
   40901: {
     title: 'Duplicate',
     userMessage: 'This already exists.',
-    cause:
-      'Another item has the same value in a field whose values are unique, or was made before with the same key.',
-    fix: 'Use another value or key, or change the existing item; the internal message names it where it can.',
+    cause: 'Another item has the same value in a unique field, or was created with the same key.',
+    fix: 'Use another value or key, or change the existing item; the internal message names it if possible.',
   },
   40902: {
     title: 'Illegal state',
-    userMessage: 'This is not possible in the present state.',
-    cause:
-      'The item is in a state from which the operation is not allowed, or the same request is still running.',
-    fix: 'Read the item, look at its state, and choose an operation that is allowed from there.',
+    userMessage: 'This is not possible in the current state.',
+    cause: 'The state of the item does not allow the operation, or the same request is still running.',
+    fix: 'Read the item and choose an operation that its state allows.',
   },
   40903: {
     title: 'Still referenced',
@@ -103,21 +101,21 @@ export const errorCatalogue = {
     fix: 'Delete or change the referring items first.',
   },
   41201: {
-    title: 'Stale ETag',
-    userMessage: 'Somebody else has changed this in the meantime.',
+    title: 'Precondition failed',
+    userMessage: 'Someone else has changed this in the meantime.',
     cause:
-      'The `ETag` sent in `If-Match` is not that of the present item, or is a weak one (`W/`), which never matches; or `If-None-Match` names what is there.',
-    fix: 'Read the item again, apply the change to what you find, and send its new `ETag`.',
+      'The `ETag` in `If-Match` is not that of the current item, or is weak (`W/`), which never matches; or `If-None-Match` matches the current item.',
+    fix: 'Read the item again, apply the change to its current version, and send the new `ETag`.',
   },
   41301: {
     title: 'Too large',
     userMessage: 'The request is too large.',
     cause: 'The body exceeds the limit of the service (1 MiB unless configured).',
-    fix: 'Send less in one request; the limit is in the internal message.',
+    fix: 'Split the request; the internal message gives the limit.',
   },
   41501: {
     title: 'Unsupported media type',
-    userMessage: 'The request is in a form that is not understood.',
+    userMessage: 'The request is in an unsupported format.',
     cause:
       'The `Content-Type` (or `Content-Encoding`) of the body is missing or not supported for this method.',
     fix: 'Send `application/json`; for PATCH also `application/merge-patch+json`, see `Accept-Patch`.',
@@ -126,25 +124,25 @@ export const errorCatalogue = {
     title: 'Wrong host',
     userMessage: 'This address is not served here.',
     cause: 'The `Host` header names a host that the service does not answer for.',
-    fix: 'Use the address that the operators gave, or have them add the host to `ALLOWED_HOSTS`.',
+    fix: 'Use the address that the operators gave you, or ask them to add the host to `ALLOWED_HOSTS`.',
   },
   42201: {
     title: 'Missing field',
     userMessage: 'A required field is missing.',
-    cause: 'The body lacks a field that is required.',
+    cause: 'The body lacks a required field.',
     fix: 'Add the field that the internal message names.',
   },
   42202: {
     title: 'Invalid field',
     userMessage: 'A field has a value that is not allowed.',
     cause:
-      'A field has the wrong type, breaks a bound or a format, refers to an item that does not exist, or may not be changed by clients.',
+      'A field has the wrong type or format, is out of range, refers to an item that does not exist, or may not be changed by clients.',
     fix: 'Correct the field that the internal message names.',
   },
   42203: {
     title: 'Unknown field',
-    userMessage: 'The request contains a field that is not known here.',
-    cause: 'The body has a field that this resource does not know.',
+    userMessage: 'The request contains an unknown field.',
+    cause: 'The body has a field that this resource does not have.',
     fix: 'Remove the field, or check its spelling and case.',
   },
   42801: {
@@ -156,56 +154,55 @@ export const errorCatalogue = {
   42901: {
     title: 'Too many requests',
     userMessage: 'Too many requests. Please try again in a moment.',
-    cause: 'The caller exceeds its share of requests.',
-    fix: 'Wait for the seconds in `Retry-After`, then try again.',
+    cause: 'The caller exceeds its rate limit.',
+    fix: 'Wait as many seconds as `Retry-After` says, then try again.',
   },
   42902: {
     title: 'Too many open calls',
     userMessage: 'Too many requests. Please try again in a moment.',
-    cause: 'The caller has as many streams of events and calls with `?wait` open as one caller may have.',
-    fix: 'Close some, share one stream among those who listen, or wait for the seconds in `Retry-After`.',
+    cause: 'The caller has reached its limit of open event streams and calls with `?wait`.',
+    fix: 'Close some, share one stream between listeners, or wait as many seconds as `Retry-After` says.',
   },
   50001: {
     title: 'Unexpected error',
     userMessage: 'Something went wrong on our side.',
-    cause: 'A defect or an unforeseen condition in the service. It is logged under the incident id.',
-    fix: 'Try again; if it stays, tell the operators the incident id of the internal message.',
+    cause: 'A bug or an unforeseen condition in the service. It is logged with the incident id.',
+    fix: 'Try again. If the error persists, give the operators the incident id in the internal message.',
   },
   50301: {
     title: 'Storage unreachable',
     userMessage: 'The service is not available at the moment. Please try again shortly.',
     cause: 'The database does not answer or refuses connections.',
-    fix: 'Wait for the seconds in `Retry-After`, then try again.',
+    fix: 'Wait as many seconds as `Retry-After` says, then try again.',
   },
   50302: {
     title: 'Issuer unreachable',
     userMessage: 'The service is not available at the moment. Please try again shortly.',
-    cause: 'The keys with which JSON Web Tokens are checked cannot be read from their issuer.',
-    fix: 'Wait for the seconds in `Retry-After`, then try again; if it stays, tell the operators.',
+    cause: 'The keys to verify JSON Web Tokens cannot be read from their issuer.',
+    fix: 'Wait as many seconds as `Retry-After` says, then try again. If the error persists, tell the operators.',
   },
   50303: {
-    title: 'No room',
+    title: 'Service at capacity',
     userMessage: 'The service is busy at the moment. Please try again shortly.',
-    cause: 'The service holds as many connections, streams of events or calls with `?wait` as it may hold.',
-    fix: 'Wait for the seconds in `Retry-After`, then try again; if it stays, let the operators raise the limit or add a process.',
+    cause: 'The service has reached its limit of connections, event streams or calls with `?wait`.',
+    fix: 'Wait as many seconds as `Retry-After` says, then try again. If the error persists, the operators can raise the limit or add a process.',
   },
   50304: {
-    title: 'Read took too long',
-    userMessage: 'This takes too long at the moment. Please ask for less, or try again shortly.',
-    cause:
-      'A read did not get a connection to the database in time, or was not finished in the time that a read may take.',
-    fix: 'Ask for less: fewer items, `Prefer: count=none`, more filters, cursors instead of `offset`. Otherwise wait for the seconds in `Retry-After`.',
+    title: 'Read timeout',
+    userMessage: 'This takes too long at the moment. Please narrow your request or try again shortly.',
+    cause: 'A read did not get a database connection in time, or exceeded its time limit.',
+    fix: 'Request less: fewer items, `Prefer: count=none`, more filters, cursors instead of `offset`. Otherwise wait as many seconds as `Retry-After` says.',
   },
 } as const satisfies Record<number, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The HTTP status of a code. */
+/** Returns the HTTP status of a code. */
 export function statusOf(code: ErrorCode): number {
   return Math.floor(code / 100);
 }
 
-/** The code for text such as the last segment of `/errors/40402`; undefined if the catalogue has none. */
+/** Parses text such as the last segment of `/errors/40402`; undefined if there is no such code. */
 export function parseErrorCode(text: string): ErrorCode | undefined {
   return /^\d{5}$/.test(text) && Object.hasOwn(errorCatalogue, text)
     ? (Number(text) as ErrorCode)

@@ -14,12 +14,12 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map([
   [503, 50303],
 ]);
 
-/** The catalogue's error for an answer that somebody gave by its status alone. */
+/** Returns the error of the catalogue for an answer that only has a status. */
 export function fromStatus(status: number, message: string): ApiError {
   return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);
 }
 
-/** The catalogue's error for one of Koa's (`ctx.throw(404)`); anything else is returned as it is. */
+/** Converts errors of Koa (`ctx.throw(404)`) to those of the catalogue; returns others unchanged. */
 export function fromHttpError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;
   const code = typeof error.status === 'number' ? codes.get(error.status) : undefined;

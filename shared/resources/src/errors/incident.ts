@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 
-/** Who gets the stack trace of an unexpected error: everybody, or only callers with the `admin` scope. */
+/** Who sees the stack trace of an unexpected error: everyone, or only callers with the `admin` scope. */
 export type ErrorStackPolicy = 'always' | 'trusted';
 
 /** An unexpected error with the id under which it is logged. */
 export interface Incident {
   readonly id: string;
-  /** Stack trace without connection strings and SQL values. */
+  /** The stack trace without connection strings and SQL values. */
   readonly stack: string;
 }
 
 const connectionString = /\b[a-z][a-z0-9+.-]*:\/\/[^\s/@'"]*:[^\s@'"]*@[^\s'")]*/gi;
 const postgresUrl = /\bpostgres(?:ql)?:\/\/[^\s'")]*/gi;
 
-/** Describes an unexpected error under a fresh id. */
+/** Describes an unexpected error and assigns it an id. */
 export function newIncident(error: unknown): Incident {
   return { id: randomUUID(), stack: scrub(stackOf(error), isSqlError(error) ? error.message : undefined) };
 }
 
-/** Postgres drivers give their errors a five-letter SQLSTATE; their messages may quote values. */
+/** Whether the error is from Postgres: its `code` is a five-letter SQLSTATE, and its message may quote values. */
 export function isSqlError(error: unknown): error is Error & { code: string } {
   return (
     error instanceof Error &&

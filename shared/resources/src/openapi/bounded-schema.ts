@@ -1,12 +1,12 @@
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 
-/** What no body can exceed, since its size is limited. */
-const longestText = 1_048_576;
-const mostElements = 100_000;
+/** Upper bounds that follow from the limit on the size of a body. */
+const maxTextLength = 1_048_576;
+const maxElements = 100_000;
 
 /**
- * A schema with every bound spelt out: where the definition sets none, those that hold for every request are told
- * (text without NUL that fits into a body, integers that JSON numbers hold exactly).
+ * Adds the bounds that hold for every request where a schema has none: text without NUL that fits into a body, integers that
+ * JSON numbers represent exactly.
  */
 export function bounded(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(bounded) };
@@ -14,7 +14,7 @@ export function bounded(schema: JsonSchema): JsonSchema {
   if (schema.enum !== undefined || schema.const !== undefined) return { ...schema };
   if (types.includes('object')) return boundedObject(schema);
   if (types.includes('array')) {
-    return { maxItems: mostElements, ...schema, items: bounded(schema.items ?? {}) };
+    return { maxItems: maxElements, ...schema, items: bounded(schema.items ?? {}) };
   }
   if (types.includes('integer')) {
     return { format: 'int64', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
@@ -23,8 +23,8 @@ export function bounded(schema: JsonSchema): JsonSchema {
   if (types.includes('string')) {
     const restricted = schema.format !== undefined || schema.pattern !== undefined;
     const length = Math.min(
-      schema.maxLength ?? longestText,
-      fixedLengths.get(schema.format ?? '') ?? longestText,
+      schema.maxLength ?? maxTextLength,
+      fixedLengths.get(schema.format ?? '') ?? maxTextLength,
     );
     return { ...(restricted ? {} : { pattern: String.raw`^[^\u0000]*$` }), ...schema, maxLength: length };
   }
@@ -40,7 +40,7 @@ const fixedLengths: ReadonlyMap<string, number> = new Map([
 function boundedObject(schema: JsonSchema): JsonSchema {
   if (schema.properties === undefined) {
     return {
-      maxProperties: mostElements,
+      maxProperties: maxElements,
       ...schema,
       additionalProperties: schema.additionalProperties ?? true,
     };

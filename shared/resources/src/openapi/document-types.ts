@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 
 /** The part of OpenAPI 3.1 that the generator writes. */
 export interface OpenApiDocument {
@@ -32,7 +32,7 @@ export interface OperationObject {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** The scope that it needs. */
+  /** The scope that the operation needs. */
   readonly 'x-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly ParameterObject[];

@@ -1,23 +1,28 @@
-import type { Catalog } from '../request/route.js';
-import type { JsonSchema } from '../resource/json-schema.js';
-import type { Resource } from '../resource/resource.js';
-import { explanationExample, explanationSchema } from './explanation-schema.js';
+import type { Catalog } from '../definition/catalog.js';
+import type { Resource } from '../definition/resource.js';
+import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
-import { errorPayloadSchema, errorReference, errorResponses } from './error-responses.js';
+import {
+  errorPageExample,
+  errorPageSchema,
+  errorPayloadSchema,
+  errorReference,
+  errorResponses,
+  problemSchema,
+} from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
-import { limitedPaths, limitedResponses, rateLimitHeaders } from './limited-responses.js';
 import { pathParameter } from './parameters.js';
 import { catalogPaths } from './paths.js';
-import { problemSchema } from './problem-schema.js';
+import { limitedPaths, limitedResponses, rateLimitHeaders } from './rate-limit.js';
 import { resourceSchemas } from './schemas.js';
-import { type Security, requirements, securedPaths } from './security.js';
-import type { RateLimitPolicy } from '../request/rate-limit.js';
+import { requirements, securedPaths, type Security } from './security.js';
 
-/** What the document says about the API as a whole. */
+/** Describes the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
   readonly description: string;
-  /** Version of the software, not of the interface. */
+  /** The version of the software, not of the API. */
   readonly version: string;
 }
 
@@ -26,13 +31,13 @@ export interface DocumentSource {
   readonly info: ApiInfo;
   readonly rootUrl: string;
   readonly apiUrl: string;
-  /** undefined: the API asks for no credentials. */
+  /** undefined: the API needs no credentials. */
   readonly security: Security | undefined;
-  /** undefined: callers may send any number of requests. */
+  /** undefined: no rate limit. */
   readonly rateLimit: RateLimitPolicy | undefined;
 }
 
-/** The OpenAPI 3.1 document of an API. */
+/** Generates the OpenAPI 3.1 document of an API. */
 export function openApiDocument({
   catalog,
   info,
@@ -64,10 +69,7 @@ export function openApiDocument({
         'x-internal': false,
       },
     ],
-    tags: [
-      ...tagsOf(resources),
-      { name: 'reference', description: 'What this interface tells about itself.' },
-    ],
+    tags: [...tagsOf(resources), { name: 'reference', description: 'The description of this API.' }],
     security: security === undefined ? [] : requirements(security.schemes),
     paths,
     components: {
@@ -87,7 +89,7 @@ export function openApiDocument({
   };
 }
 
-/** The components that something refers to: 405, say, only answers methods that the document does not list. */
+/** Returns the components that are referred to. Some are not: 405 only answers methods that the document does not list. */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,
   kind: string,
@@ -99,7 +101,7 @@ function referenced<Component>(
   );
 }
 
-/** The resources of the tree, each once. */
+/** Returns all resources of the tree, each once. */
 function allResources(roots: readonly Resource[]): readonly Resource[] {
   const found = new Set<Resource>();
   const visit = (resource: Resource): void => {
@@ -111,7 +113,7 @@ function allResources(roots: readonly Resource[]): readonly Resource[] {
   return [...found];
 }
 
-/** Operations are grouped by the name of their resource; of several with one name the first describes it. */
+/** Groups operations by the name of their resource. If several share a name, the first provides the description. */
 function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
   const named = new Map(resources.toReversed().map((resource) => [resource.name, resource]));
   return [...named.values()].map(({ name, description }) => ({
@@ -121,7 +123,7 @@ function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
 }
 
 function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
-  const code = pathParameter('code', 'A code of the error payload.', {
+  const code = pathParameter('code', 'An error code.', {
     type: 'integer',
     minimum: 40000,
     maximum: 59999,
@@ -134,7 +136,7 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
       get: {
         operationId: 'getError',
         summary: 'Explain an error code',
-        description: 'Cause and fix, as HTML or JSON.',
+        description: 'Returns cause and fix, as HTML or JSON.',
         tags: ['reference'],
         security: [],
         responses: {
@@ -146,7 +148,7 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
                 schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
                 example: '<!doctype html>',
               },
-              'application/json': { schema: explanationSchema, example: explanationExample },
+              'application/json': { schema: errorPageSchema, example: errorPageExample },
             },
           },
           '400': errorReference(400),

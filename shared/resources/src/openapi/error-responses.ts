@@ -1,6 +1,6 @@
-import { listedProblems } from '../errors/api-error.js';
+import { maxListedProblems } from '../errors/api-error.js';
 import { errorCatalogue, type ErrorCode, parseErrorCode, statusOf } from '../errors/error-catalogue.js';
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import type { Reference, ResponseObject } from './document-types.js';
 import { headerReferences, type responseHeaders } from './headers.js';
 
@@ -8,14 +8,14 @@ import { headerReferences, type responseHeaders } from './headers.js';
 export const errorPayloadSchema: JsonSchema = {
   type: 'object',
   description:
-    'The problems of the request: all, or the first 100 and, as the last element, how many there are in all.',
+    'All problems of the request, or the first 100 followed by an element that gives their total number.',
   required: ['errors'],
   additionalProperties: false,
   properties: {
     errors: {
       type: 'array',
       minItems: 1,
-      maxItems: listedProblems + 1,
+      maxItems: maxListedProblems + 1,
       items: {
         type: 'object',
         required: ['userMessage', 'internalMessage', 'code', 'more info'],
@@ -25,7 +25,7 @@ export const errorPayloadSchema: JsonSchema = {
             type: 'string',
             maxLength: 200,
             pattern: '^.+$',
-            description: 'Fit for the screen of an end user.',
+            description: 'Suitable for end users.',
           },
           internalMessage: {
             type: 'string',
@@ -35,13 +35,13 @@ export const errorPayloadSchema: JsonSchema = {
           },
           code: {
             enum: Object.keys(errorCatalogue).map(Number),
-            description: 'The status × 100 plus an ordinal.',
+            description: 'The HTTP status × 100 plus an ordinal.',
           },
           'more info': {
             type: 'string',
             format: 'uri',
             maxLength: 2048,
-            description: 'A page that explains cause and fix.',
+            description: 'A page with cause and fix.',
           },
         },
       },
@@ -58,7 +58,7 @@ const extraHeaders: Readonly<Record<number, readonly (keyof typeof responseHeade
   503: ['RetryAfter'],
 };
 
-/** One response for each status of the catalogue, with the causes of its codes and an example for each. */
+/** Returns one response for each status in the catalogue, with its codes and an example. */
 export function errorResponses(rootUrl: string): Readonly<Record<string, ResponseObject>> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const text of Object.keys(errorCatalogue)) {
@@ -100,3 +100,60 @@ function errorResponse(rootUrl: string, status: number, codes: readonly ErrorCod
     },
   };
 }
+
+/** The body for callers that prefer `application/problem+json`: the members of RFC 9457 and the error payload. */
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  description: 'The first problem of the request as in RFC 9457, and all problems.',
+  required: ['type', 'title', 'status', 'detail', 'errors'],
+  additionalProperties: false,
+  properties: {
+    type: {
+      type: 'string',
+      format: 'uri',
+      maxLength: 2048,
+      description: 'A page with cause and fix.',
+    },
+    title: {
+      type: 'string',
+      maxLength: 200,
+      pattern: '^.+$',
+      description: 'A short name for the error.',
+    },
+    status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'The HTTP status.' },
+    detail: {
+      type: 'string',
+      maxLength: 1_048_576,
+      pattern: String.raw`^[\s\S]*$`,
+      description: 'The internal message of the first problem.',
+    },
+    errors: { ...errorPayloadSchema.properties?.['errors'], description: 'All problems of the request.' },
+  },
+};
+
+const sentences = (description: string): JsonSchema => ({
+  type: 'string',
+  maxLength: 2_000,
+  pattern: '^.+$',
+  description,
+});
+
+/** The JSON body of `/errors/{code}`. */
+export const errorPageSchema: JsonSchema = {
+  type: 'object',
+  required: ['code', 'status', 'title', 'userMessage', 'cause', 'fix'],
+  additionalProperties: false,
+  properties: {
+    code: {
+      enum: Object.keys(errorCatalogue).map(Number),
+      description: 'The HTTP status × 100 plus an ordinal.',
+    },
+    status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'The HTTP status.' },
+    title: sentences('A short name for the error.'),
+    userMessage: sentences('Suitable for end users.'),
+    cause: sentences('What causes the error.'),
+    fix: sentences('How to fix it.'),
+  },
+};
+
+export const errorPageExample = { code: 40402, status: statusOf(40402), ...errorCatalogue[40402] };

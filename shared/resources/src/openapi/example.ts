@@ -1,4 +1,4 @@
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 
 const formats: ReadonlyMap<string, string> = new Map([
   ['uuid', '0198c6e0-7b5e-7c3a-9f2e-3d1b5a7c9e01'],
@@ -8,7 +8,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['uri', 'https://example.com/'],
 ]);
 
-/** A value that fits a schema: the example or default that it names, otherwise the simplest one. */
+/** Returns a value that matches a schema: its example or default, or else the simplest one. */
 export function exampleOf(schema: JsonSchema, name = 'text'): unknown {
   const [given] = schema.examples ?? [];
   if (given !== undefined) return given;

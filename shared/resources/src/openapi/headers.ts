@@ -6,15 +6,15 @@ const text = (maxLength: number): HeaderObject['schema'] => ({
   pattern: String.raw`^[\x20-\x7e]*$`,
 });
 
-/** The headers of answers. */
+/** The headers of answers, by the name of their component. */
 export const responseHeaders = {
   XRequestId: {
-    description: 'Identifies the request in the logs; the one that the caller sent, if it sent one.',
+    description: 'Identifies the request in the logs; taken from the request if present.',
     schema: text(128),
     example: '6f1c2f8e-3b0a-4c55-8f0e-0b6f6a1f1c11',
   },
   AccessControlAllowOrigin: {
-    description: 'The calling origin, if it is an allowed one.',
+    description: 'The calling origin, if it is allowed.',
     schema: text(256),
     example: 'https://app.example.com',
   },
@@ -24,27 +24,27 @@ export const responseHeaders = {
     example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
   },
   Location: {
-    description: 'Where the result is.',
+    description: 'The URL of the result.',
     schema: text(2048),
     example: 'https://api.example.com/api/v1/items/1',
   },
   Link: {
-    description: 'The pages first, prev, next and last, as far as they exist (RFC 8288).',
+    description: 'Links to the first, previous, next and last page, if they exist (RFC 8288).',
     schema: text(65_536),
     example: '<https://api.example.com/api/v1/items?limit=20&offset=0>; rel="first"',
   },
   XTotalCount: {
-    description: 'Items that match, on all pages together. Absent with `Prefer: count=none`.',
+    description: 'The number of matching items on all pages. Absent with `Prefer: count=none`.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     example: 42,
   },
   PreferenceApplied: {
-    description: 'The preference that was followed; `count=estimated` if the count is an estimate.',
+    description: 'The preference that was applied; `count=estimated` if the count is an estimate.',
     schema: text(64),
     example: 'count=estimated',
   },
   Allow: {
-    description: 'The methods that are possible here.',
+    description: 'The supported methods.',
     schema: text(64),
     example: 'GET, HEAD, OPTIONS',
   },
@@ -59,7 +59,7 @@ export const responseHeaders = {
     example: 2,
   },
   WWWAuthenticate: {
-    description: 'The scheme of credentials, and what was wrong with those that were sent (RFC 6750).',
+    description: 'The authentication scheme, and the error in the credentials (RFC 6750).',
     schema: text(512),
     example: 'Bearer realm="api"',
   },
@@ -79,7 +79,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** References to headers by the names they have in HTTP; those that every answer has are always among them. */
+/** Returns references to headers by their HTTP names, including those of every answer. */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

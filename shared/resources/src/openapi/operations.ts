@@ -1,30 +1,79 @@
-import type { Operation, Resource } from '../resource/resource.js';
-import type { JsonSchema } from '../resource/json-schema.js';
-import { mostElements } from '../validation/large-body.js';
+import type { Operation, Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
+import { eventText } from '../pipeline/event-stream.js';
+import type { JsonSchema } from '../validation/json-schema.js';
+import { maxElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
-import type { OperationObject, ResponseObject } from './document-types.js';
+import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
+import { errorReference } from './error-responses.js';
 import { exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
-import { operation, type OperationPlace } from './operation.js';
 import {
   collectionParameters,
-  idempotencyKey,
   conditionParameters,
+  idempotencyKey,
   itemParameters,
+  lastEventId,
   respondAsync,
   selectionParameters,
 } from './parameters.js';
-import { itemOrFields, schemaName, schemaReference } from './schemas.js';
-import { streamOperation } from './stream-operation.js';
+import { camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
+
+/** The context of an operation. */
+export interface OperationPlace {
+  readonly resource: Resource;
+  /** Prefix in operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
+  readonly owner: string;
+  readonly serves: (name: StorageFunction) => boolean;
+  /** The field that the path prescribes, if the resource is below another. */
+  readonly parentField: string | undefined;
+  /** Whether collections can be paged by cursor. */
+  readonly seeks: boolean;
+  /** Whether a POST may return an existing item. */
+  readonly findsExisting: boolean;
+  /** Whether the API needs credentials. */
+  readonly secured: boolean;
+}
+
+interface Parts {
+  readonly description?: string;
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly errors: readonly number[];
+}
+
+/** Describes an operation, including the errors that any operation may return. */
+export function operation(
+  place: OperationPlace,
+  operationId: string,
+  summary: string,
+  parts: Parts,
+): OperationObject {
+  const always = [403, 404, 406, 421, 429, 500, 503, ...(place.secured ? [401] : [])];
+  const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
+  return {
+    operationId,
+    summary,
+    description: parts.description ?? (place.resource.description || `${summary}.`),
+    tags: [place.resource.name],
+    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
+    ...(parts.requestBody && { requestBody: parts.requestBody }),
+    responses: {
+      ...parts.responses,
+      ...Object.fromEntries(statuses.map((status) => [String(status), errorReference(status)])),
+    },
+  };
+}
 
 type Headers = readonly (keyof typeof responseHeaders)[];
 
-/** The operations of a collection, by method. */
+/** Returns the operations of a collection, by method. */
 export function collectionOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
   const plural = owner + schemaName(name);
-  const manyItems = { type: 'array', maxItems: mostElements, items: schemaReference(singular) };
+  const manyItems = { type: 'array', maxItems: maxElements, items: schemaReference(singular) };
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
@@ -33,7 +82,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         parameters: [idempotencyKey],
         requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
         responses: {
-          ...(place.findsExisting && { '200': itemAt(resource, `A ${singular} that was there already.`) }),
+          ...(place.findsExisting && { '200': itemAt(resource, `An existing ${singular}.`) }),
           '201': created(place),
         },
         errors: [400, 409, 413, 415, 422],
@@ -42,15 +91,17 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     ...(serves('replaceMany') && {
       put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
         requestBody: body(
-          { type: 'array', maxItems: mostElements, items: schemaReference(`${singular} bulk`) },
+          { type: 'array', maxItems: maxElements, items: schemaReference(`${singular} bulk`) },
           [exampleOf(resource.bodies.bulk)],
         ),
-        responses: { '200': success(resource, manyItems, 'Changed, in the order of the request.', []) },
+        responses: {
+          '200': success(resource, manyItems, 'The changed items, in the order of the request.', []),
+        },
         errors: [400, 409, 412, 413, 415, 422],
       }),
     }),
     ...(serves('deleteMany') && {
-      delete: operation(place, `delete${plural}`, `Delete the ${name} that the filters leave`, {
+      delete: operation(place, `delete${plural}`, `Delete the ${name} that match the filters`, {
         parameters: selectionParameters(resource, false),
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
@@ -59,7 +110,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   };
 }
 
-/** GET on a collection, or on its search by path. */
+/** Describes GET on a collection or on `/search/{keyword}`. */
 export function listOperation(
   place: OperationPlace,
   id: string,
@@ -75,7 +126,7 @@ export function listOperation(
   });
 }
 
-/** The operations of an item, by method. */
+/** Returns the operations of an item, by method. */
 export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { singular } = resource;
@@ -89,7 +140,10 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
-          '304': { description: 'The caller has it already.', headers: headerReferences('ETag') },
+          '304': {
+            description: 'The caller already has the current version.',
+            headers: headerReferences('ETag'),
+          },
         },
         errors: [400, 412],
       }),
@@ -123,7 +177,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   };
 }
 
-/** PUT on `item/{verb}`. */
+/** Describes PUT on `item/{verb}`. */
 export function specialOperation(
   place: OperationPlace,
   { verb, summary, body: schema, states, enqueues }: Operation,
@@ -134,7 +188,7 @@ export function specialOperation(
   const rule =
     states === undefined
       ? ''
-      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}; there it has no second effect.`;
+      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}, where it has no further effect.`;
   return operation(place, `${camelCase(verb)}${owner}${schemaName(singular)}`, summary, {
     description: `${summary}.${rule}`,
     parameters: [
@@ -153,7 +207,11 @@ export function specialOperation(
     responses: {
       '200': success(resource, item, `The ${singular} afterwards.`, ['ETag']),
       ...(enqueues && {
-        '202': success(resource, item, 'A job does the rest.', ['ETag', 'Location', 'PreferenceApplied']),
+        '202': success(resource, item, 'A job does the rest of the work.', [
+          'ETag',
+          'Location',
+          'PreferenceApplied',
+        ]),
       }),
     },
     errors: [400, 409, 412, 413, 415, 422],
@@ -178,25 +236,25 @@ function itemAt(resource: Resource, description: string): ResponseObject {
   return success(resource, schemaReference(resource.singular), description, ['Location', 'ETag']);
 }
 
-/** A POST of several items answers with all of them. */
+/** Describes the answer to a POST; an array of items is answered with an array. */
 function created({ resource, serves }: OperationPlace): ResponseObject {
   const one = schemaReference(resource.singular);
   if (!serves('createMany')) return itemAt(resource, 'Created.');
-  const schema = { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] };
-  return success(resource, schema, 'Created; several in the order of the request.', ['Location', 'ETag']);
+  const schema = { anyOf: [one, { type: 'array', maxItems: maxElements, items: one }] };
+  return success(resource, schema, 'Created; an array in the order of the request.', ['Location', 'ETag']);
 }
 
 function pageSchema({ limits, singular }: Resource): JsonSchema {
   return { type: 'array', maxItems: limits.max, items: itemOrFields(singular) };
 }
 
-function createSchema({ resource, serves, placedBy }: OperationPlace): JsonSchema {
+function createSchema({ resource, serves, parentField }: OperationPlace): JsonSchema {
   const { required = [] } = resource.bodies.create;
   const one =
-    placedBy !== undefined && required.includes(placedBy)
-      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== placedBy) }
+    parentField !== undefined && required.includes(parentField)
+      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== parentField) }
       : schemaReference(`${resource.singular} create`);
-  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: mostElements, items: one }] } : one;
+  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: maxElements, items: one }] } : one;
 }
 
 function body(
@@ -205,12 +263,32 @@ function body(
   types = ['application/json'],
 ): Readonly<Record<string, unknown>> {
   return {
-    description: 'The request’s body.',
+    description: 'The body of the request.',
     required: true,
     content: Object.fromEntries(types.map((type) => [type, { schema, example }])),
   };
 }
 
-function camelCase(dashed: string): string {
-  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+/** Describes GET on a collection that streams events. */
+export function streamOperation(place: OperationPlace): OperationObject {
+  const { resource, owner } = place;
+  const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
+  return operation(place, `stream${owner}${schemaName(resource.name)}`, `Listen to ${resource.name}`, {
+    description: `${resource.description} Server-sent events (HTML Standard, § 9.2); \`data\` is JSON.`,
+    parameters: [...selectionParameters(resource, false), lastEventId],
+    responses: {
+      '200': {
+        description: 'A stream of events.',
+        headers: headerReferences(),
+        content: {
+          'text/event-stream': {
+            schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER, pattern: String.raw`^[\s\S]*$` },
+            example,
+          },
+        },
+      },
+      '204': { description: 'There will be no more events.', headers: headerReferences() },
+    },
+    errors: [400],
+  });
 }

@@ -1,7 +1,7 @@
-import type { FilterParameter } from '../resource/filter.js';
-import { farthestOffset, longestSearch, longestWait, mostValues } from '../query/collection-query.js';
-import type { JsonSchema } from '../resource/json-schema.js';
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../definition/resource.js';
+import type { FilterParameter } from '../query/filter.js';
+import { maxOffset, maxSearchLength, maxValues, maxWaitSeconds } from '../query/query-parser.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
 import type { ParameterObject } from './document-types.js';
 import { exampleOf } from './example.js';
@@ -19,7 +19,7 @@ const headerText = (maxLength: number): JsonSchema => ({
   pattern: String.raw`^[\x20-\x7e]+$`,
 });
 
-/** The parameters of GET on a collection. */
+/** Returns the parameters of GET on a collection. */
 export function collectionParameters(
   resource: Resource,
   bySearch: boolean,
@@ -31,18 +31,18 @@ export function collectionParameters(
     ...selectionParameters(resource, bySearch),
     query('sort', 'Fields to sort by; `-` is descending, `+` or no sign ascending.', list(terms), [terms[0]]),
     query('fields', 'The fields of the items in the answer; default: all.', list(fields), [fields[0]]),
-    query('limit', 'Items on a page; 0 gives none and the count.', {
+    query('limit', 'Items on a page; 0 returns only the count.', {
       type: 'integer',
       format: 'int32',
       minimum: 0,
       maximum: limits.max,
       default: limits.default,
     }),
-    query('offset', `Items to skip.${seeks ? ' Pages farther on are reached by the links of pages.' : ''}`, {
+    query('offset', `Items to skip.${seeks ? ' Follow the links of pages to go further.' : ''}`, {
       type: 'integer',
       format: 'int32',
       minimum: 0,
-      maximum: farthestOffset,
+      maximum: maxOffset,
       default: 0,
     }),
     ...(seeks
@@ -55,39 +55,34 @@ export function collectionParameters(
   ];
 }
 
-/** The parameters that choose items: filters and search. */
+/** Returns the parameters that select items: filters and search. */
 export function selectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
   const filters = [...resource.filters.values()].map(filterParameter);
   if (bySearch || resource.search.length === 0) return filters;
   const fields = resource.search.join(', ');
   const meaning =
     resource.searchBy === 'words'
-      ? `Words, every one of which is contained in one of ${fields}, whatever the case.`
-      : `Text to look for in ${fields}: contained or similar, best first.`;
-  return [...filters, query('q', meaning, text(longestSearch))];
+      ? `Words to find; each must be contained in one of ${fields}, regardless of case.`
+      : `Text to search for in ${fields}: contained or similar, best match first.`;
+  return [...filters, query('q', meaning, text(maxSearchLength))];
 }
 
-/** The parameters of GET on an item. */
+/** Returns the parameters of GET on an item. */
 export function itemParameters(resource: Resource, waits: boolean): readonly ParameterObject[] {
   const { fields } = resource;
   return [
     query('fields', 'The fields of the item in the answer; default: all.', list(fields), [fields[0]]),
     ...(waits ? [waitParameter] : []),
-    header(
-      'If-None-Match',
-      'The ETag that the caller has; if it is current the answer is 304.',
-      headerText(4096),
-      '"abc"',
-    ),
-    header('If-Match', 'The ETag that the item must have; 412 if it has another.', headerText(4096), '"abc"'),
+    header('If-None-Match', 'The ETag that the caller has; 304 if it is current.', headerText(4096), '"abc"'),
+    header('If-Match', 'The ETag that the item must have; otherwise 412.', headerText(4096), '"abc"'),
   ];
 }
 
-/** `If-Match` and `If-None-Match` on changes. */
+/** Returns `If-Match` and `If-None-Match` for changes. */
 export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): readonly ParameterObject[] {
   const parameter = header(
     'If-Match',
-    'The ETag of the item that the change is meant for, or `*`; 412 if the item has another by now.',
+    'The ETag that the item must have, or `*`; otherwise 412.',
     headerText(4096),
     '"abc"',
   );
@@ -95,7 +90,7 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
     ifMatch === 'required' ? { ...parameter, required: true } : parameter,
     header(
       'If-None-Match',
-      'An ETag that the item must not have; with `*` there must be no item: 412 if there is.',
+      'An ETag that the item must not have, or `*` for any; otherwise 412.',
       headerText(4096),
       '"abc"',
     ),
@@ -104,21 +99,21 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
 
 const waitParameter = query(
   'wait',
-  'Seconds to wait for the end, if it has not come yet; then the item as it is.',
-  { type: 'integer', format: 'int32', minimum: 0, maximum: longestWait },
+  'Seconds to wait until the item has finished; after that its current state is returned.',
+  { type: 'integer', format: 'int32', minimum: 0, maximum: maxWaitSeconds },
   30,
 );
 
 export const lastEventId = header(
   'Last-Event-ID',
-  'The last `id` that the listener has had: it hears what followed. Browsers send it by themselves.',
+  'The `id` of the last event received; the stream resumes after it. Browsers send it automatically.',
   headerText(200),
   '2026-01-01T00:00:00.000Z',
 );
 
 export const idempotencyKey = header(
   'Idempotency-Key',
-  'A key of the caller’s choice: a repeated request with the same key gets the first answer, for 24 hours.',
+  'A key chosen by the caller: for 24 hours, a repeated request with the same key gets the first answer.',
   { type: 'string', minLength: 1, maxLength: 255, pattern: String.raw`^[\x21-\x7e]+$` },
   'order-4711',
 );
@@ -150,7 +145,7 @@ function filterParameter(filter: FilterParameter): ParameterObject {
     return { name: parameter, in: 'query', style: 'form', explode: true, description, schema: member };
   }
   if (match !== 'exact') return query(parameter, description, schema);
-  const values: JsonSchema = { type: 'array', maxItems: mostValues, items: schema };
+  const values: JsonSchema = { type: 'array', maxItems: maxValues, items: schema };
   return {
     name: parameter,
     in: 'query',

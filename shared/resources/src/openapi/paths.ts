@@ -1,12 +1,18 @@
-import type { Catalog } from '../request/route.js';
-import type { Child, Resource, StorageFunction } from '../resource/resource.js';
+import type { Catalog } from '../definition/catalog.js';
+import type { Child, Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
 import type { ParameterObject, PathItem } from './document-types.js';
-import { collectionOperations, itemOperations, listOperation, specialOperation } from './operations.js';
-import type { OperationPlace } from './operation.js';
+import {
+  collectionOperations,
+  itemOperations,
+  listOperation,
+  type OperationPlace,
+  specialOperation,
+} from './operations.js';
 import { pathParameter } from './parameters.js';
-import { schemaName } from './schemas.js';
+import { camelCase, schemaName } from './schemas.js';
 
-/** Every path of a catalog, children included. */
+/** Returns the paths of a catalog, including children. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
   const paths = [...catalog.roots.values()].flatMap((resource) =>
     resourcePaths(catalog, secured, resource, { path: '', owner: '', parameters: [], child: undefined }),
@@ -34,7 +40,7 @@ function resourcePaths(
     resource,
     owner: above.owner,
     serves,
-    placedBy: above.child?.by,
+    parentField: above.child?.by,
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,
@@ -79,7 +85,7 @@ function searchPath(
 ): readonly (readonly [string, PathItem])[] {
   const { resource, owner, serves } = place;
   if (resource.search.length === 0 || !serves('list')) return [];
-  const keyword = pathParameter('keyword', 'Text to look for.', {
+  const keyword = pathParameter('keyword', 'Text to search for.', {
     type: 'string',
     minLength: 1,
     maxLength: 1000,
@@ -95,8 +101,4 @@ function searchPath(
 
 function withParameters(parameters: readonly ParameterObject[], operations: PathItem): PathItem {
   return parameters.length === 0 ? operations : { parameters, ...operations };
-}
-
-function camelCase(dashed: string): string {
-  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../resource/json-schema.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import type {
   OpenApiDocument,
   OperationObject,
@@ -10,7 +10,7 @@ import type { SecuritySchemes } from './security.js';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The browsable reference: the document as one HTML page without scripts. */
+/** Renders the OpenAPI document as one HTML page without scripts. */
 export function referencePage(document: OpenApiDocument): string {
   const { info, servers, tags, components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, item]) => operationsOf(path, item));
@@ -143,3 +143,19 @@ function escape(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 }
+
+/** The stylesheet of the reference page. */
+export const referenceStyle = `
+:root { color-scheme: light dark; --line: #8884; --accent: #06c; }
+@media (prefers-color-scheme: dark) { :root { --accent: #6bf; } }
+body { margin: 0 auto; max-width: 70rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+a { color: var(--accent); }
+nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; }
+section { border-top: 1px solid var(--line); }
+details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; padding: .4rem .8rem; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+summary b { display: inline-block; min-width: 4.5rem; font-family: ui-monospace, monospace; }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+pre { overflow-x: auto; border: 1px solid var(--line); border-radius: .4rem; padding: .6rem; max-height: 30rem; }
+`;

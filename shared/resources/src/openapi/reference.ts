@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
-import { matchesWeakly, parseTags } from '../entity-tag.js';
 import { apiError } from '../errors/api-error.js';
-import type { ApiRequest, ApiResponse } from '../request/request.js';
+import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
+import type { Reference } from '../pipeline/pipeline.js';
+import type { ApiResponse } from '../pipeline/request/request.js';
 import { type DocumentSource, openApiDocument } from './document.js';
-import { referencePage } from './reference-page.js';
-import { referenceStyle } from './reference-style.js';
-
-/** Answers the paths on which the API describes itself; undefined for any other. */
-export type Reference = (segments: readonly string[], request: ApiRequest) => ApiResponse | undefined;
+import { referencePage, referenceStyle } from './reference-page.js';
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'self'; frame-ancestors 'none'",
 };
 
-/** `openapi.json`, `docs` and its stylesheet, made at the first request, with their `ETag`. */
+/** Serves `openapi.json`, `docs` and its stylesheet with an `ETag`. They are rendered on the first request. */
 export function createReference(source: DocumentSource): Reference {
   let made: ReadonlyMap<string, ApiResponse> | undefined;
   const make = (): ReadonlyMap<string, ApiResponse> => {

@@ -1,22 +1,25 @@
-import type { JsonSchema } from '../resource/json-schema.js';
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../definition/resource.js';
+import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
 
-/** The schemas of a resource: its item and the bodies that it accepts. */
+/** Returns the schemas of a resource: its item and the bodies that it accepts. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
   const { singular, bodies } = resource;
   return {
     [schemaName(singular)]: { description: `A ${singular}.`, ...bounded(resource.item) },
     [schemaName(`${singular} fields`)]: {
       ...bounded(resource.item),
-      description: `The fields of a ${singular} that the parameter \`fields\` names.`,
+      description: `The fields of a ${singular} selected by the parameter \`fields\`.`,
       required: [],
     },
     [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...ofBody(bodies.create) },
-    [schemaName(`${singular} replace`)]: { description: `All of a ${singular}.`, ...ofBody(bodies.replace) },
+    [schemaName(`${singular} replace`)]: {
+      description: `A full replacement of a ${singular}.`,
+      ...ofBody(bodies.replace),
+    },
     [schemaName(`${singular} patch`)]: { description: `Changes to a ${singular}.`, ...bounded(bodies.patch) },
     [schemaName(`${singular} bulk`)]: {
-      description: `One ${singular} of many to change.`,
+      description: `One ${singular} of a bulk change.`,
       ...ofBody(bodies.bulk),
     },
   };
@@ -27,7 +30,12 @@ export function schemaName(words: string): string {
   return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** An item, or the part of it that the caller has asked for. */
+/** `line-item` → `lineItem`. */
+export function camelCase(dashed: string): string {
+  return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the schema of an item or of the fields that the caller selected. */
 export function itemOrFields(singular: string): JsonSchema {
   return { anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)] };
 }
@@ -36,7 +44,7 @@ export function schemaReference(words: string): JsonSchema & { readonly $ref: st
   return { $ref: `#/components/schemas/${schemaName(words)}` };
 }
 
-/** A body may leave out what has a default. */
+/** Makes fields with a default optional, as they are in bodies. */
 function ofBody(schema: JsonSchema): JsonSchema {
   const { required, properties = {}, ...rest } = bounded(schema);
   const needed = required?.filter((name) => properties[name]?.default === undefined) ?? [];

@@ -1,9 +1,10 @@
-import { type Catalog, findRoute } from '../request/route.js';
-import { scopedCall, type ScopeOf } from '../request/scope.js';
+import type { Catalog } from '../definition/catalog.js';
+import { scopedCall, type ScopeOf } from '../pipeline/access/scope.js';
+import { findRoute } from '../pipeline/request/route.js';
+import { mapValues } from '../validation/map-values.js';
 import type { OperationObject, PathItem } from './document-types.js';
-import { mapValues } from './map-values.js';
 
-/** Kinds of credentials by name, as OpenAPI describes them. */
+/** OpenAPI security schemes by name. */
 export type SecuritySchemes = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface Security {
@@ -11,14 +12,14 @@ export interface Security {
   readonly scopeOf: ScopeOf;
 }
 
-/** Tokens of any kind in `Authorization`. */
+/** Bearer tokens in `Authorization`. */
 export const bearer: SecuritySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A token. Follows RFC 6750.' },
 };
 
 const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
-/** The paths of a catalog with the scope that each operation needs: in words, and as `x-scope`. */
+/** Adds the required scope to each operation: in its description, and as `x-scope`. */
 export function securedPaths(
   catalog: Catalog,
   { schemes, scopeOf }: Security,
@@ -37,7 +38,7 @@ export function securedPaths(
   );
 }
 
-/** Any of the kinds will do. */
+/** Returns the security requirements: any one of the schemes is enough. */
 export function requirements(
   schemes: SecuritySchemes,
 ): readonly Readonly<Record<string, readonly never[]>>[] {

@@ -1,239 +1,68 @@
-import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
-import { reservedParameters } from '../resource/naming.js';
-import type { Resource, SortTerm } from '../resource/resource.js';
-import { type Filter, findFilter, parseFilter } from './filter-value.js';
-import { decodeCursor } from './cursor.js';
-import { parseQueryString } from './query-string.js';
-import { parseFields, parseSort } from './term-list.js';
+import type { JsonSchema } from '../validation/json-schema.js';
+import type { Filter, FilterParameter } from './filter.js';
 
-/** Which items of a collection: all filters hold, and the search text matches. */
+/** Query parameters that no filter may be named after. */
+export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;
+
+/** A sort term such as `-createdAt`. */
+export interface SortTerm {
+  readonly field: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** How `q` matches: contained or similar text, or all words. */
+export type SearchBy = 'similar' | 'words';
+
+/** What queries on a resource may refer to: the part of its definition that parsing needs. */
+export interface QueryRules {
+  readonly item: JsonSchema;
+  /** The names of the item's fields in the order of the schema. */
+  readonly fields: readonly string[];
+  /** The field that identifies an item. */
+  readonly key: string;
+  readonly filters: ReadonlyMap<string, FilterParameter>;
+  /** The fields that `sort` accepts. */
+  readonly sort: readonly string[];
+  readonly defaultSort: readonly SortTerm[];
+  /** The fields that `q` searches; empty if the resource has no search. */
+  readonly search: readonly string[];
+  readonly searchBy: SearchBy;
+  readonly limits: { readonly default: number; readonly max: number };
+}
+
+/** A selection of items: all filters hold, and the search matches. */
 export interface Selection {
   readonly filters: readonly Filter[];
   /** The value of `q`; undefined for no search. */
   readonly search: string | undefined;
 }
 
-/** A parsed query on a collection, as a storage gets it. */
+/** A parsed query on a collection. */
 export interface CollectionQuery extends Selection {
   /** Ends with the key, so that the order is total. */
   readonly sort: readonly SortTerm[];
-  /** There is a search and no explicit sort: best match first, then `sort`. */
+  /** Whether to sort by best match first, then by `sort`: there is a search and no explicit sort. */
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** A page by cursor instead of offset: only items after or before these values of `sort`'s fields. */
+  /** A page by cursor instead of offset: only items after or before these values of the sort fields. */
   readonly seek: Seek | undefined;
-  /** The fields asked for; undefined for all. The toolkit trims the items, a storage may read less. */
+  /** The selected fields; undefined for all. The toolkit trims the items; a storage may use this to read less. */
   readonly fields: readonly string[] | undefined;
-  /** `Prefer: count=`; `default`: exact where that is cheap, otherwise an estimate. */
+  /** From `Prefer: count=`; `default` means exact where that is cheap, otherwise an estimate. */
   readonly count: 'default' | 'exact' | 'none';
+}
+
+/** A parsed query on a stream of events. */
+export interface StreamQuery {
+  readonly filters: readonly Filter[];
+  /** The id of the last event that the client received; undefined: start with new events. */
+  readonly lastEventId: string | undefined;
 }
 
 /** A place in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term; none, with `before`: the end of the collection. */
+  /** One value for each sort term; empty with `before`: the end of the collection. */
   readonly values: readonly unknown[];
-}
-
-type Parameters = ReadonlyMap<string, readonly string[]>;
-
-/**
- * Parses the query of GET on a collection.
- * @param options `keyword`: the search text given by path, `/search/{keyword}`; `seeks`: the storage serves cursors
- * @throws ApiError with every 40002 and 40003 of the request
- */
-export function parseCollectionQuery(
-  resource: Resource,
-  query: string,
-  count: CollectionQuery['count'],
-  { keyword, seeks }: { readonly keyword: string | undefined; readonly seeks: boolean },
-): CollectionQuery {
-  const parameters = group(query);
-  const problems = new ProblemList();
-  const common = reservedParameters.filter((name) => seeks || (name !== 'after' && name !== 'before'));
-  const selection = parseSelection(resource, parameters, problems, keyword, common);
-  const sort = problems.collect(() => parseSortParameter(resource, parameters));
-  const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
-  const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
-  const offset = problems.collect(() => parseOffset(parameters, seeks));
-  const order = withKey(sort ?? resource.defaultSort, resource.key);
-  const byRelevance = selection.search !== undefined && sort === undefined && resource.searchBy === 'similar';
-  const seek = seeks
-    ? problems.collect(() => parseSeek(resource, parameters, order, byRelevance))
-    : undefined;
-  problems.throwIfAny();
-  return {
-    ...selection,
-    sort: order,
-    byRelevance,
-    fields,
-    limit: limit ?? resource.limits.default,
-    offset: offset ?? 0,
-    seek,
-    count,
-  };
-}
-
-/** Parses the query of DELETE on a collection: filters and `q` only. */
-export function parseSelectionQuery(resource: Resource, query: string): Selection {
-  const problems = new ProblemList();
-  const selection = parseSelection(resource, group(query), problems, undefined, ['q']);
-  problems.throwIfAny();
-  return selection;
-}
-
-/** Pages farther on are reached by cursor: a storage has to go through everything that an offset passes over. */
-export const farthestOffset = 10_000;
-
-/** The longest text that can be searched for, in characters. */
-export const longestSearch = 1_000;
-
-/** The most values that one parameter has in a query. */
-export const mostValues = 100;
-
-/** The most names of parameters in a query. */
-const mostParameters = 100;
-
-/** The longest that a call may wait for an item, in seconds. */
-export const longestWait = 60;
-
-/** A parsed query on an item. */
-export interface ItemQuery {
-  readonly fields: readonly string[] | undefined;
-  /** undefined: answer at once. */
-  readonly waitMs: number | undefined;
-}
-
-/** Parses the query of GET on an item: `fields`, and `wait` in seconds where the storage can wait. */
-export function parseItemQuery(resource: Resource, query: string, waits: boolean): ItemQuery {
-  const problems = new ProblemList();
-  const parameters = group(query);
-  const known = waits ? ['fields', 'wait'] : ['fields'];
-  for (const name of parameters.keys()) {
-    if (!known.includes(name)) problems.add(unknownParameter(name, known));
-  }
-  const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
-  const seconds = waits ? problems.collect(() => integer(parameters, 'wait', longestWait)) : undefined;
-  problems.throwIfAny();
-  return { fields, waitMs: seconds === undefined ? undefined : seconds * 1_000 };
-}
-
-/** Throws 40002 for any parameter, for calls that take none. */
-export function requireNoParameters(query: string): void {
-  const problems = new ProblemList();
-  for (const name of group(query).keys()) problems.add(unknownParameter(name, []));
-  problems.throwIfAny();
-}
-
-function parseSelection(
-  resource: Resource,
-  parameters: Parameters,
-  problems: ProblemList,
-  keyword: string | undefined,
-  common: readonly string[],
-): Selection {
-  const known = common.filter(
-    (name) => name !== 'q' || (resource.search.length > 0 && keyword === undefined),
-  );
-  const filters: Filter[] = [];
-  for (const [name, values] of parameters) {
-    if (known.includes(name)) continue;
-    const parameter = findFilter(resource.filters, name);
-    if (parameter === undefined) problems.add(unknownParameter(name, [...filterNames(resource), ...known]));
-    else {
-      const filter = problems.collect(() => parseFilter(parameter, name, values));
-      if (filter !== undefined) filters.push(filter);
-    }
-  }
-  const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
-  const search = keyword ?? q;
-  const name = keyword === undefined ? 'q' : 'the keyword';
-  if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
-  if (search !== undefined && search.length > longestSearch)
-    problems.add({ code: 40003, internalMessage: `${name} must have at most ${longestSearch} characters` });
-  return { filters, search };
-}
-
-/** As they are written in a query. */
-function filterNames({ filters }: Resource): string[] {
-  return [...filters.values()].map(({ parameter, match }) =>
-    match === 'path' ? `${parameter}.<path>` : parameter,
-  );
-}
-
-function parseSortParameter(resource: Resource, parameters: Parameters): readonly SortTerm[] | undefined {
-  const text = single(parameters, 'sort');
-  return text === undefined ? undefined : parseSort(text, resource.sort);
-}
-
-function parseFieldsParameter(resource: Resource, parameters: Parameters): readonly string[] | undefined {
-  const text = single(parameters, 'fields');
-  return text === undefined ? undefined : parseFields(text, resource.fields);
-}
-
-function parseSeek(
-  resource: Resource,
-  parameters: Parameters,
-  sort: readonly SortTerm[],
-  byRelevance: boolean,
-): Seek | undefined {
-  const after = single(parameters, 'after');
-  const before = single(parameters, 'before');
-  const cursor = after ?? before;
-  if (cursor === undefined) return undefined;
-  if (after !== undefined && before !== undefined)
-    throw apiError(40003, 'after and before exclude each other');
-  if (parameters.has('offset')) throw apiError(40003, 'a cursor and offset exclude each other');
-  if (byRelevance) throw apiError(40003, 'a cursor needs sort if there is a search');
-  const direction = after === undefined ? 'before' : 'after';
-  return { direction, values: decodeCursor(resource, sort, direction, cursor) };
-}
-
-function parseOffset(parameters: Parameters, seeks: boolean): number | undefined {
-  const hint = seeks ? '; follow the links of the pages, or use `after` and `before` with their cursors' : '';
-  return integer(parameters, 'offset', farthestOffset, hint);
-}
-
-function integer(parameters: Parameters, name: string, maximum: number, hint = ''): number | undefined {
-  const text = single(parameters, name);
-  if (text === undefined) return undefined;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= maximum))
-    throw apiError(
-      40003,
-      `${name} must be an integer from 0 to ${maximum}, not "${text.slice(0, 100)}"${hint}`,
-    );
-  return value;
-}
-
-function single(parameters: Parameters, name: string): string | undefined {
-  const values = parameters.get(name);
-  if (values !== undefined && values.length > 1) throw apiError(40003, `${name} must be given once`);
-  return values?.[0];
-}
-
-/** The key follows the direction of the last term, so that one index serves the whole order. */
-function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
-  if (sort.some(({ field }) => field === key)) return sort;
-  return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];
-}
-
-function unknownParameter(name: string, known: readonly string[]): Problem {
-  const hint = known.length === 0 ? 'none is allowed here' : `known here: ${known.join(', ')}`;
-  return { code: 40002, internalMessage: `Unknown parameter "${name.slice(0, 100)}"; ${hint}` };
-}
-
-function group(query: string): Parameters {
-  const parameters = new Map<string, string[]>();
-  for (const [name, value] of parseQueryString(query)) {
-    const values = parameters.get(name);
-    if (values === undefined) parameters.set(name, [value]);
-    else values.push(value);
-    if (parameters.size > mostParameters)
-      throw apiError(40003, `a query must have at most ${mostParameters} different parameters`);
-    if (values !== undefined && values.length > mostValues)
-      throw apiError(40003, `${name.slice(0, 100)} must be given at most ${mostValues} times`);
-  }
-  return parameters;
 }

@@ -1,21 +1,25 @@
 import { apiError } from '../errors/api-error.js';
-import type { ItemRecord, Resource, SortTerm } from '../resource/resource.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
+import type { QueryRules, SortTerm } from './collection-query.js';
 
-/** An opaque cursor: the place of an item in a sorted collection. */
+/** Encodes the place of an item in a sorted collection as an opaque cursor. */
 export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): string {
   const values = sort.map(({ field }) => item[field] ?? null);
   return Buffer.from(JSON.stringify([sortText(sort), ...values])).toString('base64url');
 }
 
-/** The cursor behind the last item of a collection: the page before it is the last. */
+/** Encodes the end of a collection; the page before this cursor is the last. */
 export function encodeEnd(sort: readonly SortTerm[]): string {
   return Buffer.from(JSON.stringify([sortText(sort)])).toString('base64url');
 }
 
-/** The values of a cursor, one for each sort term, or none for the end. Throws 40003 unless it was made for this order. */
+/**
+ * Decodes a cursor into one value for each sort term, or none for the end.
+ * @throws {ApiError} 40003 unless the cursor was made for this order
+ */
 export function decodeCursor(
-  resource: Resource,
+  resource: Pick<QueryRules, 'item'>,
   sort: readonly SortTerm[],
   parameter: string,
   cursor: string,
@@ -30,12 +34,12 @@ export function decodeCursor(
   if (!fits)
     throw apiError(
       40003,
-      `${parameter} is no cursor of this collection in this order; follow a link of a page`,
+      `${parameter} is not a cursor of this collection in this order; use the links of a page`,
     );
   return values;
 }
 
-function admits(resource: Resource, field: string, value: unknown): boolean {
+function admits(resource: Pick<QueryRules, 'item'>, field: string, value: unknown): boolean {
   const schema = resource.item.properties?.[field] ?? {};
   const optional = !(resource.item.required ?? []).includes(field);
   return (optional && value === null) || validatorFor(schema).explain(value).length === 0;

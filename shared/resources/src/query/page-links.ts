@@ -1,22 +1,23 @@
-import type { Page } from '../resource/storage.js';
-import type { ItemRecord } from '../resource/resource.js';
-import { type CollectionQuery, farthestOffset } from './collection-query.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+import type { CollectionQuery } from './collection-query.js';
 import { encodeCursor, encodeEnd } from './cursor.js';
+import type { Page } from './page.js';
+import { maxOffset } from './query-parser.js';
 
-/** Collections with more items than this are linked by cursors, if their storage seeks. */
-const large = 10_000;
+/** Larger collections are linked by cursor if their storage supports it. */
+const largeCollection = 10_000;
 
-/** Clients refuse an answer whose headers take more than 16 KiB together. */
-const longestHeader = 13_000;
+/** Clients reject answers with more than 16 KiB of headers. */
+const maxHeaderLength = 13_000;
 
-/** Which links are left out first where all of them together would be too long. */
+/** If the links are too long together, the last of these is left out first. */
 const byImportance = ['next', 'prev', 'last', 'first'];
 
 /**
- * The `Link` header of a page (RFC 8288): first, prev, next, last as far as they exist. Each repeats the query, so that of
- * a very long one only the most important links fit.
+ * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. Each repeats the query, so with a
+ * very long query only the most important links fit.
  * @param url the collection's URL without a query
- * @param rawQuery the query of the request; all parameters but those that choose the page are kept as they are
+ * @param rawQuery the query of the request; parameters other than those of the page are repeated unchanged
  * @param seeks whether the storage serves cursors
  */
 export function pageLinks(
@@ -32,7 +33,7 @@ export function pageLinks(
   const byCursor =
     seeks &&
     !query.byRelevance &&
-    (query.seek !== undefined || page.cut === true || (page.total ?? Infinity) > large);
+    (query.seek !== undefined || page.cut === true || (page.total ?? Infinity) > largeCollection);
   const targets = query.limit === 0 ? {} : byCursor ? cursorTargets(query, page) : offsetTargets(query, page);
   const links = Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page, byCursor) }).map(
     ([relation, target]) => ({
@@ -41,7 +42,7 @@ export function pageLinks(
     }),
   );
   for (const relation of byImportance.toReversed()) {
-    if (lengthOf(links) <= longestHeader) break;
+    if (lengthOf(links) <= maxHeaderLength) break;
     const place = links.findIndex((link) => link.relation === relation);
     if (place !== -1) links.splice(place, 1);
   }
@@ -61,11 +62,11 @@ function offsetTargets(
   const hasNext = cut || (total === undefined ? items.length === limit : end < total);
   return {
     ...(offset > 0 ? { prev: `offset=${Math.max(0, Math.min(offset - limit, last))}` } : {}),
-    ...(hasNext && end <= farthestOffset ? { next: `offset=${end}` } : {}),
+    ...(hasNext && end <= maxOffset ? { next: `offset=${end}` } : {}),
   };
 }
 
-/** On a page by cursor there are items behind where it came from, and ahead if the storage found more. */
+/** On a page by cursor there are always items on the side that it came from, and on the other if the storage found more. */
 function cursorTargets(
   { sort, offset, seek }: CollectionQuery,
   { items, more }: Page<ItemRecord>,
@@ -81,7 +82,7 @@ function cursorTargets(
   };
 }
 
-/** Where the number of items is not known for certain, the last page is that before the end. */
+/** If the exact number of items is unknown, the last page is the one before the end. */
 function lastTarget(
   { limit, sort }: CollectionQuery,
   { total, estimated }: Page<ItemRecord>,
@@ -90,8 +91,7 @@ function lastTarget(
   if (byCursor && limit > 0 && (estimated === true || total === undefined))
     return { last: `before=${encodeEnd(sort)}` };
   const last = estimated === true ? undefined : lastOffset(limit, total);
-  if (last !== undefined && last > farthestOffset)
-    return byCursor ? { last: `before=${encodeEnd(sort)}` } : {};
+  if (last !== undefined && last > maxOffset) return byCursor ? { last: `before=${encodeEnd(sort)}` } : {};
   return last === undefined ? {} : { last: `offset=${last}` };
 }
 

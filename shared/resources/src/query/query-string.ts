@@ -1,13 +1,16 @@
 import { apiError } from '../errors/api-error.js';
 
-/** The links of a page repeat the query, and a header has no room for more. */
-const longestQuery = 12_000;
+/** The links of a page repeat the query, and the size of headers is limited. */
+const maxQueryLength = 12_000;
 
-/** Decoded query parameters in their order. Throws 40003 for bad percent-encoding, NUL and a query that is too long. */
+/**
+ * Returns the decoded query parameters in their order.
+ * @throws {ApiError} 40003 for bad percent-encoding, NUL, and a query that is too long
+ */
 export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {
   if (query === '') return [];
-  if (query.length > longestQuery)
-    throw apiError(40003, `The query has ${query.length} characters; at most ${longestQuery} are possible`);
+  if (query.length > maxQueryLength)
+    throw apiError(40003, `The query has ${query.length} characters; at most ${maxQueryLength} are allowed`);
   return query
     .split('&')
     .filter((pair) => pair !== '')
@@ -23,7 +26,7 @@ function decode(text: string): string {
   return decodePercent(text.replaceAll('+', ' '), 'query');
 }
 
-/** Decodes one part of a URL. Throws 40003 for bad percent-encoding and NUL. */
+/** Decodes one part of a URL. @throws {ApiError} 40003 for bad percent-encoding and NUL */
 export function decodePercent(text: string, where: string): string {
   let decoded: string;
   try {

@@ -1,20 +1,19 @@
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
-import { DefinitionError } from '../resource/naming.js';
-import type { ItemRecord } from '../resource/resource.js';
+import { DefinitionError } from '../definition/naming.js';
+import { type ItemRecord, type JsonSchema, typesOf } from '../validation/json-schema.js';
 
-/** A field and the column that holds it. */
+/** A field and its column. */
 export interface Column {
   readonly field: string;
   /** Quoted, with the alias of the table: `t."created_at"`. */
   readonly sql: string;
   /** Quoted, without an alias. */
   readonly name: string;
-  /** How the column is read, so that the result does not depend on how the driver parses types. */
+  /** The select expression; independent of how the driver parses types. */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
-  /** The item's schema admits null. */
+  /** Whether the item's schema allows null. */
   readonly nullable: boolean;
-  /** The field may be absent. */
+  /** Whether the field may be absent. */
   readonly optional: boolean;
 }
 
@@ -36,7 +35,7 @@ export function columnsOf(item: JsonSchema, names: Readonly<Record<string, strin
   );
 }
 
-/** An item from a row read by `Column.read`: an optional field that is null in the row is absent. */
+/** Converts a row that was read with `Column.read` to an item. Optional fields that are null in the row are left out. */
 export function itemFromRow(columns: Columns, row: ItemRecord): ItemRecord {
   return Object.fromEntries(
     [...columns.values()]
@@ -51,7 +50,7 @@ export function columnOf(columns: Columns, field: string): Column {
   return column;
 }
 
-/** A table's name, quoted part by part. */
+/** Quotes the name of a table, part by part. */
 export function quotedTable(name: string): string {
   return name.split('.').map(quoted).join('.');
 }
@@ -59,7 +58,7 @@ export function quotedTable(name: string): string {
 function quoted(name: string): string {
   if (!/^[a-z_][a-z0-9_]*$/.test(name)) {
     throw new DefinitionError(
-      `"${name}" must be lower-case letters, digits and underscores to be a name in SQL`,
+      `"${name}" is not a valid SQL name: use lower-case letters, digits and underscores`,
     );
   }
   return `"${name}"`;

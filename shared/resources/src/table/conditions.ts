@@ -1,9 +1,8 @@
-import type { CollectionQuery, Selection } from '../query/collection-query.js';
-import type { Filter } from '../query/filter-value.js';
-import type { SortTerm } from '../resource/resource.js';
+import type { CollectionQuery, Selection, SortTerm } from '../query/collection-query.js';
+import type { Filter } from '../query/filter.js';
 import { type Column, columnOf, type Columns } from './columns.js';
 
-/** The values of a statement; the only way for a value into SQL. */
+/** The parameters of a statement. Values get into SQL only through them. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -14,13 +13,13 @@ export class Parameters {
   }
 }
 
-/** The text that `q` searches, as an expression that an index can hold. */
+/** Returns the expression that `q` searches; it can be indexed. */
 export function searchExpression(columns: Columns, fields: readonly string[], alias = 't.'): string {
   const texts = fields.map((field) => `coalesce(${alias}${columnOf(columns, field).name}, '')`);
   return `(${texts.join(" || ' ' || ")})`;
 }
 
-/** The conditions of filters and search, for a WHERE clause. */
+/** Returns the conditions of filters and search for a WHERE clause. */
 export function selectionConditions(
   columns: Columns,
   searchText: string,
@@ -29,18 +28,18 @@ export function selectionConditions(
 ): readonly string[] {
   const conditions = selection.filters.map((filter) => filterCondition(columns, filter, parameters));
   if (selection.search === undefined) return conditions;
-  const like = parameters.add(containing(selection.search));
+  const like = parameters.add(likePattern(selection.search));
   const text = parameters.add(selection.search);
   return [...conditions, `(${searchText} ilike ${like} or ${searchText} %> ${text})`];
 }
 
-/** `a = $1 and b > $2`, or `true` without conditions. */
+/** Joins conditions: `a = $1 and b > $2`, or `true` if there are none. */
 export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
-/** A pattern for LIKE that matches text containing this one, `% _ \` taken literally. */
-export function containing(text: string): string {
+/** Returns a LIKE pattern for text that contains this one literally. */
+export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 
@@ -55,18 +54,18 @@ function filterCondition(columns: Columns, filter: Filter, parameters: Parameter
         ? `${column.sql} = ${parameters.add(value)}`
         : `${column.sql} = any(${parameters.add(filter.values)})`;
     case 'partial':
-      return `${column.sql} ilike ${parameters.add(containing(String(value)))}`;
+      return `${column.sql} ilike ${parameters.add(likePattern(String(value)))}`;
     case 'from':
-      return `${column.sql} >= ${parameters.add(bound(column, value, Math.ceil))}`;
+      return `${column.sql} >= ${parameters.add(roundedBound(column, value, Math.ceil))}`;
     case 'to':
-      return `${column.sql} <= ${parameters.add(bound(column, value, Math.floor))}`;
+      return `${column.sql} <= ${parameters.add(roundedBound(column, value, Math.floor))}`;
     case 'path':
       return `${column.sql} #>> ${parameters.add(filter.path)} = any(${parameters.add(filter.values)})`;
   }
 }
 
-/** A bound that an integer column can be compared with without being cast, so that its index serves. */
-function bound(
+/** Rounds the bound of an integer column, so that the column need not be cast and its index can be used. */
+function roundedBound(
   column: Column,
   value: Filter['values'][number] | undefined,
   round: (value: number) => number,
@@ -74,7 +73,7 @@ function bound(
   return column.type === 'integer' && typeof value === 'number' ? round(value) : value;
 }
 
-/** The ORDER BY clause; null counts as the largest value, as everywhere in Postgres. */
+/** Returns the ORDER BY clause. Null is the largest value, as usual in Postgres. */
 export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = false): string {
   return sort
     .map(
@@ -85,8 +84,8 @@ export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = 
 }
 
 /**
- * The condition for rows beyond a cursor in the order of `sort`. Where all columns run in one direction and none is
- * null it is one row comparison, which an index answers; otherwise the comparison is spelt out.
+ * Returns the condition for rows beyond a cursor in the order of `sort`. If all columns have one direction and cannot be null,
+ * it is a row comparison, which can use an index; otherwise the comparison is spelled out.
  */
 export function seekCondition(
   columns: Columns,

@@ -1,12 +1,12 @@
-import type { Queryable } from './database.js';
+import type { Queryable } from '../database/database.js';
 
-/** Counting reads at most this many rows unless an exact count is asked for. */
+/** Unless an exact count is requested, at most this many rows are counted. */
 export const countedExactly = 10_000;
 
 /**
- * Counts rows: exactly up to 10 000, beyond that by the planner's estimate.
- * @param source what follows FROM, with its WHERE clause
- * @param atLeast rows that are known to exist; an estimate below is raised to it
+ * Counts rows exactly up to 10 000, and estimates larger counts from the query plan.
+ * @param source the FROM and WHERE clauses, without FROM
+ * @param atLeast a lower bound for estimates: the number of rows known to exist
  */
 export async function countItems(
   connection: Queryable,

@@ -1,13 +1,14 @@
-import type { Resource } from '../resource/resource.js';
+import type { Resource } from '../definition/resource.js';
 import { columnOf, type Columns, columnsOf, quotedTable } from './columns.js';
 import { searchExpression } from './conditions.js';
+import { tableOf } from './table-storage.js';
 
 /**
- * The CREATE INDEX statements that the definitions call for: one for every sort, filter, child and search, so that no
- * query that the API allows has to read a whole table. They need the extension `pg_trgm`. For use in a migration.
+ * Returns the CREATE INDEX statements for a migration: one for every sort, filter, child and search, so that no query that
+ * the API allows has to scan a whole table. They need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
-  // An index for a child's parent also serves the filter on that field, which gives it the same name.
+  // The index for a child's parent has the same name as that of a filter on the field, and replaces it.
   const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
   const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
   return [...statements.values()];
@@ -19,7 +20,7 @@ interface Index {
 }
 
 function ownIndexes(resource: Resource): readonly Index[] {
-  const columns = columnsOf(resource.item, resource.table?.columns ?? {});
+  const columns = columnsOf(resource.item, tableOf(resource)?.columns ?? {});
   const sorted = resource.sort.filter((field) => field !== resource.key);
   const compared = [...resource.filters.values()].filter(
     ({ field, match }) =>
@@ -49,7 +50,7 @@ function ownIndexes(resource: Resource): readonly Index[] {
 
 function childIndexes(resource: Resource): readonly Index[] {
   return [...resource.children.values()].flatMap(({ resource: child, by }) => {
-    const columns = columnsOf(child.item, child.table?.columns ?? {});
+    const columns = columnsOf(child.item, tableOf(child)?.columns ?? {});
     const own =
       by === undefined
         ? []
@@ -58,9 +59,9 @@ function childIndexes(resource: Resource): readonly Index[] {
   });
 }
 
-/** None for a view, which cannot have an index. */
+/** Returns no index for a view, which cannot have one. */
 function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
-  const { table } = resource;
+  const table = tableOf(resource);
   if (table === undefined || table.view === true) return [];
   const column =
     columns.get(field)?.name.slice(1, -1) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

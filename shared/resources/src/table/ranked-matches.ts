@@ -1,31 +1,31 @@
-import { allOf, containing, type Parameters } from './conditions.js';
+import { allOf, likePattern, type Parameters } from './conditions.js';
 
-/** Of more matches than this only the first found are ranked: to compare a million texts takes ten seconds. */
-const mostRanked = 5_000;
+/** At most this many matches are ranked; comparing a million texts takes ten seconds. */
+const maxRanked = 5_000;
 
 export interface RankedSearch {
-  /** What follows FROM in a query of the table, whose alias is `t`. */
+  /** The FROM clause without FROM; the alias of the table is `t`. */
   readonly from: string;
-  /** What the rows must satisfy besides the search. */
+  /** Conditions in addition to the search. */
   readonly conditions: readonly string[];
-  /** The expression that is searched. */
+  /** The expression to search. */
   readonly text: string;
   readonly search: string;
-  /** Ranked at least, so that every page of a long result can be reached. */
+  /** The minimum number of matches to rank, so that every page can be reached. */
   readonly atLeast: number;
 }
 
 /**
- * The matches that are to be ranked, as something to select from, and the order that puts the best first. Rows that contain
- * the text come before those that are only similar to it; where there are enough of them, the similar ones are not looked for.
+ * Returns a FROM clause for the matches to rank, and the order that puts the best first. Rows that contain the text come before
+ * rows that are only similar to it; if there are enough of them, similar rows are not searched for.
  */
 export function rankedMatches(
   { from, conditions, text, search, atLeast }: RankedSearch,
   parameters: Parameters,
 ): { readonly from: string; readonly order: string } {
-  const like = parameters.add(containing(search));
+  const like = parameters.add(likePattern(search));
   const similar = parameters.add(search);
-  const most = parameters.add(Math.max(mostRanked, atLeast));
+  const most = parameters.add(Math.max(maxRanked, atLeast));
   const rows = (condition: string, limit: string): string =>
     `select t.* from ${from} where ${allOf([...conditions, condition])} limit ${limit}`;
   return {

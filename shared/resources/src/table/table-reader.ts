@@ -1,6 +1,12 @@
+import type { Database, Queryable } from '../database/database.js';
+import { inTransaction } from '../database/transaction.js';
+import type { CallContext } from '../definition/call-context.js';
+import type { Platform } from '../definition/platform.js';
+import type { Resource } from '../definition/resource.js';
 import type { CollectionQuery, Selection } from '../query/collection-query.js';
-import type { ItemRecord, Resource } from '../resource/resource.js';
-import type { CallContext, Page } from '../resource/storage.js';
+import type { Page } from '../query/page.js';
+import { mostPageBytes } from '../query/page-bytes.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,
@@ -12,14 +18,9 @@ import {
 } from './conditions.js';
 import { countItems } from './count.js';
 import { rankedMatches } from './ranked-matches.js';
-import type { Database, Queryable } from './database.js';
-import type { Platform } from './table-storage.js';
-import { mostPageBytes } from '../query/page-bytes.js';
-import { inTransaction } from './transaction.js';
 
 /**
- * From which word similarity on `q` matches. The smallest word in which one wrong letter leaves two of five trigrams
- * has four letters: 0.4.
+ * The minimum word similarity for `q`. A word of four letters with one wrong letter shares two of five trigrams: 0.4.
  */
 const similarityThreshold = '0.35';
 
@@ -39,7 +40,7 @@ function firstBytes(select: string, parameters: Parameters): string {
     where row_place = 1 or row_bytes <= ${parameters.add(mostPageBytes)}`;
 }
 
-/** The SELECT side of a table: pages and single rows. */
+/** Reads pages and single rows of a table. */
 export class TableReader {
   readonly #database: Database;
   readonly #reads: Database;
@@ -64,12 +65,12 @@ export class TableReader {
     this.from = `${quotedTable(table)} t`;
   }
 
-  /** One page, with its count as `Prefer: count=` asks. */
+  /** Reads one page, with its count according to `Prefer: count=`. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
     return this.searching(query, (connection) => this.#page(connection, query), this.#reads);
   }
 
-  /** Runs work on a pool, or, if there is a search, in a transaction that has the similarity threshold set. */
+  /** Runs work on a pool or, for a search, in a transaction with the similarity threshold set. */
   searching<Result>(
     selection: Selection,
     work: (connection: Queryable) => Promise<Result>,
@@ -87,17 +88,17 @@ export class TableReader {
   async get(
     connection: Queryable,
     id: string,
-    scope: CallContext['scope'],
+    parentFields: CallContext['parentFields'],
     lock: '' | 'for update',
   ): Promise<ItemRecord | undefined> {
     const parameters = new Parameters();
     const key = columnOf(this.#columns, this.#resource.key);
-    const conditions = [`${key.sql} = ${parameters.add(id)}`, ...this.#within(scope, parameters)];
+    const conditions = [`${key.sql} = ${parameters.add(id)}`, ...this.#matching(parentFields, parameters)];
     const [item] = await this.select(connection, conditions, parameters, lock);
     return item;
   }
 
-  /** The rows under conditions, as items. */
+  /** Selects rows as items. */
   async select(
     connection: Queryable,
     conditions: readonly string[],
@@ -123,7 +124,7 @@ export class TableReader {
       conditions.push(seekCondition(this.#columns, query.sort, seek, parameters));
     const reversed = seek?.direction === 'before';
     const order = orderBy(this.#columns, query.sort, reversed);
-    // One row beyond the page tells whether there is more.
+    // One more row than the page needs, to know whether there are more.
     const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
     const select = `select ${this.#listOf(query)} from ${this.from} where ${allOf(conditions)} ${rest}`;
     const found = await this.#bounded(connection, select, parameters, limit);
@@ -131,7 +132,7 @@ export class TableReader {
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
-  /** A page of what was searched for, the best matches first. */
+  /** Reads a page of search results, best match first. */
   async #bestPage(connection: Queryable, query: CollectionQuery, search: string): Promise<Page<ItemRecord>> {
     const { limit, offset } = query;
     const parameters = new Parameters();
@@ -166,7 +167,7 @@ export class TableReader {
     return { items, more: found > items.length, cut: items.length < Math.min(found, limit) };
   }
 
-  /** The columns that a page needs: those asked for, and those by which cursors tell its place. */
+  /** Returns the columns that a page needs: the selected fields, and the sort fields for cursors. */
   #listOf({ fields, sort }: CollectionQuery): string {
     if (fields === undefined) return this.#selectList;
     const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
@@ -189,8 +190,8 @@ export class TableReader {
     });
   }
 
-  #within(scope: CallContext['scope'], parameters: Parameters): readonly string[] {
-    return Object.entries(scope).map(
+  #matching(parentFields: CallContext['parentFields'], parameters: Parameters): readonly string[] {
+    return Object.entries(parentFields).map(
       ([field, value]) => `${columnOf(this.#columns, field).sql} = ${parameters.add(value)}`,
     );
   }

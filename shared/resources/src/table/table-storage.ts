@@ -1,29 +1,56 @@
+import type { Database, Queryable, Transaction } from '../database/database.js';
+import { inTransaction } from '../database/transaction.js';
+import type { CallContext } from '../definition/call-context.js';
+import { applyAll, type ItemChange } from '../definition/item-change.js';
+import { DefinitionError } from '../definition/naming.js';
+import type { Platform } from '../definition/platform.js';
+import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
+import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError } from '../errors/api-error.js';
-import { applyAll } from '../handlers/item-change.js';
-import type { AnyStorage, ItemRecord, Operation, Resource } from '../resource/resource.js';
-import { type CallContext, type ItemChange, withJob } from '../resource/storage.js';
+import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
-import type { Database, Enqueue, Queryable, Transaction } from './database.js';
-import type { OperationCall, TableDeclaration } from './table.js';
+import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';
 import { TableReader } from './table-reader.js';
 import { TableWriter } from './table-writer.js';
-import { inTransaction } from './transaction.js';
 
-/** What tables need from the process that serves them. */
-export interface Platform {
-  readonly database: Database;
-  /** For collections and items that people look at; by default `database`. */
-  readonly reads?: Database;
-  readonly enqueue: Enqueue;
+/**
+ * Stores the items of a resource as rows of a table: `defineResource({ … }, tableStorage({ name: 'shop.order' }))`. All SQL
+ * is generated from the definition.
+ */
+export function tableStorage<Item, Bodies>(
+  table: TableDeclaration<Item, Bodies>,
+): StorageFactory<Item, Bodies> {
+  return new TableStorageFactory(table as AnyTable);
 }
 
-export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
+/** Returns the table that stores the items of a resource; undefined if it has another storage. */
+export function tableOf({ storage }: Resource): AnyTable | undefined {
+  return storage instanceof TableStorageFactory ? storage.table : undefined;
+}
 
-type Performs = (call: OperationCall<ItemRecord, unknown>) => Promise<Partial<ItemRecord> | undefined | void>;
+class TableStorageFactory implements StorageFactory<unknown, unknown> {
+  readonly table: AnyTable;
+  readonly operations: readonly string[];
+  readonly changesStates = true;
 
-/** The storage of a resource whose items are rows; all SQL follows from the definition. */
-export function tableStorage(
+  constructor(table: AnyTable) {
+    this.table = table;
+    this.operations = Object.keys(table.operations ?? {});
+  }
+
+  create(resource: Resource, platform: Platform | undefined): AnyStorage {
+    if (platform === undefined)
+      throw new DefinitionError(`resource "${resource.name}" is a table and needs a database`);
+    return createStorage(resource, this.table, platform);
+  }
+}
+
+type OperationCode = (
+  call: OperationCall<ItemRecord, unknown>,
+) => Promise<Partial<ItemRecord> | undefined | void>;
+
+function createStorage(
   resource: Resource,
   table: AnyTable,
   { database, reads = database, enqueue }: Platform,
@@ -53,25 +80,25 @@ export function tableStorage(
 
   const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
     const [item] = await read(connection, [id]);
-    if (item === undefined) throw new Error(`${resource.singular} ${id} vanished within its transaction`);
+    if (item === undefined) throw new Error(`${resource.singular} ${id} disappeared within its transaction`);
     return item;
   };
 
   const createMany = (
     bodies: readonly ItemRecord[],
-    { scope, ...context }: CallContext,
+    { parentFields, ...context }: CallContext,
   ): Promise<readonly ItemRecord[]> =>
     inTransaction(on(context), async (transaction) =>
-      read(transaction, await writer.insert(transaction, bodies, scope)),
+      read(transaction, await writer.insert(transaction, bodies, parentFields)),
     );
 
   const change = (
     id: string,
     itemChange: ItemChange<ItemRecord, ItemRecord>,
-    { scope, ...context }: CallContext,
+    { parentFields, ...context }: CallContext,
   ): Promise<ItemRecord | undefined> =>
     inTransaction(on(context), async (transaction) => {
-      const current = await reader.get(transaction, id, scope, 'for update');
+      const current = await reader.get(transaction, id, parentFields, 'for update');
       if (current === undefined) return undefined;
       const fields = itemChange.apply(current);
       await writer.update(transaction, [{ ...fields, [resource.key]: current[resource.key] }], writable);
@@ -79,10 +106,10 @@ export function tableStorage(
     });
 
   const operation =
-    ({ verb, states }: Operation, performs: Performs): NonNullable<AnyStorage['operations']>[string] =>
+    ({ verb, states }: Operation, code: OperationCode): NonNullable<AnyStorage['operations']>[string] =>
     (id, body, context, check) =>
       inTransaction(on(context), async (transaction) => {
-        const item = await reader.get(transaction, id, context.scope, 'for update');
+        const item = await reader.get(transaction, id, context.parentFields, 'for update');
         if (item === undefined) return undefined;
         check?.(item);
         if (states !== undefined && states.to.includes(String(item[states.field]))) return item;
@@ -95,10 +122,10 @@ export function tableStorage(
           jobs.push(jobId);
           return jobId;
         };
-        const reached = states === undefined ? {} : { [states.field]: states.to[0] };
+        const stateChange = states === undefined ? {} : { [states.field]: states.to[0] };
         const changes = {
-          ...reached,
-          ...(await performs({ item, body, transaction, enqueue: enqueueHere, context })),
+          ...stateChange,
+          ...(await code({ item, body, transaction, enqueue: enqueueHere, context })),
         };
         await writer.update(
           transaction,
@@ -111,22 +138,22 @@ export function tableStorage(
   const all: AnyStorage = {
     seeks: true,
     list: (query) => reader.list(query),
-    get: (id, { scope, transaction }) => reader.get(transaction ?? reads, id, scope, ''),
+    get: (id, { parentFields, transaction }) => reader.get(transaction ?? reads, id, parentFields, ''),
     create: async (body, context) => {
       const [item] = await createMany([body], context);
-      if (item === undefined) throw new Error(`an inserted ${resource.singular} was not found`);
+      if (item === undefined) throw new Error(`An inserted ${resource.singular} was not found`);
       return item;
     },
     createMany,
     replace: change,
     patch: change,
-    replaceMany: (changes, { scope, ...context }) =>
+    replaceMany: (changes, { parentFields, ...context }) =>
       inTransaction(on(context), async (transaction) => {
         const ids = changes.map(({ id }) => id);
         const locked = new Map<string, ItemRecord>();
-        // Locks are taken in the order of the keys, so that two bulk changes cannot wait for each other.
+        // Locks are taken in the order of the keys, so two bulk changes cannot deadlock.
         for (const id of ids.toSorted()) {
-          const item = await reader.get(transaction, id, scope, 'for update');
+          const item = await reader.get(transaction, id, parentFields, 'for update');
           if (item !== undefined) locked.set(id, item);
         }
         const results = applyAll(resource, changes, locked);
@@ -137,9 +164,9 @@ export function tableStorage(
         await writer.update(transaction, items, writable);
         return read(transaction, ids);
       }),
-    delete: (id, check, { scope, ...context }) =>
+    delete: (id, check, { parentFields, ...context }) =>
       inTransaction(on(context), async (transaction) => {
-        const current = await reader.get(transaction, id, scope, 'for update');
+        const current = await reader.get(transaction, id, parentFields, 'for update');
         if (current === undefined) return false;
         check(current);
         await transaction.query(`delete from ${reader.from} where ${key.sql} = $1`, [id]);
@@ -158,7 +185,7 @@ export function tableStorage(
     operations: Object.fromEntries(
       [...resource.operations.values()].map((declared) => [
         declared.verb,
-        operation(declared, table.operations?.[declared.verb] ?? onlyChangeState),
+        operation(declared, table.operations?.[declared.verb] ?? changeStateOnly),
       ]),
     ),
   };
@@ -166,7 +193,7 @@ export function tableStorage(
   return serves === undefined ? all : pickServed(all, serves);
 }
 
-async function onlyChangeState(): Promise<undefined> {}
+async function changeStateOnly(): Promise<undefined> {}
 
 function pickServed(storage: AnyStorage, serves: readonly string[]): AnyStorage {
   return Object.fromEntries(

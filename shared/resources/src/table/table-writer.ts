@@ -1,10 +1,11 @@
-import type { ItemRecord, Resource } from '../resource/resource.js';
-import { type Columns, columnOf, quotedTable } from './columns.js';
-import type { Queryable } from './database.js';
+import type { Queryable } from '../database/database.js';
+import type { Resource } from '../definition/resource.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
- * The INSERT and UPDATE side of a table. Values travel as one JSON document, which the table's own row type turns into
- * columns: the statements are the same for one row and for many, and every type of Postgres is served.
+ * Inserts and updates rows. Values are sent as one JSON document, which Postgres converts with the table's row type. So the
+ * statements are the same for any number of rows and support every type.
  */
 export class TableWriter {
   readonly #resource: Resource;
@@ -17,13 +18,13 @@ export class TableWriter {
     this.#table = quotedTable(table);
   }
 
-  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a field keep their default. */
+  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a value get their default. */
   async insert(
     transaction: Queryable,
     bodies: readonly ItemRecord[],
-    scope: ItemRecord,
+    parentFields: ItemRecord,
   ): Promise<readonly string[]> {
-    const rows = bodies.map((body) => ({ ...body, ...scope }));
+    const rows = bodies.map((body) => ({ ...body, ...parentFields }));
     const fields = this.#resource.fields.filter((field) => rows.some((row) => row[field] !== undefined));
     const names = fields.map((field) => columnOf(this.#columns, field).name).join(', ');
     const key = columnOf(this.#columns, this.#resource.key).name;
@@ -38,7 +39,7 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Sets the same fields of each item; a field that an item lacks becomes null. */
+  /** Sets the same fields of all items; fields that an item lacks become null. */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],

@@ -1,4 +1,4 @@
-/** A JSON pointer as a developer writes it: `/lines/0/price` → `lines[0].price`. */
+/** Converts a JSON pointer to the usual notation: `/lines/0/price` → `lines[0].price`. */
 export function fieldPath(pointer: string): string {
   return pointer
     .split('/')

@@ -1,22 +1,22 @@
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import { apiError, ProblemList } from '../errors/api-error.js';
-import type { JsonSchema } from '../resource/json-schema.js';
 import { join } from './field-path.js';
-import { inSlices } from './slices.js';
+import type { JsonSchema } from './json-schema.js';
 import { validatorFor } from './validator.js';
 
-/** The most items that one request creates or changes. */
-export const mostElements = 10_000;
+/** The maximum number of items that one request creates or changes. */
+export const maxElements = 10_000;
 
 /**
- * Checks the length of an array of items before anything in it.
- * @throws ApiError 42202
+ * Checks the length of an array of items.
+ * @throws {ApiError} 42202
  */
 export function requireFewElements(elements: readonly unknown[]): void {
-  if (elements.length > mostElements)
-    throw apiError(42202, `the body must have at most ${mostElements} elements, not ${elements.length}`);
+  if (elements.length > maxElements)
+    throw apiError(42202, `the body must have at most ${maxElements} elements, not ${elements.length}`);
 }
 
-/** Checks a body; what its arrays of objects hold is checked in slices of time between which other requests are served. */
+/** Checks a body. The elements of its arrays of objects are checked in time slices, so that other requests are served in between. */
 export async function checkBody(schema: JsonSchema, body: unknown, problems: ProblemList): Promise<void> {
   const { shape, lists } = split(schema);
   const ofShape = validatorFor(shape).check(body);
@@ -34,7 +34,7 @@ export async function checkBody(schema: JsonSchema, body: unknown, problems: Pro
 }
 
 interface Split {
-  /** The schema, but for the elements of its arrays of objects. */
+  /** The schema without the elements of its arrays of objects. */
   readonly shape: JsonSchema;
   /** The schemas of those elements. */
   readonly lists: readonly (readonly [name: string, items: JsonSchema])[];
@@ -60,4 +60,31 @@ function split(schema: JsonSchema): Split {
   };
   splits.set(schema, made);
   return made;
+}
+
+/** How long one request may block the event loop. */
+const sliceMs = 10;
+
+/** Returns the results of `work` for one element after another, in the slices of {@link inSlices}. */
+export async function mapInSlices<Element, Result>(
+  elements: readonly Element[],
+  work: (element: Element, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  await inSlices(elements, (element, index) => void results.push(work(element, index)));
+  return results;
+}
+
+/** Processes elements in time slices, so that other requests are served in between. */
+export async function inSlices<Element>(
+  elements: readonly Element[],
+  work: (element: Element, index: number) => void,
+): Promise<void> {
+  let startedAt = performance.now();
+  for (const [index, element] of elements.entries()) {
+    work(element, index);
+    if (performance.now() - startedAt < sliceMs) continue;
+    await otherRequests();
+    startedAt = performance.now();
+  }
 }

@@ -1,20 +1,20 @@
-import { listedProblems, type Problem } from '../errors/api-error.js';
+import { maxListedProblems, type Problem } from '../errors/api-error.js';
 import { join } from './field-path.js';
 
-/** Bodies nested deeper than this are refused; no honest one is, and recursion over the others has an end. */
-const deepest = 100;
+/** The maximum nesting depth of a body; keeps recursion bounded. */
+const maxDepth = 100;
 
-/** Longer field names are cut in messages. */
+/** Longer field names are truncated in messages. */
 const shownCharacters = 100;
 
-/** Finds what Postgres cannot hold: NUL, surrogates without their other half, and absurdly deep nesting. At most 100 problems. */
+/** Finds what Postgres cannot store: NUL and lone surrogates; also rejects excessive nesting. Returns at most 100 problems. */
 export function unstorable(value: unknown, place: string): readonly Problem[] {
   const search = new Search(place);
   search.visit(value);
   return search.problems;
 }
 
-/** Every body is searched whole, so a place is put into words only if something is wrong there. */
+/** Searches every body completely, so the description of a place is built only if there is a problem. */
 class Search {
   readonly problems: Problem[] = [];
   readonly #root: string;
@@ -29,8 +29,8 @@ class Search {
       if (!isStorable(value)) this.#add(`${this.#place()} must be well-formed text without NUL`);
       return;
     }
-    if (typeof value !== 'object' || value === null || this.problems.length >= listedProblems) return;
-    if (this.#path.length === deepest) this.#add(`the body is nested deeper than ${deepest} levels`);
+    if (typeof value !== 'object' || value === null || this.problems.length >= maxListedProblems) return;
+    if (this.#path.length === maxDepth) this.#add(`the body is nested deeper than ${maxDepth} levels`);
     else if (Array.isArray(value))
       for (let index = 0; index < value.length; index++) this.#enter(index, value[index]);
     else this.#visitMembers(value as Readonly<Record<string, unknown>>);
@@ -61,7 +61,7 @@ class Search {
   }
 
   #add(internalMessage: string): void {
-    if (this.problems.length < listedProblems) this.problems.push({ code: 42202, internalMessage });
+    if (this.problems.length < maxListedProblems) this.problems.push({ code: 42202, internalMessage });
   }
 }
 

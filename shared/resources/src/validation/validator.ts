@@ -1,35 +1,35 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Problem } from '../errors/api-error.js';
-import { withoutAlternatives } from './alternatives.js';
 import { fieldPath, join } from './field-path.js';
+import { type JsonSchema, typesOf } from './json-schema.js';
+import { withoutAlternatives } from './union-errors.js';
 import { unstorable } from './unstorable.js';
-import { type JsonSchema, typesOf } from '../resource/json-schema.js';
 
 /** Checks values against one schema. */
 export interface Validator {
   /**
-   * The problems of a body: every one of a body of ordinary size, of a large one the first, which is that an array is too
-   * long if one is. Fills in defaults. `at` names the place of the body in the request, e.g. `[3]`.
+   * Returns the problems of a body: all of them, or only the first if the body is large (an array that is too long comes
+   * first). Fills in defaults. `at` is the place of the body in the request, e.g. `[3]`.
    */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
-  /** What a single value must be; empty if it is. */
+  /** Describes what a single value must be; empty if it is valid. */
   readonly explain: (value: unknown) => readonly string[];
 }
 
 const options = { useDefaults: true, strict: false, verbose: true, ownProperties: true };
 
-// ajv-formats is CommonJS with a `default` member; under ESM its plugin is that member.
-/** Stops at the first problem; bounds of arrays come before their elements. */
+// ajv-formats is a CommonJS module whose plugin is its `default` member.
+/** Stops at the first problem; the bounds of arrays are checked before their elements. */
 const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
-/** Values with more parts than this are not gone through for every problem: it takes time, and nobody reads them all. */
-const mostParts = 500;
+/** Larger values are checked only up to the first problem, which is quicker. */
+const maxParts = 500;
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
-/** The validator of a schema; compiled at first use, so that many resources start as fast as few. */
+/** Returns the validator of a schema. It is compiled on first use, so the number of resources does not slow down the start. */
 export function validatorFor(schema: JsonSchema): Validator {
   const known = validators.get(schema);
   if (known !== undefined) return known;
@@ -38,7 +38,7 @@ export function validatorFor(schema: JsonSchema): Validator {
   const errorsOf = (value: unknown): { errors: readonly ErrorObject[]; isWhole: boolean } => {
     first ??= strict.compile(schema);
     if (first(value)) return { errors: [], isWhole: true };
-    if (!hasAtMost(mostParts, value))
+    if (!hasAtMost(maxParts, value))
       return { errors: withoutAlternatives(first.errors ?? []), isWhole: false };
     all ??= thorough.compile(schema);
     return { errors: all(value) ? [] : withoutAlternatives(all.errors ?? []), isWhole: true };
@@ -60,9 +60,10 @@ function withFormats(ajv: Ajv2020): Ajv2020 {
 
 const isDateTime = formats.default(new Ajv2020()).compile({ type: 'string', format: 'date-time' });
 
-/** RFC 3339, and a time of the years 1 to 9999 in UTC, too: others cannot be written in it again. Leap seconds cannot be stored. */
+/** Accepts RFC 3339 times that are in the years 1 to 9999 in UTC, so that they can be formatted again. Rejects leap seconds, which cannot
+ * be stored. */
 function isTime(text: string): boolean {
-  const year = new Date(text).getUTCFullYear(); // NaN if it is none
+  const year = new Date(text).getUTCFullYear(); // NaN for an invalid date
   return isDateTime(text) && year >= 1 && year <= 9_999;
 }
 
@@ -86,7 +87,7 @@ function toProblem(error: ErrorObject, at: string): Problem {
   }
 }
 
-/** What the schema says about a field that callers may expect and that it does not have: its `x-unknown-fields`. */
+/** Returns the hint in `x-unknown-fields` for a field that the schema does not have. */
 function unknownFieldHint(schema: JsonSchema | undefined, name: string): string {
   const hint = schema?.['x-unknown-fields']?.[name];
   return hint === undefined ? '' : `: ${hint}`;
@@ -122,7 +123,7 @@ function describe(schema: JsonSchema): string {
   return typesOf(schema).join(' or ');
 }
 
-/** Whether a value has no more parts, counting those of its parts. */
+/** Whether a value has at most this many parts, counting recursively. */
 function hasAtMost(most: number, value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; waiting.length > 0; parts += 1) {

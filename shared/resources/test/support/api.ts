@@ -22,7 +22,7 @@ export interface Answer {
   readonly messages: string;
 }
 
-/** The base URL that links in answers start with, whatever port the test server got. */
+/** The base URL of links in answers, regardless of the port of the test server. */
 export const baseUrl = 'https://api.example.com';
 
 /** Serves resources on a free loopback port. */

@@ -1,7 +1,13 @@
 import pg from 'pg';
 import Type from 'typebox';
 import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
-import { defineResource, type Resource, type ResourceApiOptions, tableIndexes } from '@longshore/resources';
+import {
+  defineResource,
+  type Resource,
+  type ResourceApiOptions,
+  tableIndexes,
+  tableStorage,
+} from '@longshore/resources';
 import { serve, type TestApi } from './api.js';
 
 const Author = Type.Object({
@@ -24,51 +30,58 @@ const Book = Type.Object({
   createdAt: Type.String({ format: 'date-time' }),
 });
 
-const chapters = defineResource({
-  name: 'chapters',
-  item: Type.Object({
-    id: Type.String({ format: 'uuid' }),
-    bookId: Type.String({ format: 'uuid' }),
-    heading: Type.String(),
-  }),
-  serverSet: ['id'],
-  sort: ['heading'],
-  table: { name: 'library.chapter' },
-});
+const chapters = defineResource(
+  {
+    name: 'chapters',
+    item: Type.Object({
+      id: Type.String({ format: 'uuid' }),
+      bookId: Type.String({ format: 'uuid' }),
+      heading: Type.String(),
+    }),
+    serverSet: ['id'],
+    sort: ['heading'],
+  },
+  tableStorage({ name: 'library.chapter' }),
+);
 
-export const books = defineResource({
-  name: 'books',
-  description: 'Books that can be lent and sold.',
-  item: Book,
-  serverSet: ['id', 'status', 'createdAt'],
-  filters: {
-    title: 'partial',
-    status: 'exact',
-    authorId: 'exact',
-    tag: { field: 'tags', match: 'exact' },
-    details: 'path',
-    minPages: { field: 'pages', match: 'from' },
-    maxPages: { field: 'pages', match: 'to' },
-    minPrice: { field: 'price', match: 'from' },
-    createdAfter: { field: 'createdAt', match: 'from' },
-    createdBefore: { field: 'createdAt', match: 'to' },
-  },
-  sort: ['title', 'pages', 'price', 'createdAt'],
-  search: ['title'],
-  operations: {
-    lend: {
-      summary: 'Lend a book',
-      body: Type.Object({ days: Type.Integer({ minimum: 1, default: 14 }) }, { additionalProperties: false }),
-      states: { field: 'status', from: ['available'], to: ['lent'] },
-      enqueues: true,
+export const books = defineResource(
+  {
+    name: 'books',
+    description: 'Books that can be lent and sold.',
+    item: Book,
+    serverSet: ['id', 'status', 'createdAt'],
+    filters: {
+      title: 'partial',
+      status: 'exact',
+      authorId: 'exact',
+      tag: { field: 'tags', match: 'exact' },
+      details: 'path',
+      minPages: { field: 'pages', match: 'from' },
+      maxPages: { field: 'pages', match: 'to' },
+      minPrice: { field: 'price', match: 'from' },
+      createdAfter: { field: 'createdAt', match: 'from' },
+      createdBefore: { field: 'createdAt', match: 'to' },
     },
-    lose: {
-      summary: 'Note the loss',
-      states: { field: 'status', from: ['available', 'lent'], to: ['lost'] },
+    sort: ['title', 'pages', 'price', 'createdAt'],
+    search: ['title'],
+    operations: {
+      lend: {
+        summary: 'Lend a book',
+        body: Type.Object(
+          { days: Type.Integer({ minimum: 1, default: 14 }) },
+          { additionalProperties: false },
+        ),
+        states: { field: 'status', from: ['available'], to: ['lent'] },
+        enqueues: true,
+      },
+      lose: {
+        summary: 'Note the loss',
+        states: { field: 'status', from: ['available', 'lent'], to: ['lost'] },
+      },
     },
+    children: [{ resource: chapters, by: 'bookId' }],
   },
-  children: [{ resource: chapters, by: 'bookId' }],
-  table: {
+  tableStorage({
     name: 'library.book',
     operations: {
       lend: async ({ item, body, enqueue }) => {
@@ -76,18 +89,20 @@ export const books = defineResource({
         return { pages: (item.pages ?? 0) + body.days };
       },
     },
-  },
-});
+  }),
+);
 
-export const authors = defineResource({
-  name: 'authors',
-  item: Author,
-  filters: { name: 'partial', email: 'exact' },
-  sort: ['name'],
-  ifMatch: 'required',
-  children: [{ resource: books, by: 'authorId' }],
-  table: { name: 'library.author' },
-});
+export const authors = defineResource(
+  {
+    name: 'authors',
+    item: Author,
+    filters: { name: 'partial', email: 'exact' },
+    sort: ['name'],
+    ifMatch: 'required',
+    children: [{ resource: books, by: 'authorId' }],
+  },
+  tableStorage({ name: 'library.author' }),
+);
 
 export const library: readonly Resource[] = [authors, books];
 
@@ -126,7 +141,7 @@ export interface Library extends TestApi {
   readonly pool: pg.Pool;
 }
 
-/** The library on a database of its own, with two authors. */
+/** Serves the library on its own database, with two authors. */
 export async function serveLibrary(
   options: Partial<Omit<ResourceApiOptions, 'log' | 'resources' | 'platform'>> = {},
 ): Promise<Library> {
@@ -157,7 +172,7 @@ export async function serveLibrary(
   return { ...api, close, database, pool };
 }
 
-/** The body of a valid new book. */
+/** Returns the body of a valid new book. */
 export function newBook(fields: object = {}): object {
   return { title: 'Emma', authorId: 'austen', price: 9.5, ...fields };
 }

@@ -13,7 +13,7 @@ type Book = Static<typeof Book>;
 
 const Shelf = Type.Object({ name: Type.String() });
 
-/** The complete small example of the README: two resources that live in memory. */
+/** The complete example of the README: two resources in memory. */
 export function shelvesAndBooks(): readonly Resource[] {
   const byId = new Map<number, Book>();
 

@@ -1,7 +1,7 @@
 import { toJobError } from '../../job/failure.js';
 import { isA } from '../../job/is-a.js';
 import { printed } from '../../job/storable.js';
-import type { ErrorClass } from '../../job/retry.js';
+import type { ErrorClass } from '../../job/is-a.js';
 
 /** An error on its way from one thread to another. What is cloned by itself loses its class. */
 export interface ErrorData {

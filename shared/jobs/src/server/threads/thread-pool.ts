@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { CancelJob, SnoozeJob } from '../../job/errors.js';
 import type { JsonValue } from '../../job/job.js';
-import type { ErrorClass } from '../../job/retry.js';
+import type { ErrorClass } from '../../job/is-a.js';
 import type { JobContext } from '../handler.js';
 import type { Logger } from '../logger.js';
 import { fromErrorData } from './error-data.js';

@@ -1,0 +1,122 @@
+import path from 'node:path';
+import { builtinModules } from 'node:module';
+import { expect } from 'chai';
+import { readSource, sourceFiles } from './house.js';
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The packages that these may depend on; of the others, all but services. What a package does not declare it cannot import, so
+ * this is the direction of all imports.
+ */
+const siblings: Readonly<Record<string, readonly string[]>> = {
+  // Any process can embed it and any storage implement it.
+  'shared/jobs': [],
+  // A toolkit for any domain; jobs-api connects it to jobs.
+  'shared/resources': [],
+  'shared/jobs-postgres': ['@longshore/jobs'],
+  'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
+  // Any Koa application can mount it.
+  'shared/jobs-dashboard': ['@longshore/jobs'],
+  // Knows neither storage nor application.
+  'shared/service': ['@longshore/jobs', '@longshore/resources'],
+  'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
+  'shared/local-postgres': [],
+  // Serves the tests of every package, so depends on none of them.
+  'shared/test-support': ['@longshore/local-postgres'],
+  // Starts the services as processes, as Compose does.
+  dev: ['@longshore/local-postgres'],
+  // Tests from outside, over HTTP and with a browser.
+  acceptance: [],
+};
+
+/** Libraries that these must do without. */
+const libraries: Readonly<Record<string, RegExp>> = {
+  // Neither HTTP nor SQL.
+  'shared/jobs': /koa|^pg\b|node-pg-migrate/,
+  // They work with every storage.
+  'shared/jobs-api': /^pg\b|node-pg-migrate/,
+  'shared/jobs-dashboard': /^pg\b|node-pg-migrate/,
+};
+
+const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
+
+/** The conformance suite is only for the tests of storages. */
+const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
+
+/** Returns the packages that a text imports, such as `@koa/router` for `@koa/router/x`, without those of Node. */
+function importedPackages(text: string): string[] {
+  const names = [...text.matchAll(importPattern)].map(([, specifier = '']) =>
+    specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/'),
+  );
+  return names.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
+}
+
+/** Returns the dependencies that a package must not have. */
+function forbidden(folder: string, { dependencies = {} }: Manifest, services: readonly string[]): string[] {
+  const allowed = siblings[folder];
+  return Object.keys(dependencies).filter((name) =>
+    name.startsWith('@longshore/')
+      ? services.includes(name) || (allowed !== undefined && !allowed.includes(name))
+      : libraries[folder]?.test(name),
+  );
+}
+
+describe('the packages', () => {
+  let files: string[];
+  const manifests = new Map<string, Manifest & { readonly name: string }>();
+  before(async () => {
+    files = await sourceFiles();
+    for (const file of files.filter((each) => /^(?:(?:services|shared)\/)?[^/]+\/package\.json$/.test(each)))
+      manifests.set(
+        path.dirname(file),
+        JSON.parse(await readSource(file)) as Manifest & { readonly name: string },
+      );
+  });
+
+  it('declare every package that they import, because an image holds only what is declared', async () => {
+    const undeclared: string[] = [];
+    for (const [folder, { dependencies = {} }] of manifests) {
+      const sources = files.filter((source) => source.startsWith(`${folder}/src/`) && isForRunning(source));
+      const imported = new Set((await Promise.all(sources.map(readSource))).flatMap(importedPackages));
+      undeclared.push(
+        ...[...imported].filter((name) => !(name in dependencies)).map((name) => `${folder}: ${name}`),
+      );
+    }
+    expect(undeclared).to.deep.equal([]);
+  });
+
+  it('depend on each other in one direction only', () => {
+    const services = [...manifests]
+      .filter(([folder]) => folder.startsWith('services/'))
+      .map(([, { name }]) => name);
+    const found = [...manifests].flatMap(([folder, manifest]) =>
+      forbidden(folder, manifest, services).map((name) => `${folder}: ${name}`),
+    );
+    expect(manifests.size).to.be.at.least(15);
+    expect(found).to.deep.equal([]);
+  });
+
+  it('(an import is seen in each of its forms)', () => {
+    const text =
+      "import a from 'a';\nexport * from '@b/c/d';\nconst e = await import('e');\nimport 'f';\nimport 'node:fs';";
+    expect(importedPackages(text)).to.deep.equal(['a', '@b/c', 'e', 'f']);
+  });
+
+  it('(a dependency in the wrong direction is seen)', () => {
+    const depending = (name: string): Manifest => ({ dependencies: { [name]: '*' } });
+    expect(forbidden('shared/resources', depending('@longshore/jobs'), [])).to.deep.equal([
+      '@longshore/jobs',
+    ]);
+    expect(forbidden('shared/jobs', depending('@koa/router'), [])).to.deep.equal(['@koa/router']);
+    expect(forbidden('bench', depending('@longshore/api'), ['@longshore/api'])).to.deep.equal([
+      '@longshore/api',
+    ]);
+    expect(forbidden('shared/jobs-postgres', depending('pg'), [])).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,32 @@
+/** Runs SQL statements: the shape of a pool or a client of `pg`. */
+export interface Queryable {
+  query<Row extends object = Readonly<Record<string, unknown>>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<QueryResult<Row>>;
+}
+
+export interface QueryResult<Row extends object> {
+  readonly rows: readonly Row[];
+  /** The number of rows read or changed. */
+  readonly rowCount: number | null;
+  /** The command that was executed, such as `COMMIT`. */
+  readonly command?: string;
+}
+
+/** A connection taken from a pool. */
+export interface PooledConnection extends Queryable {
+  /** Returns the connection to its pool; `true` or an error closes it instead. */
+  release(broken?: Error | boolean): void;
+}
+
+/** A pool of connections: the shape of `pg.Pool`. */
+export interface Database extends Queryable {
+  connect(): Promise<PooledConnection>;
+}
+
+/** An open transaction. */
+export interface Transaction extends Queryable {
+  /** Calls `act` after the commit, and not after a rollback. Errors that `act` throws are ignored. */
+  afterCommit(act: () => void): void;
+}

@@ -1,0 +1,93 @@
+import { type ApiError, apiError } from '../errors/api-error.js';
+import { isSqlError } from '../errors/incident.js';
+
+/** Node's error codes for an unreachable database. */
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+]);
+
+/** Messages of errors of the driver that have no code. */
+const driverMessages =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+/** Transient errors by SQLSTATE: the same request may succeed later. */
+const transientReasons: ReadonlyMap<string, string> = new Map([
+  ['25P03', 'A transaction was idle for too long and was ended'],
+  ['25P04', 'A transaction took too long and was ended'],
+  ['40001', 'Too many changes at the same time'],
+  ['40P01', 'Too many changes at the same time'],
+  ['55P03', 'Another change held a lock for too long'],
+]);
+
+const retryAfter = { 'retry-after': '2' };
+
+/**
+ * Returns the answer to an error of Postgres or of the connection to it; undefined if it is a defect. No message contains a
+ * value from a statement.
+ * @param writes whether the request has a body, which a data error then refers to
+ */
+export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (!isSqlError(error)) {
+    const lost =
+      ('code' in error && networkCodes.has(String(error.code))) || driverMessages.test(error.message);
+    return lost ? apiError(50301, 'The database cannot be reached', retryAfter) : undefined;
+  }
+  const { code } = error;
+  if (/^(?:08|57P0|53)/.test(code))
+    return apiError(50301, `The database is not available (${code})`, retryAfter);
+  const reason = transientReasons.get(code);
+  if (reason !== undefined) return apiError(50301, `${reason} (${code})`, retryAfter);
+  switch (code) {
+    case '23505':
+    case '23P01':
+      return apiError(40901, `Another item has the same ${fieldsIn(error)}`);
+    case '23503':
+      return detailOf(error).includes('still referenced')
+        ? apiError(40903, `Still referenced by ${tableIn(error)}`)
+        : apiError(42202, `${fieldsIn(error)} refers to no existing item`);
+    case '23502':
+      return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
+    case '23514':
+      return apiError(42202, `The item violates the constraint "${property(error, 'constraint')}"`);
+    case '57014':
+      return apiError(
+        writes ? 50301 : 50304,
+        `The statement took too long and was cancelled${writes ? '' : ': request less, or try again later'}`,
+        retryAfter,
+      );
+  }
+  if (!code.startsWith('22')) return undefined;
+  return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
+}
+
+/** Extracts the field names from a detail such as `Key (first_name, email)=(…) already exists.` */
+function fieldsIn(error: Error): string {
+  const columns = /^Key \(([^)]*)\)=/.exec(detailOf(error))?.[1] ?? 'value';
+  return columns.split(', ').map(camelCase).join(' and ');
+}
+
+function tableIn(error: Error): string {
+  return /from table "([^"]*)"/.exec(detailOf(error))?.[1] ?? 'another item';
+}
+
+function detailOf(error: Error): string {
+  return property(error, 'detail');
+}
+
+function property(error: Error, name: string): string {
+  const value: unknown = Object.entries(error).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' ? value : '';
+}
+
+function camelCase(column: string): string {
+  return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,84 @@
+import { isSqlError } from '../errors/incident.js';
+import type { Database, PooledConnection, QueryResult, Transaction } from './database.js';
+
+/** Serialization failure and deadlock: the transaction can simply run again. */
+const retryable = new Set(['40001', '40P01']);
+const attempts = 4;
+
+/**
+ * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or a
+ * deadlock it runs again, up to four times in total, so the work must have no other side effects.
+ *
+ * @param on a database to begin a transaction on, or an open transaction, which the work then joins
+ */
+export async function inTransaction<Result>(
+  on: Database | Transaction,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  if ('afterCommit' in on) return work(on);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await once(on, work);
+    } catch (error) {
+      if (attempt === attempts || !isSqlError(error) || !retryable.has(error.code)) throw error;
+    }
+  }
+}
+
+async function once<Result>(
+  database: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const connection = await database.connect();
+  const transaction = new OpenTransaction(connection);
+  let broken = false;
+  let result: Result;
+  try {
+    await connection.query('begin isolation level read committed');
+    result = await work(transaction);
+    // If the work swallowed the error of a statement, Postgres rolls back and reports success.
+    const { command } = await connection.query('commit');
+    if (command === 'ROLLBACK')
+      throw new Error('A statement of the transaction had failed, so it was rolled back');
+  } catch (error) {
+    await connection.query('rollback').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    connection.release(broken);
+  }
+  transaction.committed();
+  return result;
+}
+
+class OpenTransaction implements Transaction {
+  readonly #connection: PooledConnection;
+  readonly #afterCommit: (() => void)[] = [];
+
+  constructor(connection: PooledConnection) {
+    this.#connection = connection;
+  }
+
+  query<Row extends object = Readonly<Record<string, unknown>>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<QueryResult<Row>> {
+    return this.#connection.query<Row>(text, values);
+  }
+
+  afterCommit(act: () => void): void {
+    this.#afterCommit.push(act);
+  }
+
+  /** Runs the actions for after the commit. Their errors are ignored. */
+  committed(): void {
+    for (const act of this.#afterCommit) {
+      try {
+        act();
+      } catch {
+        // The transaction is committed all the same.
+      }
+    }
+  }
+}

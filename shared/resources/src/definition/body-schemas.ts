@@ -1,0 +1,84 @@
+import { type JsonSchema, orNull, typesOf } from '../validation/json-schema.js';
+import { mapValues } from '../validation/map-values.js';
+
+/** The schemas of the bodies that a resource accepts. */
+export interface BodySchemas {
+  readonly create: JsonSchema;
+  readonly replace: JsonSchema;
+  readonly patch: JsonSchema;
+  /** One element of a bulk PUT. */
+  readonly bulk: JsonSchema;
+}
+
+export interface BodySchemaSource {
+  readonly item: JsonSchema;
+  readonly key: string;
+  readonly serverSet: readonly string[];
+  readonly create: JsonSchema | undefined;
+  readonly bulk: readonly string[] | undefined;
+}
+
+/**
+ * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may contain
+ * them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged.
+ */
+export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSource): BodySchemas {
+  const properties = item.properties ?? {};
+  const required = (item.required ?? []).filter(
+    (name) => !serverSet.includes(name) && !hasDefault(properties[name]),
+  );
+  const replace = closed(
+    properties,
+    required.filter((name) => name !== key),
+  );
+  return {
+    create: closeSchema(create) ?? closed(omit(properties, serverSet), required),
+    replace,
+    patch: closed(patchProperties(properties, item.required ?? []), []),
+    bulk:
+      bulk === undefined
+        ? { ...replace, required: [key, ...(replace.required ?? [])] }
+        : closed(pick(properties, [key, ...bulk]), [key]),
+  };
+}
+
+/**
+ * Returns the properties of merge-patch bodies (RFC 7396): null removes an optional field. Objects are merged, so only the
+ * result can be checked against their schema.
+ */
+function patchProperties(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+): Record<string, JsonSchema> {
+  return mapValues(properties, (schema, name) => {
+    if (typesOf(schema).includes('object')) return {};
+    const { default: _default, ...rest } = schema;
+    return required.includes(name) ? rest : orNull(rest);
+  });
+}
+
+function closeSchema(schema: JsonSchema | undefined): JsonSchema | undefined {
+  return schema?.properties === undefined ? schema : { additionalProperties: false, ...schema };
+}
+
+function closed(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+function hasDefault(schema: JsonSchema | undefined): boolean {
+  return schema !== undefined && 'default' in schema;
+}
+
+function omit<Value>(
+  record: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}
+
+function pick<Value>(
+  record: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
+}

@@ -1,0 +1,36 @@
+import type { Transaction } from '../database/database.js';
+
+/** The authenticated caller, as the `authenticate` hook returns it. */
+export interface Principal {
+  /** Appears in logs, so never a secret. */
+  readonly name: string;
+  /** The caller's permissions. `admin` allows everything and shows stack traces; `scopeOf` says which scope a call needs. */
+  readonly scopes: readonly string[];
+  /** The values of the field named in `rowScopes` that this caller may see; undefined: all rows. */
+  readonly rowScope?: readonly string[];
+}
+
+/** What a storage may need to know about the call that it serves. */
+export interface CallContext {
+  readonly requestId: string;
+  /** undefined if the API has no `authenticate` hook. */
+  readonly principal: Principal | undefined;
+  /** The items above in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
+  readonly parents: readonly { readonly resource: string; readonly id: string }[];
+  /**
+   * Field values that the path prescribes: `/queues/mail/jobs` → `{ queue: 'mail' }`. They are already among a query's
+   * filters, and the toolkit checks them on the items that `get` returns.
+   */
+  readonly parentFields: Readonly<Record<string, unknown>>;
+  /**
+   * The transaction that writes the idempotency record; undefined for requests without an `Idempotency-Key`. What a storage
+   * writes in it happens exactly once. Anything written elsewhere may be written again if the process crashes and the client
+   * repeats the request. Do not take another connection from the same pool while it is open.
+   */
+  readonly transaction?: Transaction;
+  /**
+   * The caller's row scope; undefined if it may see all rows. The toolkit applies it to the items of this resource. Storages
+   * must apply it to other items that a body refers to.
+   */
+  readonly rowScope?: readonly string[] | undefined;
+}

@@ -1,0 +1,45 @@
+import { DefinitionError } from './naming.js';
+import type { Platform } from './platform.js';
+import type { Resource } from './resource.js';
+import type { AnyStorage } from './storage.js';
+
+/** The resources of an API with their storages. */
+export interface Catalog {
+  /** The top-level resources by name. */
+  readonly roots: ReadonlyMap<string, Resource>;
+  readonly storageOf: (resource: Resource) => AnyStorage;
+}
+
+/**
+ * Creates the storages of all resources and their children, one for each resource.
+ * @throws {DefinitionError} if two top-level resources share a name, or a table has no database
+ */
+export function createCatalog(resources: readonly Resource[], platform: Platform | undefined): Catalog {
+  const roots = new Map<string, Resource>();
+  const storages = new Map<Resource, AnyStorage>();
+  const add = (resource: Resource): void => {
+    if (storages.has(resource)) return;
+    for (const other of storages.keys()) requireOwnSingular(resource, other);
+    storages.set(resource, resource.storage.create(resource, platform));
+    for (const child of resource.children.values()) add(child.resource);
+  };
+  for (const resource of resources) {
+    if (roots.has(resource.name)) throw new DefinitionError(`two resources are named "${resource.name}"`);
+    roots.set(resource.name, resource);
+    add(resource);
+  }
+  const storageOf = (resource: Resource): AnyStorage => {
+    const storage = storages.get(resource);
+    if (storage === undefined) throw new Error(`Resource "${resource.name}" is not in the catalog`);
+    return storage;
+  };
+  return { roots, storageOf };
+}
+
+/** Schemas and operations in the OpenAPI document are named after the singular. */
+function requireOwnSingular(one: Resource, other: Resource): void {
+  if (one.singular !== other.singular) return;
+  throw new DefinitionError(
+    `two resources have the singular "${one.singular}"; give one of them another in "singular"`,
+  );
+}

@@ -1,0 +1,162 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { SortTerm } from '../query/collection-query.js';
+import type { JsonSchema } from '../validation/json-schema.js';
+import { bodySchemas } from './body-schemas.js';
+import { compileFilter } from './filter-declaration.js';
+import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
+import type {
+  Child,
+  ChildDeclaration,
+  FieldOf,
+  Operation,
+  OperationBodies,
+  OperationDeclarations,
+  Resource,
+  ResourceDefinition,
+  ResourceDescription,
+  StorageFactory,
+} from './resource.js';
+import type { AnyStorage } from './storage.js';
+
+/**
+ * Defines a resource whose storage is a set of functions, given as `storage`.
+ * @throws {DefinitionError} that states the broken rule
+ */
+export function defineResource<
+  Item extends TObject,
+  const ServerSet extends FieldOf<Item> = never,
+  Create extends TSchema | undefined = undefined,
+  Operations extends OperationDeclarations = Readonly<Record<string, never>>,
+>(definition: ResourceDefinition<Item, ServerSet, Create, Operations>): Resource;
+/**
+ * Defines a resource whose storage is built from the definition: `defineResource({ … }, tableStorage({ … }))`.
+ * @throws {DefinitionError} that states the broken rule
+ */
+export function defineResource<
+  Item extends TObject,
+  const ServerSet extends FieldOf<Item> = never,
+  Create extends TSchema | undefined = undefined,
+  Operations extends OperationDeclarations = Readonly<Record<string, never>>,
+>(
+  description: ResourceDescription<Item, ServerSet, Create, Operations>,
+  storage: StorageFactory<Static<Item>, OperationBodies<Operations>>,
+): Resource;
+export function defineResource(definition: object, factory?: AnyFactory): Resource {
+  const { storage = {}, ...description } = definition as AnyDescription & { readonly storage?: AnyStorage };
+  const singular = description.singular ?? singularOf(description.name);
+  requirePluralNoun(description.name, singular);
+  try {
+    return compile(description, singular, factory ?? functionStorage(storage));
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    throw new DefinitionError(`resource "${description.name}": ${error.message}`);
+  }
+}
+
+type AnyDescription = ResourceDescription<TObject, string, TSchema | undefined, OperationDeclarations>;
+type AnyFactory = StorageFactory<never, never>;
+
+/** Functions are their own storage; they have passed the schemas that their types come from. */
+function functionStorage(storage: AnyStorage): AnyFactory {
+  return { operations: Object.keys(storage.operations ?? {}), changesStates: false, create: () => storage };
+}
+
+function compile(definition: AnyDescription, singular: string, storage: AnyFactory): Resource {
+  const item: JsonSchema = definition.item;
+  const properties = item.properties ?? {};
+  const fields = Object.keys(properties);
+  const requireField = (field: string, where: string): void => {
+    if (!fields.includes(field)) throw new DefinitionError(`${where} names no field of the item: "${field}"`);
+  };
+  for (const field of fields) requireFieldName(field, 'item');
+
+  const key = definition.key ?? 'id';
+  requireField(key, 'key');
+  const serverSet: readonly string[] = definition.serverSet ?? [];
+  for (const field of serverSet) requireField(field, 'serverSet');
+  const sort = [...new Set([...(definition.sort ?? []), key])];
+  for (const field of sort) requireField(field, 'sort');
+  const search = definition.search ?? [];
+  for (const field of search) requireField(field, 'search');
+
+  const operations = compileOperations(definition.operations ?? {});
+  requireCode(operations, storage);
+  return {
+    name: definition.name,
+    singular,
+    description: definition.description ?? '',
+    item,
+    fields,
+    key,
+    serverSet,
+    shownOnce: definition.shownOnce ?? [],
+    bodies: bodySchemas({ item, key, serverSet, create: definition.create, bulk: definition.bulk }),
+    partialBulk: definition.bulk !== undefined,
+    filters: new Map(
+      Object.entries(definition.filters ?? {}).map(([parameter, declaration]) => [
+        parameter,
+        compileFilter(parameter, declaration, properties),
+      ]),
+    ),
+    sort,
+    defaultSort: (definition.defaultSort ?? []).map((term) => sortTerm(term, sort)),
+    search,
+    searchBy: definition.searchBy ?? 'similar',
+    limits: { default: 20, max: 1000, ...definition.limits },
+    ifMatch: definition.ifMatch ?? 'optional',
+    operations,
+    children: compileChildren(definition.children ?? [], operations),
+    storage,
+  };
+}
+
+function sortTerm(text: string, sortable: readonly string[]): SortTerm {
+  const field = text.replace(/^-/, '');
+  if (!sortable.includes(field)) throw new DefinitionError(`defaultSort names no sort field: "${field}"`);
+  return { field, direction: text.startsWith('-') ? 'desc' : 'asc' };
+}
+
+function compileOperations(declarations: OperationDeclarations): ReadonlyMap<string, Operation> {
+  return new Map(
+    Object.entries(declarations).map(([verb, { summary, body, states, enqueues = false, ...rest }]) => {
+      requireVerb(verb);
+      const [unknown] = Object.keys(rest);
+      if (unknown !== undefined) {
+        throw new DefinitionError(
+          `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
+        );
+      }
+      return [verb, { verb, summary, body, states, enqueues }];
+    }),
+  );
+}
+
+/** Every declared operation has code in the storage, and the other way round. */
+function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFactory): void {
+  for (const verb of storage.operations) {
+    if (!operations.has(verb))
+      throw new DefinitionError(`operation "${verb}" has code in the storage but is not declared`);
+  }
+  for (const { verb, states } of operations.values()) {
+    const needsCode = states === undefined || !storage.changesStates;
+    if (needsCode && !storage.operations.includes(verb))
+      throw new DefinitionError(`operation "${verb}" is declared but has no code in the storage`);
+  }
+}
+
+function compileChildren(
+  declarations: readonly ChildDeclaration[],
+  operations: ReadonlyMap<string, Operation>,
+): Map<string, Child> {
+  const children = new Map<string, Child>();
+  for (const { resource, by, serves } of declarations) {
+    if (by !== undefined && !resource.fields.includes(by)) {
+      throw new DefinitionError(`child "${resource.name}" has no field "${by}"`);
+    }
+    if (operations.has(resource.name) || children.has(resource.name)) {
+      throw new DefinitionError(`child "${resource.name}" has the name of an operation or of another child`);
+    }
+    children.set(resource.name, { resource, by, serves: serves && new Set(serves) });
+  }
+  return children;
+}

@@ -1,0 +1,61 @@
+import { reservedParameters } from '../query/collection-query.js';
+import type { FilterParameter, Match } from '../query/filter.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { DefinitionError, requireFieldName } from './naming.js';
+
+/** How to match the field with the parameter's name, or another field. */
+export type FilterDeclaration<Field extends string> =
+  | 'exact'
+  | 'partial'
+  | 'path'
+  | { readonly field: Field; readonly match: Match; readonly description?: string };
+
+export function compileFilter(
+  parameter: string,
+  declaration: FilterDeclaration<string>,
+  properties: Readonly<Record<string, JsonSchema>>,
+): FilterParameter {
+  const { field, match, description } =
+    typeof declaration === 'string'
+      ? { field: parameter, match: declaration, description: undefined }
+      : { description: undefined, ...declaration };
+  requireFieldName(parameter, 'filter');
+  if ((reservedParameters as readonly string[]).includes(parameter)) {
+    throw new DefinitionError(`filter "${parameter}" has the name of a common parameter`);
+  }
+  const fieldSchema = properties[field];
+  if (fieldSchema === undefined)
+    throw new DefinitionError(`filter "${parameter}" names no field of the item: "${field}"`);
+  const schema = valueSchema(fieldSchema, match);
+  if ((match === 'from' || match === 'to') && !typesOf(fieldSchema).some((type) => rangeTypes.has(type))) {
+    throw new DefinitionError(`filter "${parameter}": a range needs a field that is a number or a date-time`);
+  }
+  return { parameter, field, match, schema, description: description ?? describe(field, match) };
+}
+
+const rangeTypes = new Set(['number', 'integer', 'date-time', 'date']);
+
+function valueSchema(field: JsonSchema, match: Match): JsonSchema {
+  if (match === 'partial' || match === 'path') return { type: 'string' };
+  const element = field.items ?? field;
+  const options = element.anyOf?.filter((option) => option.type !== 'null');
+  const schema =
+    options === undefined ? element : options.length === 1 ? (options[0] ?? element) : { anyOf: options };
+  if (match === 'exact') return schema;
+  return typesOf(schema).includes('date-time') ? { type: 'string', format: 'date-time' } : { type: 'number' };
+}
+
+function describe(field: string, match: Match): string {
+  switch (match) {
+    case 'exact':
+      return `Items whose ${field} is exactly this; may be repeated to match any of several values.`;
+    case 'partial':
+      return `Items whose ${field} contains this text, regardless of case.`;
+    case 'from':
+      return `Items whose ${field} is at least this.`;
+    case 'to':
+      return `Items whose ${field} is at most this.`;
+    case 'path':
+      return `Items with this value at a path inside ${field}, e.g. \`${field}.orderId=7\`.`;
+  }
+}

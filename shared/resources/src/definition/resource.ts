@@ -1,0 +1,163 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { QueryRules, SearchBy } from '../query/collection-query.js';
+import type { JsonSchema } from '../validation/json-schema.js';
+import type { BodySchemas } from './body-schemas.js';
+import type { FilterDeclaration } from './filter-declaration.js';
+import type { Platform } from './platform.js';
+import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
+
+/** The names of the fields of an item's schema. */
+export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
+
+/** The fields that clients may write: all that are not server-set. */
+export type WritableOf<Item extends TObject, ServerSet extends string> = Omit<Static<Item>, ServerSet>;
+
+/** The body of a POST: of the create schema if one is given, else all writable fields. */
+export type CreateOf<Item extends TObject, ServerSet extends string, Create> = Create extends TSchema
+  ? Static<Create>
+  : WritableOf<Item, ServerSet>;
+
+/** A special operation, `PUT item/{verb}`. */
+export interface OperationDeclaration {
+  /** A short sentence for the reference. */
+  readonly summary: string;
+  /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
+  readonly body?: TSchema;
+  /** The state change it makes. A table enforces it; a storage of functions has to do so itself. */
+  readonly states?: StateChange;
+  /** Whether it enqueues a job, so that `Prefer: respond-async` gets 202 and the job's location. */
+  readonly enqueues?: boolean;
+}
+
+/** The states from which an operation is allowed, and the states that it leads to. */
+export interface StateChange {
+  readonly field: string;
+  readonly from: readonly [string, ...string[]];
+  /** In any of these the operation has no further effect. A table's operation leads to the first unless it returns another. */
+  readonly to: readonly [string, ...string[]];
+}
+
+export type OperationDeclarations = Readonly<Record<string, OperationDeclaration>>;
+
+/** The bodies of operations, by verb. */
+export type OperationBodies<Operations extends OperationDeclarations> = {
+  readonly [Verb in keyof Operations]: Operations[Verb] extends { readonly body: infer Body extends TSchema }
+    ? Static<Body>
+    : Readonly<Record<string, never>>;
+};
+
+/** A sub-collection, `/{name}/{id}/{child}`. */
+export interface ChildDeclaration {
+  readonly resource: Resource;
+  /** The child's field that holds the parent's key. Without it the storage goes by `context.parents`. */
+  readonly by?: string;
+  /** The storage functions served below this parent; default: all that the child has. */
+  readonly serves?: readonly StorageFunction[];
+}
+
+/** What a resource looks like from outside: its fields, its queries and its operations, wherever its items are stored. */
+export interface ResourceDescription<
+  Item extends TObject,
+  ServerSet extends FieldOf<Item>,
+  Create extends TSchema | undefined,
+  Operations extends OperationDeclarations,
+> {
+  /** Plural lower-case noun, dashes between words: the first path segment. */
+  readonly name: string;
+  /** Required only if it is not the regular singular of the name. */
+  readonly singular?: string;
+  /** One or two sentences for the reference. */
+  readonly description?: string;
+  readonly item: Item;
+  /** The field that identifies an item in paths; default `id`. */
+  readonly key?: FieldOf<Item>;
+  /** Fields that only the server writes. */
+  readonly serverSet?: readonly ServerSet[];
+  /**
+   * Server-set fields that appear only in the answer to a POST, such as a secret. They are not part of the ETag, and not kept
+   * in the idempotency record.
+   */
+  readonly shownOnce?: readonly ServerSet[];
+  /** The body of a POST; default: the item without the server-set fields. */
+  readonly create?: Create;
+  /** Fields that a bulk PUT writes; default: each element is a full replacement. */
+  readonly bulk?: readonly Exclude<FieldOf<Item>, ServerSet>[];
+  readonly filters?: Readonly<Record<string, FilterDeclaration<FieldOf<Item>>>>;
+  readonly sort?: readonly FieldOf<Item>[];
+  /** Sort terms for requests without `sort`, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
+  readonly defaultSort?: readonly (FieldOf<Item> | `-${FieldOf<Item>}`)[];
+  /** Fields that `q` and `/search/{keyword}` search; without them there is no search. */
+  readonly search?: readonly FieldOf<Item>[];
+  /**
+   * `similar` (default): items that contain the text or resemble it, best match first. `words`: items that contain every
+   * word, in the order of `sort`. The storage implements it.
+   */
+  readonly searchBy?: SearchBy;
+  /** Page sizes: `default` 20, `max` 1000. */
+  readonly limits?: { readonly default?: number; readonly max?: number };
+  /** `required`: changes without If-Match are answered with 428. Default `optional`. */
+  readonly ifMatch?: 'optional' | 'required';
+  readonly operations?: Operations;
+  readonly children?: readonly ChildDeclaration[];
+}
+
+/** A resource whose storage is a set of functions. */
+export interface ResourceDefinition<
+  Item extends TObject,
+  ServerSet extends FieldOf<Item>,
+  Create extends TSchema | undefined,
+  Operations extends OperationDeclarations,
+> extends ResourceDescription<Item, ServerSet, Create, Operations> {
+  readonly storage: ResourceStorage<
+    Static<Item>,
+    CreateOf<Item, ServerSet, Create>,
+    WritableOf<Item, ServerSet>,
+    OperationBodies<Operations>
+  >;
+}
+
+/**
+ * Builds the storage of a resource from its definition when the API starts. `tableStorage` returns one.
+ * @typeParam Item the resource's item
+ * @typeParam Bodies the bodies of its operations, by verb
+ */
+export interface StorageFactory<Item, Bodies> {
+  /** The verbs of the operations that it has code for. */
+  readonly operations: readonly string[];
+  /** Whether it makes declared state changes itself, so that an operation that does nothing else needs no code. */
+  readonly changesStates: boolean;
+  /** @throws {DefinitionError} if the platform lacks something that the storage needs */
+  create(resource: Resource, platform: Platform | undefined): AnyStorage;
+  /** Never called: carries the type parameters. */
+  readonly types?: (item: Item, bodies: Bodies) => void;
+}
+
+export interface Operation {
+  readonly verb: string;
+  readonly summary: string;
+  readonly body: JsonSchema | undefined;
+  readonly states: StateChange | undefined;
+  readonly enqueues: boolean;
+}
+
+export interface Child {
+  readonly resource: Resource;
+  readonly by: string | undefined;
+  readonly serves: ReadonlySet<StorageFunction> | undefined;
+}
+
+/** A checked definition, ready to be served. */
+export interface Resource extends QueryRules {
+  readonly name: string;
+  readonly singular: string;
+  readonly description: string;
+  readonly serverSet: readonly string[];
+  readonly shownOnce: readonly string[];
+  readonly bodies: BodySchemas;
+  /** Whether elements of a bulk PUT change only some fields. */
+  readonly partialBulk: boolean;
+  readonly ifMatch: 'optional' | 'required';
+  readonly operations: ReadonlyMap<string, Operation>;
+  readonly children: ReadonlyMap<string, Child>;
+  readonly storage: StorageFactory<never, never>;
+}

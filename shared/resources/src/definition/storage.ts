@@ -1,0 +1,108 @@
+import type { CollectionQuery, Selection, StreamQuery } from '../query/collection-query.js';
+import type { Page } from '../query/page.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+import type { CallContext } from './call-context.js';
+import type { EventSource } from './event-source.js';
+import type { ItemChange, KeyedChange } from './item-change.js';
+
+/** Checks the conditions of a request against an item. @throws {ApiError} 41201, 42801 */
+export type Check<Item> = (current: Item) => void;
+
+/**
+ * Performs a special operation; the body has passed its schema. `check`, if given, throws an ApiError unless `If-Match` and
+ * `If-None-Match` hold: call it with the current item while the item is locked, before changing anything. The toolkit also
+ * checks before the call, but without that lock another change may come in between.
+ */
+export type OperationFunction<Item, Body> = (
+  id: string,
+  body: Body,
+  context: CallContext,
+  check: Check<Item> | undefined,
+) => Promise<Item | WithJob<Item> | undefined>;
+
+/** An item after an operation that left the rest of its work to a job; `Prefer: respond-async` returns the job's location. */
+export class WithJob<Item> {
+  readonly item: Item;
+  readonly jobId: string;
+
+  constructor(item: Item, jobId: string) {
+    this.item = item;
+    this.jobId = jobId;
+  }
+}
+
+/** Returns the item, with its job if there is one. */
+export function withJob<Item>(item: Item, jobId: string | undefined): Item | WithJob<Item> {
+  return jobId === undefined ? item : new WithJob(item, jobId);
+}
+
+/** Returned by `create` instead of a new item if one already existed; the answer is 200 instead of 201. */
+export class Existing<Item> {
+  readonly item: Item;
+
+  constructor(item: Item) {
+    this.item = item;
+  }
+}
+
+/**
+ * The functions behind a resource. Each one allows a call: `list` allows GET on the collection, `create` POST, and so on;
+ * calls without a function are answered with 405. All may throw an ApiError; other errors become a 500 unless
+ * `classifyError` of the API knows better.
+ */
+export interface ResourceStorage<Item, Create, Fields, Operations> {
+  /** `list` honours `query.seek`, so the links of large collections can use cursors. */
+  readonly seeks?: true;
+  /** `create` may return {@link Existing}. */
+  readonly findsExisting?: true;
+  list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
+  /** Resolves to undefined if there is no such item. */
+  get?(id: string, context: CallContext): Promise<Item | undefined>;
+  /** GET on the collection as server-sent events, instead of `list`. The signal aborts when the caller disconnects. */
+  stream?(query: StreamQuery, context: CallContext, signal: AbortSignal): Promise<EventSource>;
+  /**
+   * GET on an item with `?wait=`: resolves to the item once it has reached the state that clients wait for, or in its current
+   * state on timeout or abort; undefined if there is none.
+   */
+  wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
+  create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
+  /** POST with an array: creates all or none; resolves to the items in the order of the bodies. */
+  createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
+  /** PUT on an item; undefined if there is none. */
+  replace?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
+  /** PATCH on an item; undefined if there is none. */
+  patch?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
+  /** PUT on the collection: changes all or none. `applyAll` collects the errors of all changes. */
+  replaceMany?(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<readonly Item[]>;
+  /** Calls `check` with the locked item before deleting it, as operations do; false if there is none. */
+  delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
+  /** DELETE on the collection; resolves to the number of deleted items. */
+  deleteMany?(selection: Selection, context: CallContext): Promise<number>;
+  /**
+   * Special operations by verb. Each resolves to the item afterwards, or to undefined if there is none; throws 40902 if the
+   * item's state forbids it; returns an item that is already in the target state without a second effect.
+   */
+  readonly operations?: {
+    readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;
+  };
+}
+
+/** A storage as the pipeline sees it, without the types of its resource. */
+export type AnyStorage = ResourceStorage<
+  ItemRecord,
+  ItemRecord,
+  ItemRecord,
+  Readonly<Record<string, unknown>>
+>;
+
+/** The name of a function that a storage may have. */
+export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
+
+/**
+ * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. A request only gets this far if
+ * the function exists, so a missing one is a defect.
+ */
+export async function resultOf<Result>(result: Promise<Result> | undefined): Promise<Result> {
+  if (result === undefined) throw new Error('The storage lacks the function that serves this call');
+  return result;
+}

@@ -1,0 +1,32 @@
+import type Koa from 'koa';
+import { type AccessControl, countByAddress, identifyCaller } from '../pipeline/access/access-control.js';
+import { requireRowScope } from '../pipeline/access/row-scope.js';
+import { requireScope } from '../pipeline/access/scope.js';
+import { requireMediaType } from '../pipeline/request/media-type.js';
+import { toApiRequest } from './request.js';
+
+/**
+ * Requires a scope for routes that are not resources. Use it after the resource API, which answers the errors that it throws.
+ * Sets `ctx.state.principal`.
+ * @param value the value that the caller's row scope must include, if the route concerns one
+ */
+export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, async () => undefined);
+    const principal = await identifyCaller(accessControl, request, ({ headers }) => ctx.set(headers));
+    requireScope(principal, scope);
+    requireRowScope(principal, value);
+    ctx.state['principal'] = principal;
+    if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
+    await next();
+  };
+}
+
+/** Counts requests by address, for routes that need no credentials. Use it after the resource API. */
+export function countRequests(accessControl: AccessControl): Koa.Middleware {
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, async () => undefined);
+    countByAddress(accessControl, request, ({ headers }) => ctx.set(headers));
+    await next();
+  };
+}

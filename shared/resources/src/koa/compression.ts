@@ -1,0 +1,39 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+/** Smaller bodies are not compressed: it would save less than a packet. */
+const smallestBytes = 1024;
+
+export interface Encoded {
+  readonly body: Buffer;
+  /** undefined if the body was not compressed. */
+  readonly encoding: 'br' | 'gzip' | undefined;
+}
+
+/** Compresses a body if it is large enough and the caller accepts it. */
+export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
+  const body = Buffer.from(text);
+  if (body.length < smallestBytes || acceptEncoding === '') return { body, encoding: undefined };
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
+  switch (negotiator.encoding(['br', 'gzip', 'identity'])) {
+    case 'br':
+      // Quality 4 is as fast as gzip and smaller; the default of 11 is for static files.
+      return {
+        body: await brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+        encoding: 'br',
+      };
+    case 'gzip':
+      return { body: await zip(body), encoding: 'gzip' };
+    default:
+      return { body, encoding: undefined };
+  }
+}
+
+/** Returns the strong ETag of a compressed body, which must differ from that of the plain one. */
+export function tagOfEncoded(etag: string, encoding: string): string {
+  return etag.replace(/"$/, `-${encoding}"`);
+}

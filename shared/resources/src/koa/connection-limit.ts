@@ -1,0 +1,47 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { apiError } from '../errors/api-error.js';
+import { endWithError } from './socket-response.js';
+
+/** How many connections a server keeps open. */
+export interface ConnectionLimits {
+  readonly total: number;
+  /** For each network address. Behind a proxy that is the address of the proxy. */
+  readonly perAddress: number;
+}
+
+/**
+ * Answers connections beyond the limits with 503 and closes them, before they send a request.
+ * @param rootUrl where `/errors/{code}` is reachable
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits, rootUrl: string): void {
+  const open = new Map<string, number>();
+  let total = 0;
+  // Far beyond the limit, Node drops connections without an answer.
+  server.maxConnections = limits.total + 1_000;
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const fromAddress = open.get(address) ?? 0;
+    if (total >= limits.total || fromAddress >= limits.perAddress) {
+      reject(socket, rootUrl);
+      return;
+    }
+    total += 1;
+    open.set(address, fromAddress + 1);
+    socket.once('close', () => {
+      total -= 1;
+      const left = (open.get(address) ?? 1) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+  });
+}
+
+function reject(socket: Socket, rootUrl: string): void {
+  const error = apiError(50303, 'The service has reached its limit of open connections', {
+    'Retry-After': '5',
+  });
+  socket.on('error', () => undefined); // the client closed it first
+  endWithError(socket, '503 Service Unavailable', error, rootUrl);
+  socket.destroySoon();
+}

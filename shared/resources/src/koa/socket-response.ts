@@ -1,0 +1,20 @@
+import type { Duplex } from 'node:stream';
+import type { ApiError } from '../errors/api-error.js';
+import { errorPayload } from '../pipeline/error-response.js';
+
+/**
+ * Writes the error payload to a socket on which no HTTP request was parsed, and ends it.
+ * @param statusLine e.g. `400 Bad Request`
+ * @param rootUrl where `/errors/{code}` is reachable
+ */
+export function endWithError(socket: Duplex, statusLine: string, error: ApiError, rootUrl: string): void {
+  const body = JSON.stringify(errorPayload(error, rootUrl.replace(/\/+$/, '')));
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...error.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${statusLine}`, ...lines, '', body].join('\r\n'));
+}

@@ -1,7 +1,0 @@
-/** A record with the same names and other values. */
-export function mapValues<Value, Mapped>(
-  record: Readonly<Record<string, Value>>,
-  map: (value: Value, name: string) => Mapped,
-): Record<string, Mapped> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
-}

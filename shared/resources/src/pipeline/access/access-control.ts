@@ -1,0 +1,97 @@
+import type { Principal } from '../../definition/call-context.js';
+import { ApiError, apiError } from '../../errors/api-error.js';
+import type { ApiRequest } from '../request/request.js';
+import { type Authenticate, authenticateWith, CredentialCache } from './authentication.js';
+import type { Allowance, RateLimit } from './rate-limit.js';
+
+/** Who may call, and how often. */
+export interface AccessControl {
+  /** undefined: the API is open to all. */
+  readonly authenticate: Authenticate | undefined;
+  /** undefined: no limit. */
+  readonly rateLimit: RateLimit | undefined;
+  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  readonly recheckMs?: number | undefined;
+}
+
+/** What is known about the caller, even if its request fails. */
+export interface Caller {
+  readonly principal: Principal | undefined;
+  /** Headers for the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const caches = new WeakMap<RateLimit, CredentialCache>();
+
+/**
+ * Authenticates the caller and counts the request against its rate limit. Requests with unknown credentials count against
+ * the address. The limit is checked first, so a request beyond it costs no look-up.
+ * @param onCaller receives the caller as soon as it is known, even if this throws afterwards
+ * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
+ */
+export async function identifyCaller(
+  { authenticate, rateLimit }: AccessControl,
+  request: ApiRequest,
+  onCaller: (caller: Caller) => void,
+): Promise<Principal | undefined> {
+  const cache = rateLimit && credentialCacheOf(rateLimit);
+  const likely = authenticate && cache?.callerOf(request);
+  const headers = count(rateLimit, likely ?? addressKey(request), (counted) =>
+    onCaller({ principal: undefined, headers: counted }),
+  );
+  try {
+    const principal = await authenticateWith(authenticate, request);
+    if (principal === undefined) return undefined;
+    if (principal.name === likely) onCaller({ principal, headers });
+    else count(rateLimit, principal.name, (counted) => onCaller({ principal, headers: counted }));
+    cache?.add(request, principal.name);
+    return principal;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) cache?.delete(request);
+    throw error;
+  }
+}
+
+/**
+ * Counts a request that needs no credentials against the limit of its address.
+ * @throws {ApiError} 42901 beyond the limit
+ */
+export function countByAddress(
+  { rateLimit }: AccessControl,
+  request: ApiRequest,
+  onCaller: (caller: Caller) => void,
+): void {
+  count(rateLimit, addressKey(request), (headers) => onCaller({ principal: undefined, headers }));
+}
+
+/** @throws {ApiError} 42901 beyond the limit, after `onHeaders` was called */
+function count(
+  rateLimit: RateLimit | undefined,
+  caller: string,
+  onHeaders: (headers: Allowance['headers']) => void,
+): Allowance['headers'] {
+  const { headers, retryAfterSeconds } = rateLimit?.take(caller) ?? unlimited;
+  onHeaders(headers);
+  if (retryAfterSeconds !== undefined) throw tooManyRequests(retryAfterSeconds);
+  return headers;
+}
+
+const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
+
+/** Unknown credentials have a limit of their own, so guessing does not lock out anonymous callers at the same address. */
+function addressKey({ address, headers }: ApiRequest): string {
+  const given = headers['authorization'] ?? headers['x-api-key'];
+  return given === undefined ? `address ${address}` : `unknown credentials from ${address}`;
+}
+
+function credentialCacheOf(rateLimit: RateLimit): CredentialCache {
+  const cache = caches.get(rateLimit) ?? new CredentialCache();
+  caches.set(rateLimit, cache);
+  return cache;
+}
+
+function tooManyRequests(seconds: number): ApiError {
+  return apiError(42901, `Too many requests; the next one is possible in ${seconds} s`, {
+    'retry-after': String(seconds),
+  });
+}

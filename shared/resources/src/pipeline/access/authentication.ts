@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Principal } from '../../definition/call-context.js';
+import { type ApiError, apiError } from '../../errors/api-error.js';
+import type { ApiRequest } from '../request/request.js';
+
+/** Returns the caller, or undefined if the request carries no credentials. Throws `unauthorized(…)` for invalid ones. */
+export type Authenticate = (request: ApiRequest) => Promise<Principal | undefined> | Principal | undefined;
+
+/**
+ * Returns the caller; undefined if the API has no `authenticate` hook and so is open to all.
+ * @throws {ApiError} 40101 without valid credentials
+ */
+export async function authenticateWith(
+  authenticate: Authenticate | undefined,
+  request: ApiRequest,
+): Promise<Principal | undefined> {
+  if (authenticate === undefined) return undefined;
+  const principal = await authenticate(request);
+  if (principal !== undefined) return principal;
+  throw apiError(40101, 'Credentials are missing', { 'www-authenticate': challenge() });
+}
+
+/**
+ * Returns the error for invalid credentials (RFC 6750).
+ * @param reason plain ASCII without quotes; shown to the caller, so it must not contain any part of the credentials
+ */
+export function unauthorized(reason: string): ApiError {
+  const headers = { 'www-authenticate': challenge({ error: 'invalid_token', error_description: reason }) };
+  return apiError(40101, reason, headers);
+}
+
+/** Returns the value of `WWW-Authenticate`. */
+export function challenge(parameters: Readonly<Record<string, string>> = {}): string {
+  const all = Object.entries({ realm: 'api', ...parameters });
+  return `Bearer ${all.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
+}
+
+const cacheSize = 10_000;
+
+/**
+ * Remembers which caller sent which credentials, by digest, so that a caller beyond its limit is rejected without a look-up.
+ * An entry does not mean that the credentials are still valid.
+ */
+export class CredentialCache {
+  /** Oldest first. */
+  readonly #callers = new Map<string, string>();
+
+  callerOf(request: ApiRequest): string | undefined {
+    return this.#callers.get(digestOf(request));
+  }
+
+  add(request: ApiRequest, caller: string): void {
+    const digest = digestOf(request);
+    if (this.#callers.get(digest) === caller) return;
+    this.#callers.set(digest, caller);
+    const [oldest] = this.#callers.keys();
+    if (this.#callers.size > cacheSize && oldest !== undefined) this.#callers.delete(oldest);
+  }
+
+  delete(request: ApiRequest): void {
+    this.#callers.delete(digestOf(request));
+  }
+}
+
+function digestOf({ headers }: ApiRequest): string {
+  const given = JSON.stringify([headers['authorization'], headers['x-api-key']]);
+  return createHash('sha256').update(given).digest('base64');
+}

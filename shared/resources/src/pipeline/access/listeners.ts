@@ -1,0 +1,53 @@
+import type { Principal } from '../../definition/call-context.js';
+import { apiError } from '../../errors/api-error.js';
+import type { ApiRequest } from '../request/request.js';
+
+/** Limits for calls that stay open, event streams and `?wait`, in this process. */
+export interface ListenerLimits {
+  /** For all callers together; default 10 000. */
+  readonly total?: number;
+  /** For each caller, or each address where the API is open to all; default 1000. */
+  readonly perCaller?: number;
+}
+
+/** Counts open event streams and waits, and rejects those beyond the limits. */
+export class Listeners {
+  readonly #total: number;
+  readonly #perCaller: number;
+  readonly #byCaller = new Map<string, number>();
+  #count = 0;
+
+  constructor({ total = 10_000, perCaller = 1_000 }: ListenerLimits = {}) {
+    this.#total = total;
+    this.#perCaller = perCaller;
+  }
+
+  /**
+   * Counts a call until its signal aborts.
+   * @throws {ApiError} 42902 beyond the limit of the caller, 50303 beyond the total
+   */
+  enter({ address, signal }: ApiRequest, principal: Principal | undefined): void {
+    const caller = principal?.name ?? `address ${address}`;
+    const open = this.#byCaller.get(caller) ?? 0;
+    const retry = { 'retry-after': '5' };
+    if (open >= this.#perCaller)
+      throw apiError(
+        42902,
+        `You have ${open} streams and waits open; the limit is ${this.#perCaller}`,
+        retry,
+      );
+    if (this.#count >= this.#total)
+      throw apiError(50303, `All ${this.#total} streams and waits of the service are in use`, retry);
+    if (signal.aborted) return;
+    this.#byCaller.set(caller, open + 1);
+    this.#count += 1;
+    signal.addEventListener('abort', () => this.#leave(caller), { once: true });
+  }
+
+  #leave(caller: string): void {
+    this.#count -= 1;
+    const open = (this.#byCaller.get(caller) ?? 1) - 1;
+    if (open > 0) this.#byCaller.set(caller, open);
+    else this.#byCaller.delete(caller);
+  }
+}

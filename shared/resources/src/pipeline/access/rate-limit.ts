@@ -1,0 +1,73 @@
+/** A token bucket: how many requests a caller may send. */
+export interface RateLimitPolicy {
+  /** The sustained rate; above 0. */
+  readonly perSecond: number;
+  /** The size of the bucket; at least 1. */
+  readonly burst: number;
+}
+
+/** The result of counting one request. */
+export interface Allowance {
+  /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Seconds until the next request is possible; undefined if this one is allowed. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+export interface RateLimit {
+  readonly policy: RateLimitPolicy;
+  /** Counts one request of a caller against its limit. */
+  take(caller: string): Allowance;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Beyond this the caller that has been idle longest is forgotten, which leaves it a full bucket. */
+const rememberedCallers = 10_000;
+
+/**
+ * Creates a rate limit with a token bucket for each caller, in this process: `n` processes behind a load balancer allow `n`
+ * times as much.
+ * @param now a monotonic clock in milliseconds
+ */
+export function createRateLimit(
+  policy: RateLimitPolicy,
+  now: () => number = () => performance.now(),
+): RateLimit {
+  const { perSecond, burst } = policy;
+  const buckets = new Map<string, Bucket>();
+
+  const bucketOf = (caller: string): Bucket => {
+    const at = now();
+    const known = buckets.get(caller);
+    buckets.delete(caller); // set again below, so the first entry of the map is the one idle longest
+    const refilled = known === undefined ? burst : known.tokens + ((at - known.at) / 1000) * perSecond;
+    const bucket = { tokens: Math.min(burst, refilled), at };
+    buckets.set(caller, bucket);
+    const [idlest] = buckets.keys();
+    if (buckets.size > rememberedCallers && idlest !== undefined) buckets.delete(idlest);
+    return bucket;
+  };
+
+  const secondsUntil = (tokens: number, bucket: Bucket): number =>
+    Math.ceil((tokens - bucket.tokens) / perSecond);
+
+  return {
+    policy,
+    take(caller) {
+      const bucket = bucketOf(caller);
+      const allowed = bucket.tokens >= 1;
+      if (allowed) bucket.tokens -= 1;
+      return {
+        headers: {
+          'ratelimit-policy': `"default";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+          ratelimit: `"default";r=${Math.floor(bucket.tokens)};t=${secondsUntil(burst, bucket)}`,
+        },
+        retryAfterSeconds: allowed ? undefined : Math.max(1, secondsUntil(1, bucket)),
+      };
+    },
+  };
+}

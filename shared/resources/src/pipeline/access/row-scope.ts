@@ -1,0 +1,176 @@
+import type { CallContext, Principal } from '../../definition/call-context.js';
+import type { ItemChange } from '../../definition/item-change.js';
+import type { Resource } from '../../definition/resource.js';
+import { type AnyStorage, type Check, Existing, resultOf, WithJob } from '../../definition/storage.js';
+import { apiError } from '../../errors/api-error.js';
+import type { Filter } from '../../query/filter.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import { noSuchItem } from '../handlers/item-lookup.js';
+import type { Route } from '../request/route.js';
+
+/** The field of a resource that decides which callers may see an item. */
+export interface RowScope {
+  readonly field: string;
+  /** Returns the field's value in a new item whose body does not set it. */
+  readonly defaultOf?: (body: ItemRecord) => string | undefined;
+}
+
+/**
+ * Row scopes by the name of the resource. A caller with a `rowScope` sees only items with one of its values in the field;
+ * other items do not exist for it. Resources that are not listed are forbidden to it, unless they are below one that is.
+ */
+export type RowScopes = Readonly<Record<string, RowScope>>;
+
+/**
+ * Returns the route as this caller sees it.
+ * @throws {ApiError} 40301 if the resource is forbidden to it
+ */
+export function applyRowScope(route: Route, scopes: RowScopes, principal: Principal | undefined): Route {
+  const values = principal?.rowScope;
+  if (values === undefined) return route;
+  const root = (route.parents[0] ?? route).resource.name;
+  if (scopes[root] === undefined) {
+    throw apiError(40301, `These credentials are limited to ${values.join(', ')} and do not cover ${root}`);
+  }
+  const scoped = <Place extends Pick<Route, 'resource' | 'storage'>>(place: Place): Place => {
+    const scope = scopes[place.resource.name];
+    if (scope === undefined) return place;
+    return { ...place, storage: scopedStorage(place.storage, place.resource, scope, values) };
+  };
+  return { ...scoped(route), parents: route.parents.map(scoped) };
+}
+
+/**
+ * Checks the row scope of a caller on a route that is not a resource.
+ * @throws {ApiError} 40301 if the caller may not see rows with this value
+ */
+export function requireRowScope(principal: Principal | undefined, value: string | undefined): void {
+  const values = principal?.rowScope;
+  if (values === undefined || (value !== undefined && values.includes(value))) return;
+  throw apiError(40301, `These credentials are limited to ${values.join(', ')}`);
+}
+
+/**
+ * Wraps a storage so that only items with these values of the field exist. This is the only place that decides what a scoped
+ * caller may see or change. An item may leave the scope while a call is in progress, so it is checked again while the storage
+ * holds the lock, and before it is returned.
+ */
+function scopedStorage(
+  storage: AnyStorage,
+  resource: Resource,
+  { field, defaultOf }: RowScope,
+  values: readonly string[],
+): AnyStorage {
+  const isInScope = (item: ItemRecord): boolean => values.some((value) => value === item[field]);
+
+  const visible = (item: ItemRecord | undefined): ItemRecord | undefined =>
+    item !== undefined && isInScope(item) ? item : undefined;
+
+  const find = async (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
+    visible(await storage.get?.(id, context));
+
+  const withRowScope = (context: CallContext): CallContext => ({ ...context, rowScope: values });
+
+  /** Adds the scope to the check that the storage makes while it holds the lock. */
+  const scopedCheck =
+    (id: string, check: Check<ItemRecord> | undefined) =>
+    (current: ItemRecord): void => {
+      if (!isInScope(current)) throw noSuchItem(resource, id);
+      check?.(current);
+    };
+
+  const outOfScope = (): Error =>
+    apiError(40301, `These credentials are limited to the ${field} ${values.join(', ')}`);
+
+  const requireInScope = (body: ItemRecord): void => {
+    const value = body[field] ?? defaultOf?.(body);
+    if (typeof value === 'string' && values.includes(value)) return;
+    throw outOfScope();
+  };
+
+  /** The item that `create` found may be outside the scope. */
+  const requireVisible = (item: ItemRecord): ItemRecord => {
+    if (isInScope(item)) return item;
+    throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);
+  };
+
+  const scopedChange = (
+    id: string,
+    change: ItemChange<ItemRecord, ItemRecord>,
+  ): ItemChange<ItemRecord, ItemRecord> => ({
+    fields: change.fields,
+    apply: (current) => {
+      if (!isInScope(current)) throw noSuchItem(resource, id);
+      const next = change.apply(current);
+      if (next[field] !== undefined) requireInScope(next);
+      return next;
+    },
+  });
+
+  /** Returns the filters limited to the scope; undefined if no item can match. */
+  const scopedFilters = (filters: readonly Filter[]): readonly Filter[] | undefined => {
+    const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
+    const left = values.filter((value) =>
+      given.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
+    );
+    if (left.length === 0) return undefined;
+    const others = filters.filter((filter) => !given.includes(filter));
+    return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
+  };
+
+  const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations'>> = {
+    list: async (query, context) => {
+      const filters = scopedFilters(query.filters);
+      const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
+      return filters === undefined ? nothing : resultOf(storage.list?.({ ...query, filters }, context));
+    },
+    get: find,
+    wait: async (id, timeoutMs, context, signal) =>
+      (await find(id, context)) && visible(await storage.wait?.(id, timeoutMs, context, signal)),
+    stream: async (query, context, signal) => {
+      const filters = scopedFilters(query.filters);
+      if (filters === undefined) throw outOfScope();
+      return resultOf(storage.stream?.({ ...query, filters }, context, signal));
+    },
+    create: async (body, context) => {
+      requireInScope(body);
+      const made = await resultOf(storage.create?.(body, withRowScope(context)));
+      requireVisible(made instanceof Existing ? made.item : made);
+      return made;
+    },
+    createMany: async (bodies, context) => {
+      for (const body of bodies) requireInScope(body);
+      return (await resultOf(storage.createMany?.(bodies, withRowScope(context)))).map(requireVisible);
+    },
+    replace: async (id, change, context) =>
+      (await find(id, context)) && storage.replace?.(id, scopedChange(id, change), context),
+    patch: async (id, change, context) =>
+      (await find(id, context)) && storage.patch?.(id, scopedChange(id, change), context),
+    replaceMany: async (changes, context) => {
+      for (const { change } of changes) if (change.fields[field] !== undefined) requireInScope(change.fields);
+      const all = changes.map(({ id, change }) => ({ id, change: scopedChange(id, change) }));
+      return resultOf(storage.replaceMany?.(all, context));
+    },
+    delete: async (id, check, context) =>
+      (await find(id, context)) !== undefined &&
+      resultOf(storage.delete?.(id, scopedCheck(id, check), context)),
+    deleteMany: async (selection, context) => {
+      const filters = scopedFilters(selection.filters);
+      return filters === undefined ? 0 : resultOf(storage.deleteMany?.({ ...selection, filters }, context));
+    },
+  };
+  const operations = Object.fromEntries(
+    Object.entries(storage.operations ?? {}).map(([verb, perform]) => [
+      verb,
+      async (...[id, body, context, check]: Parameters<typeof perform>) => {
+        if ((await find(id, context)) === undefined) return undefined;
+        const after = await perform(id, body, withRowScope(context), scopedCheck(id, check));
+        return visible(after instanceof WithJob ? after.item : after) && after;
+      },
+    ]),
+  );
+  // Functions that the storage lacks stay absent.
+  return Object.fromEntries(
+    Object.entries({ ...storage, ...scoped, operations }).filter(([name]) => name in storage),
+  );
+}

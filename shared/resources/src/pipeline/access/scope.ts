@@ -1,0 +1,46 @@
+import type { Principal } from '../../definition/call-context.js';
+import { apiError } from '../../errors/api-error.js';
+import type { Route } from '../request/route.js';
+import { challenge } from './authentication.js';
+
+/** The parts of a call that decide which scope it needs. */
+export interface ScopedCall {
+  /** The name of the resource that the call reads or changes. */
+  readonly resource: string;
+  /** The name of the resource at the top of the path. */
+  readonly root: string;
+  readonly method: string;
+  readonly kind: Route['kind'];
+  /** The verb of a special operation; undefined for any other call. */
+  readonly operation: string | undefined;
+}
+
+/** Returns the scope that a call needs. */
+export type ScopeOf = (call: ScopedCall) => string;
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Returns `read` for GET, HEAD and OPTIONS, `write` for everything else. */
+export function readOrWrite({ method }: Pick<ScopedCall, 'method'>): string {
+  return safeMethods.has(method) ? 'read' : 'write';
+}
+
+export function scopedCall(route: Route, method: string): ScopedCall {
+  const { resource, parents } = route;
+  const root = (parents[0] ?? route).resource.name;
+  const operation = route.kind === 'operation' ? route.operation.verb : undefined;
+  return { resource: resource.name, root, method, kind: route.kind, operation };
+}
+
+/** @throws {ApiError} 40301 that names the scope if the caller lacks it */
+export function requireScope(principal: Principal | undefined, scope: string): void {
+  if (principal === undefined || principal.scopes.includes(scope) || isAdmin(principal)) return;
+  const held = principal.scopes.join(', ') || 'none';
+  throw apiError(40301, `This needs the scope "${scope}"; these credentials have ${held}`, {
+    'www-authenticate': challenge({ error: 'insufficient_scope', scope }),
+  });
+}
+
+export function isAdmin(principal: Principal | undefined): boolean {
+  return principal?.scopes.includes('admin') ?? false;
+}

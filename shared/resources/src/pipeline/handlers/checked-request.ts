@@ -1,0 +1,27 @@
+import type { CallContext } from '../../definition/call-context.js';
+import type { Preferences } from '../request/prefer.js';
+import type { ApiRequest, ApiResponse } from '../request/request.js';
+import type { Route } from '../request/route.js';
+
+/** A request that has passed every check up to its body: all that a handler needs. */
+export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
+  readonly request: ApiRequest;
+  readonly route: Route & { readonly kind: Kind };
+  readonly preferences: Preferences;
+  readonly context: CallContext;
+  /** The parsed JSON body; undefined if there is none. */
+  readonly body: unknown;
+  /** URL of the API version, e.g. `https://example.com/api/v1`. */
+  readonly apiUrl: string;
+}
+
+/**
+ * The only step of a request that touches the storage.
+ * @param context that of the request, with the transaction to use, if there is one
+ */
+export type Execute = (context: CallContext) => Promise<ApiResponse>;
+
+/** Checks query and body without touching the storage, and returns the step that does the work. */
+export type Handler<Kind extends Route['kind']> = (
+  checked: CheckedRequest<Kind>,
+) => Execute | Promise<Execute>;

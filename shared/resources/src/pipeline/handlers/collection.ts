@@ -1,0 +1,188 @@
+import type { CallContext } from '../../definition/call-context.js';
+import { Existing, resultOf } from '../../definition/storage.js';
+import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
+import type { CollectionQuery } from '../../query/collection-query.js';
+import type { Filter } from '../../query/filter.js';
+import type { Page } from '../../query/page.js';
+import { pageLinks } from '../../query/page-links.js';
+import { parseCollectionQuery, parseSelectionQuery, requireNoParameters } from '../../query/query-parser.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import { checkBody, inSlices, mapInSlices, requireFewElements } from '../../validation/large-body.js';
+import { validatorFor } from '../../validation/validator.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { preconditionsOf } from './precondition.js';
+import { itemResponse, represent } from './representation.js';
+import { requestedChange } from './requested-change.js';
+
+/** GET on a collection, and on `/search/{keyword}`. */
+export function listItems(checked: CheckedRequest<'collection' | 'search'>): Execute {
+  const { resource, storage } = checked.route;
+  const keyword = checked.route.kind === 'search' ? checked.route.keyword : undefined;
+  const seeks = storage.seeks ?? false;
+  const parsed = parseCollectionQuery(resource, checked.request.query, checked.preferences.count, {
+    keyword,
+    seeks,
+  });
+  const query = { ...parsed, filters: [...parsed.filters, ...parentFilters(checked.context.parentFields)] };
+  return async (context) => {
+    const page = await resultOf(storage.list?.(query, context));
+    const url =
+      collectionUrl(checked) + (keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`);
+    return {
+      status: 200,
+      headers: {
+        link: pageLinks(url, checked.request.query, query, page, seeks),
+        ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
+        ...countPreference(query.count, page),
+      },
+      body: page.items.map((item) => represent(resource, item, query.fields)),
+    };
+  };
+}
+
+function countPreference(
+  asked: CollectionQuery['count'],
+  { estimated }: Page<ItemRecord>,
+): Record<string, string> {
+  const applied = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
+  return applied === undefined ? {} : { 'preference-applied': `count=${applied}` };
+}
+
+/** POST on a collection: one item, or an array of items where the storage creates many in one transaction. */
+export async function createItem(checked: CheckedRequest<'collection'>): Promise<Execute> {
+  const { resource, storage, serves } = checked.route;
+  requireNoParameters(checked.request.query);
+  const { body: given } = checked;
+  if (isArray(given) && serves('createMany')) return createItems(checked, given);
+  const body = withParentFields(checked, given);
+  const problems = new ProblemList();
+  await checkBody(resource.bodies.create, body, problems);
+  problems.addAll(wrongParentFields(checked, body));
+  problems.throwIfAny();
+  return async (context) => {
+    const made = await resultOf(storage.create?.(body as ItemRecord, context));
+    const [item, status] = made instanceof Existing ? [made.item, 200] : [made, 201];
+    const collection = serves('get') ? collectionUrl(checked) : `${checked.apiUrl}/${resource.name}`;
+    const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
+    return itemResponse(resource, item, status, { location });
+  };
+}
+
+async function createItems(
+  checked: CheckedRequest<'collection'>,
+  elements: readonly unknown[],
+): Promise<Execute> {
+  const { resource, storage } = checked.route;
+  requireFewElements(elements);
+  const problems = new ProblemList();
+  const bodies: ItemRecord[] = [];
+  const { check } = validatorFor(resource.bodies.create);
+  await inSlices(elements, (element, index) => {
+    const body = withParentFields(checked, element);
+    problems.addAll(check(body, `[${index}]`));
+    problems.addAll(wrongParentFields(checked, body));
+    bodies.push(body as ItemRecord);
+  });
+  problems.throwIfAny();
+  return async (context) => {
+    const items = await resultOf(storage.createMany?.(bodies, context));
+    const headers = { location: collectionUrl(checked) };
+    const body = await mapInSlices(items, (item) => represent(resource, item));
+    return { status: 201, headers, body };
+  };
+}
+
+/** PUT on a collection: changes the listed items, all or none. */
+export async function replaceItems(checked: CheckedRequest<'collection'>): Promise<Execute> {
+  const { resource, storage } = checked.route;
+  requireNoParameters(checked.request.query);
+  const elements = checked.body;
+  if (!isArray(elements)) throw apiError(42202, 'the body must be an array of items');
+  requireFewElements(elements);
+  const problems = new ProblemList();
+  const { check } = validatorFor(resource.bodies.bulk);
+  await inSlices(elements, (element, index) => problems.addAll(check(element, `[${index}]`)));
+  problems.addAll(repeatedKeys(elements, resource.key));
+  problems.throwIfAny();
+  const conditions = preconditionsOf(checked.request);
+  const changes = elements.map((element, index) => {
+    const body = element as ItemRecord;
+    const id = String(body[resource.key]);
+    const options = { conditions, merges: resource.partialBulk, at: `[${index}]` };
+    return { id, change: requestedChange(resource, body, options) };
+  });
+  return async (context) => {
+    const items = await resultOf(storage.replaceMany?.(changes, context));
+    const body = await mapInSlices(items, (item) => represent(resource, item));
+    return { status: 200, headers: {}, body };
+  };
+}
+
+/** DELETE on a collection: deletes the items that match the filters. */
+export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
+  const { resource, storage } = checked.route;
+  const selection = parseSelectionQuery(resource, checked.request.query);
+  const filters = [...selection.filters, ...parentFilters(checked.context.parentFields)];
+  return async (context) => {
+    await storage.deleteMany?.({ ...selection, filters }, context);
+    return { status: 204, headers: {} };
+  };
+}
+
+/** Returns the fields that the path prescribes for a new item. */
+function prescribed({
+  context,
+  route,
+}: CheckedRequest<'collection'>): readonly (readonly [field: string, value: unknown])[] {
+  const { properties } = route.resource.bodies.create;
+  return Object.entries(context.parentFields).filter(([field]) => properties?.[field] !== undefined);
+}
+
+/** Adds the fields that the path prescribes to the body of a new item, unless it sets them. */
+function withParentFields(checked: CheckedRequest<'collection'>, body: unknown): unknown {
+  const fields = prescribed(checked);
+  return isRecord(body) && fields.length > 0 ? { ...Object.fromEntries(fields), ...body } : body;
+}
+
+function wrongParentFields(checked: CheckedRequest<'collection'>, body: unknown): readonly Problem[] {
+  if (!isRecord(body)) return [];
+  return prescribed(checked)
+    .filter(([field, value]) => body[field] !== value)
+    .map(([field, value]) => ({
+      code: 42202,
+      internalMessage: `${field} must be ${JSON.stringify(value)}, as the path says`,
+    }));
+}
+
+function* repeatedKeys(elements: readonly unknown[], key: string): Generator<Problem> {
+  const seen = new Set<unknown>();
+  for (const [index, element] of elements.entries()) {
+    const value = isRecord(element) ? element[key] : undefined;
+    if (value === undefined) continue;
+    const shown = JSON.stringify(value).slice(0, 100);
+    if (seen.has(value))
+      yield { code: 42202, internalMessage: `[${index}].${key} ${shown} appears more than once` };
+    seen.add(value);
+  }
+}
+
+/** Returns the fields that the path prescribes, as filters. */
+export function parentFilters(parentFields: CallContext['parentFields']): readonly Filter[] {
+  return Object.entries(parentFields).flatMap(([field, value]) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? [{ parameter: field, field, match: 'exact', path: [], values: [value] }]
+      : [],
+  );
+}
+
+function collectionUrl(checked: CheckedRequest): string {
+  return `${checked.apiUrl}/${checked.route.path}`;
+}
+
+function isArray(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function isRecord(value: unknown): value is ItemRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,38 @@
+import { isStream, type Route } from '../request/route.js';
+import type { CheckedRequest, Execute, Handler } from './checked-request.js';
+import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
+import { deleteItem, patchItem, readItem, replaceItem } from './item.js';
+import { operate } from './operation.js';
+import { streamEvents } from './stream.js';
+
+type Methods<Kind extends Route['kind']> = Readonly<Record<string, Handler<Kind>>>;
+
+const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
+  collection: { GET: listItems, HEAD: listItems, POST: createItem, PUT: replaceItems, DELETE: deleteItems },
+  search: { GET: listItems, HEAD: listItems },
+  item: { GET: readItem, HEAD: readItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem },
+  operation: { PUT: operate },
+};
+
+/** Checks query and body and returns the step that does the work. */
+export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
+  if (asksForStream(checked)) return streamEvents(checked);
+  const methods = handlers[checked.route.kind] as Methods<Route['kind']>;
+  const handler = methods[checked.request.method];
+  if (handler === undefined)
+    throw new Error(`no handler for ${checked.request.method} on ${checked.route.kind}`);
+  return handler(checked);
+}
+
+/** Whether the answer stays open or waits for something to happen. */
+export function staysOpen(checked: CheckedRequest): boolean {
+  if (checked.request.method !== 'GET') return false;
+  return (
+    asksForStream(checked) ||
+    (checked.route.serves('wait') && /(?:^|&)wait=(?!0*(?:&|$))/.test(checked.request.query))
+  );
+}
+
+function asksForStream(checked: CheckedRequest): checked is CheckedRequest<'collection'> {
+  return isStream(checked.route) && (checked.request.method === 'GET' || checked.request.method === 'HEAD');
+}

@@ -1,0 +1,80 @@
+import type { CallContext } from '../../definition/call-context.js';
+import { nameInProse } from '../../definition/naming.js';
+import type { Resource } from '../../definition/resource.js';
+import type { AnyStorage } from '../../definition/storage.js';
+import { ApiError, apiError } from '../../errors/api-error.js';
+import { parseValue } from '../../query/filter.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import type { Parent } from '../request/route.js';
+
+/** Returns the typed key for an id in a path; undefined if no item can have it. */
+export function keyValue(resource: Resource, id: string): string | number | boolean | undefined {
+  try {
+    return parseValue(resource.item.properties?.[resource.key] ?? {}, 'id', id);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the field values that the innermost parent prescribes for the items below it. */
+export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentFields'] {
+  const parent = parents.at(-1);
+  if (parent?.child.by === undefined) return {};
+  return { [parent.child.by]: keyValue(parent.resource, parent.id) };
+}
+
+/**
+ * Returns the item with this id below the parents of the call.
+ * @throws {ApiError} 40402 that names it
+ */
+export async function requireItem(
+  { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
+  id: string,
+  context: CallContext,
+): Promise<ItemRecord> {
+  const isPossible = keyValue(resource, id) !== undefined;
+  const item = isPossible ? await storage.get?.(id, context) : undefined;
+  return requireFound(resource, id, belowParent(item, context.parentFields));
+}
+
+/**
+ * Checks that every parent exists below its own parents.
+ * @throws {ApiError} 40402 that names the first missing one
+ */
+export async function requireParents(parents: readonly Parent[], context: CallContext): Promise<void> {
+  for (const [depth, parent] of parents.entries()) {
+    const above = parents.slice(0, depth);
+    await requireItem(parent, parent.id, {
+      ...context,
+      parents: context.parents.slice(0, depth),
+      parentFields: parentFieldsOf(above),
+    });
+  }
+}
+
+/** Returns the item. @throws {ApiError} 40402 if there is none */
+export function requireFound<Item>(resource: Resource, id: string, item: Item | undefined): Item {
+  if (item === undefined) throw noSuchItem(resource, id);
+  return item;
+}
+
+/** Rejects an id that no key can have, which needs no look-up. @throws {ApiError} 40402 */
+export function requirePossibleId(resource: Resource, id: string): void {
+  if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
+}
+
+export function noSuchItem(resource: Resource, id: string): ApiError {
+  return apiError(40402, `There is no ${nameInProse(resource)} "${id.slice(0, 200)}" here`);
+}
+
+function belowParent(
+  item: ItemRecord | undefined,
+  parentFields: CallContext['parentFields'],
+): ItemRecord | undefined {
+  const matches = Object.entries(parentFields).every(([field, value]) => {
+    const actual = item?.[field];
+    return actual === undefined || actual === value || (Array.isArray(actual) && actual.includes(value));
+  });
+  return matches ? item : undefined;
+}

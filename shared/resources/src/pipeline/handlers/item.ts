@@ -1,0 +1,99 @@
+import type { CallContext } from '../../definition/call-context.js';
+import { resultOf } from '../../definition/storage.js';
+import { apiError, ProblemList } from '../../errors/api-error.js';
+import { parseItemQuery, requireNoParameters } from '../../query/query-parser.js';
+import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
+import { validatorFor } from '../../validation/validator.js';
+import { entityTag } from '../entity-tag.js';
+import { patchTypes } from '../request/media-type.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { keyValue, noSuchItem, requireFound, requireItem, requirePossibleId } from './item-lookup.js';
+import { checkChange, isKnown, preconditionsOf } from './precondition.js';
+import { itemResponse, represent } from './representation.js';
+import { requestedChange } from './requested-change.js';
+
+/** GET on an item; 304 if the caller already has the current version. */
+export function readItem(checked: CheckedRequest<'item'>): Execute {
+  const { resource, id, serves } = checked.route;
+  const { fields, waitMs } = parseItemQuery(resource, checked.request.query, serves('wait'));
+  const headers = serves('patch') ? { 'accept-patch': patchTypes } : {};
+  const conditions = preconditionsOf(checked.request);
+  return async (context) => {
+    const item = await requireItem(
+      waitMs === undefined ? checked.route : waiting(checked, waitMs),
+      id,
+      context,
+    );
+    const etag = entityTag(represent(resource, item));
+    if (isKnown(conditions, etag)) return { status: 304, headers: { etag } };
+    return { status: 200, headers: { ...headers, etag }, body: represent(resource, item, fields) };
+  };
+}
+
+/** Replaces `get` by the storage's `wait`. */
+function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
+  const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
+    resultOf(storage.wait?.(id, waitMs, context, request.signal));
+  return { resource, storage: { get } };
+}
+
+/** PUT on an item: full replacement. */
+export function replaceItem(checked: CheckedRequest<'item'>): Execute {
+  const { resource, storage, id } = checked.route;
+  const body = checkedBody(checked, resource.bodies.replace);
+  requireSameKey(checked, body);
+  const change = requestedChange(resource, body, {
+    conditions: preconditionsOf(checked.request),
+    merges: false,
+  });
+  return async (context) => {
+    requirePossibleId(resource, id);
+    const item = await resultOf(storage.replace?.(id, change, context));
+    return itemResponse(resource, requireFound(resource, id, item), 200);
+  };
+}
+
+/** PATCH on an item: JSON merge patch. */
+export function patchItem(checked: CheckedRequest<'item'>): Execute {
+  const { resource, storage, id } = checked.route;
+  const body = checkedBody(checked, resource.bodies.patch);
+  requireSameKey(checked, body);
+  const change = requestedChange(resource, body, {
+    conditions: preconditionsOf(checked.request),
+    merges: true,
+  });
+  return async (context) => {
+    requirePossibleId(resource, id);
+    const item = await resultOf(storage.patch?.(id, change, context));
+    return itemResponse(resource, requireFound(resource, id, item), 200);
+  };
+}
+
+/** DELETE on an item. */
+export function deleteItem(checked: CheckedRequest<'item'>): Execute {
+  const { resource, storage, id } = checked.route;
+  requireNoParameters(checked.request.query);
+  const conditions = preconditionsOf(checked.request);
+  const check = (current: ItemRecord): void => checkChange(resource, conditions, current);
+  return async (context) => {
+    requirePossibleId(resource, id);
+    const existed = await resultOf(storage.delete?.(id, check, context));
+    if (!existed) throw noSuchItem(resource, id);
+    return { status: 204, headers: {} };
+  };
+}
+
+function checkedBody(checked: CheckedRequest<'item'>, schema: JsonSchema): ItemRecord {
+  requireNoParameters(checked.request.query);
+  const problems = new ProblemList();
+  problems.addAll(validatorFor(schema).check(checked.body));
+  problems.throwIfAny();
+  return checked.body as ItemRecord;
+}
+
+function requireSameKey(checked: CheckedRequest<'item'>, body: ItemRecord): void {
+  const { key } = checked.route.resource;
+  if (body[key] !== undefined && body[key] !== keyValue(checked.route.resource, checked.route.id)) {
+    throw apiError(42202, `${key} must be "${checked.route.id}", as the path says`);
+  }
+}

@@ -1,0 +1,45 @@
+import { resultOf, WithJob } from '../../definition/storage.js';
+import { ProblemList } from '../../errors/api-error.js';
+import { requireNoParameters } from '../../query/query-parser.js';
+import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
+import { validatorFor } from '../../validation/validator.js';
+import type { ApiResponse } from '../request/request.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { requireFound, requirePossibleId } from './item-lookup.js';
+import { checkChange, isConditional, preconditionsOf } from './precondition.js';
+import { itemResponse } from './representation.js';
+
+const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
+
+/** PUT on `item/{verb}`: a special operation. */
+export function operate(checked: CheckedRequest<'operation'>): Execute {
+  const { resource, storage, id, operation } = checked.route;
+  requireNoParameters(checked.request.query);
+  const body = checked.body ?? {};
+  const problems = new ProblemList();
+  problems.addAll(validatorFor(operation.body ?? emptyObject).check(body));
+  problems.throwIfAny();
+  const conditions = preconditionsOf(checked.request);
+  const check = isConditional(conditions)
+    ? (current: ItemRecord): void => checkChange(resource, conditions, current)
+    : undefined;
+  return async (context) => {
+    requirePossibleId(resource, id);
+    // For storages that ignore `check`; the others check again while the item is locked.
+    if (check !== undefined && storage.get !== undefined)
+      check(requireFound(resource, id, await storage.get(id, context)));
+    const perform = storage.operations?.[operation.verb];
+    const outcome = requireFound(resource, id, await resultOf(perform?.(id, body, context, check)));
+    return outcome instanceof WithJob ? jobResponse(checked, outcome) : itemResponse(resource, outcome, 200);
+  };
+}
+
+function jobResponse(
+  checked: CheckedRequest<'operation'>,
+  { item, jobId }: WithJob<ItemRecord>,
+): ApiResponse {
+  const { resource, operation } = checked.route;
+  if (!operation.enqueues || !checked.preferences.respondAsync) return itemResponse(resource, item, 200);
+  const location = `${checked.apiUrl}/jobs/${encodeURIComponent(jobId)}`;
+  return itemResponse(resource, item, 202, { location, 'preference-applied': 'respond-async' });
+}

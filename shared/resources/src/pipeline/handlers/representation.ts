@@ -1,0 +1,32 @@
+import type { Resource } from '../../definition/resource.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import { entityTag } from '../entity-tag.js';
+import type { ApiResponse } from '../request/request.js';
+
+/** Returns an item as clients see it: the fields of its schema, in that order, and nothing else. */
+export function represent(
+  resource: Resource,
+  item: ItemRecord,
+  fields: readonly string[] = resource.fields,
+): ItemRecord {
+  return Object.fromEntries(
+    fields.flatMap((field) => (item[field] === undefined ? [] : [[field, item[field]] as const])),
+  );
+}
+
+/** Returns an answer with one item and its `ETag`. */
+export function itemResponse(
+  resource: Resource,
+  item: ItemRecord,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): ApiResponse {
+  const body = represent(resource, item);
+  return { status, headers: { ...headers, etag: entityTag(withoutShownOnce(resource, body)) }, body };
+}
+
+/** Removes the fields that only the answer to a POST shows. */
+export function withoutShownOnce({ shownOnce }: Resource, item: ItemRecord): ItemRecord {
+  if (shownOnce.length === 0) return item;
+  return Object.fromEntries(Object.entries(item).filter(([field]) => !shownOnce.includes(field)));
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ItemChange } from '../../definition/item-change.js';
+import type { Resource } from '../../definition/resource.js';
+import { type Problem, ProblemList } from '../../errors/api-error.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
+import { validatorFor } from '../../validation/validator.js';
+import { checkChange, type Preconditions } from './precondition.js';
+
+export interface ChangeOptions {
+  readonly conditions: Preconditions;
+  /** Whether the body is merged into the item (PATCH) instead of replacing it. */
+  readonly merges: boolean;
+  /** Place of the body in the request, for messages. */
+  readonly at?: string;
+}
+
+/** Returns the change that a body requests; the body has passed its schema. */
+export function requestedChange(
+  resource: Resource,
+  body: ItemRecord,
+  { conditions, merges, at = '' }: ChangeOptions,
+): ItemChange<ItemRecord, ItemRecord> {
+  const writable = resource.fields.filter((field) => !resource.serverSet.includes(field));
+  const fields = pick(body, writable);
+  return {
+    fields,
+    apply(current) {
+      checkChange(resource, conditions, current);
+      const problems = new ProblemList();
+      problems.addAll(changedServerFields(resource, body, current, at));
+      const result = merges ? mergePatch(pick(current, writable), fields) : fields;
+      if (merges) problems.addAll(validatorFor(resource.bodies.replace).check(result, at));
+      problems.throwIfAny();
+      return result;
+    },
+  };
+}
+
+function changedServerFields(
+  resource: Resource,
+  body: ItemRecord,
+  current: ItemRecord,
+  at: string,
+): readonly Problem[] {
+  return [...new Set([...resource.serverSet, resource.key])]
+    .filter((field) => body[field] !== undefined && !isDeepStrictEqual(body[field], current[field]))
+    .map((field) => ({
+      code: 42202,
+      internalMessage: `${at === '' ? '' : `${at}.`}${field} is ${JSON.stringify(current[field])} and cannot be changed`,
+    }));
+}
+
+function pick(record: ItemRecord, fields: readonly string[]): ItemRecord {
+  return Object.fromEntries(
+    fields.flatMap((field) => (record[field] === undefined ? [] : [[field, record[field]]])),
+  );
+}
+
+/** Applies a JSON merge patch (RFC 7396): null removes a member, objects are merged, everything else replaces. */
+function mergePatch(target: ItemRecord, patch: ItemRecord): ItemRecord {
+  const result = new Map(Object.entries(target));
+  for (const [name, value] of Object.entries(patch)) {
+    const current = result.get(name);
+    if (value === null) result.delete(name);
+    else if (isObject(value)) result.set(name, mergePatch(isObject(current) ? current : {}, value));
+    else result.set(name, value);
+  }
+  return Object.fromEntries(result);
+}
+
+function isObject(value: unknown): value is ItemRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

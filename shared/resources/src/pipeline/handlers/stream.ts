@@ -1,0 +1,26 @@
+import { resultOf } from '../../definition/storage.js';
+import { parseSelectionQuery } from '../../query/query-parser.js';
+import { EventStream } from '../event-stream.js';
+import { eventStream } from '../request/media-type.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { parentFilters } from './collection.js';
+
+/** `X-Accel-Buffering` keeps nginx from holding events back until its buffers are full. */
+const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+
+/** GET on a collection whose storage streams: server-sent events. */
+export function streamEvents(checked: CheckedRequest<'collection'>): Execute {
+  const { resource, storage } = checked.route;
+  const { filters } = parseSelectionQuery(resource, checked.request.query);
+  const { 'last-event-id': last = '' } = checked.request.headers;
+  const query = {
+    filters: [...filters, ...parentFilters(checked.context.parentFields)],
+    lastEventId: last === '' ? undefined : last,
+  };
+  return async (context) => {
+    if (checked.request.method === 'HEAD') return { status: 200, headers };
+    const source = await resultOf(storage.stream?.(query, context, checked.request.signal));
+    if (source.isOver === true) return { status: 204, headers: {} };
+    return { status: 200, headers, body: new EventStream(source) };
+  };
+}

@@ -1,0 +1,84 @@
+import type { Transaction } from '../../database/database.js';
+import type { ApiResponse } from '../request/request.js';
+
+/** How long an idempotency record is kept. */
+export const keptForMs = 24 * 60 * 60 * 1000;
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  /** The caller, the path and the caller's key. */
+  readonly key: string;
+  /** A digest of the body. */
+  readonly fingerprint: string;
+}
+
+/** The answer to a request. */
+export interface KeyedResponse {
+  readonly response: ApiResponse;
+  /** The answer to a repetition, without what is shown only once. */
+  readonly record: ApiResponse;
+}
+
+/** The result of a keyed request. */
+export type KeyedResult =
+  /** It was performed, now or earlier. */
+  | { readonly kind: 'answered'; readonly response: ApiResponse }
+  /** Another request with this key is in progress. */
+  | { readonly kind: 'running' }
+  /** The key was used with another body. */
+  | { readonly kind: 'other-request' };
+
+/** Keeps idempotency records, the answers to requests with an `Idempotency-Key`, for 24 hours. */
+export interface IdempotencyStore {
+  /**
+   * Performs a request unless there is a record of it, and records the answer. Of concurrent calls with one key only one
+   * performs. If `act` throws, nothing is recorded and this rejects with the same error.
+   *
+   * @param act receives the transaction that writes the record, if the store has transactions, so that what it writes there
+   * and the record are committed together
+   */
+  perform(
+    request: KeyedRequest,
+    act: (transaction: Transaction | undefined) => Promise<KeyedResponse>,
+  ): Promise<KeyedResult>;
+}
+
+interface Entry {
+  readonly fingerprint: string;
+  readonly response: ApiResponse;
+  readonly expiresAt: number;
+}
+
+/** Creates an idempotency store for a single process; its records are lost at restart. */
+export function memoryIdempotencyStore(now: () => number = Date.now): IdempotencyStore {
+  /** Oldest first. */
+  const entries = new Map<string, Entry>();
+  /** The fingerprints of requests in progress, by key. */
+  const running = new Map<string, string>();
+
+  const deleteExpired = (): void => {
+    for (const [key, { expiresAt }] of entries) {
+      if (expiresAt > now()) return;
+      entries.delete(key);
+    }
+  };
+
+  return {
+    async perform({ key, fingerprint }, act) {
+      deleteExpired();
+      const entry = entries.get(key);
+      const known = entry?.fingerprint ?? running.get(key);
+      if (known !== undefined && known !== fingerprint) return { kind: 'other-request' };
+      if (entry !== undefined) return { kind: 'answered', response: entry.response };
+      if (known !== undefined) return { kind: 'running' };
+      running.set(key, fingerprint);
+      try {
+        const { response, record } = await act(undefined);
+        entries.set(key, { fingerprint, response: record, expiresAt: now() + keptForMs });
+        return { kind: 'answered', response };
+      } finally {
+        running.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { CallContext } from '../definition/call-context.js';
+import type { Catalog } from '../definition/catalog.js';
+import { type AccessControl, type Caller, countByAddress, identifyCaller } from './access/access-control.js';
+import type { Listeners } from './access/listeners.js';
+import { abortOnRevocation } from './access/revocation.js';
+import { applyRowScope, type RowScopes } from './access/row-scope.js';
+import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
+import type { CheckedRequest } from './handlers/checked-request.js';
+import { prepare, staysOpen } from './handlers/dispatch.js';
+import { parentFieldsOf, requireParents } from './handlers/item-lookup.js';
+import { performOnce } from './idempotency/perform-once.js';
+import type { IdempotencyStore } from './idempotency/store.js';
+import { requireAcceptable, requireMediaType } from './request/media-type.js';
+import { allowedMethods, requireMethod } from './request/method.js';
+import { parsePrefer } from './request/prefer.js';
+import type { ApiRequest, ApiResponse } from './request/request.js';
+import { isPreflight } from './request/response-headers.js';
+import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
+
+/** Answers the paths on which the API describes itself; undefined for any other path. */
+export type Reference = (segments: readonly string[], request: ApiRequest) => ApiResponse | undefined;
+
+/** The parts that the pipeline works with. */
+export interface Pipeline {
+  readonly catalog: Catalog;
+  /** URL of the API version, e.g. `https://example.com/api/v1`. */
+  readonly apiUrl: string;
+  readonly accessControl: AccessControl;
+  readonly listeners: Listeners;
+  readonly scopeOf: ScopeOf;
+  readonly rowScopes: RowScopes;
+  readonly idempotency: IdempotencyStore;
+  readonly reference: Reference;
+}
+
+const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * Answers one request. The stages run in the order in which the API documents its checks; only the last one touches the
+ * storage.
+ * @param segments the decoded path including `api` and the version: `['api', 'v1', 'orders', '7']`
+ * @param onCaller receives the caller as soon as it is known, so that errors can be answered accordingly
+ */
+export async function answer(
+  pipeline: Pipeline,
+  request: ApiRequest,
+  segments: readonly string[],
+  onCaller: (caller: Caller) => void,
+): Promise<ApiResponse> {
+  const path = afterVersion(segments);
+  const reference = pipeline.reference(path, request);
+  if (reference !== undefined) {
+    countByAddress(pipeline.accessControl, request, onCaller);
+    return reference;
+  }
+  const found = findRoute(pipeline.catalog, path);
+  requireMethod(found, request.method);
+  if (request.method === 'OPTIONS') return optionsResponse(found, request);
+
+  const principal = await identifyCaller(pipeline.accessControl, request, onCaller);
+  const scope = pipeline.scopeOf(scopedCall(found, request.method));
+  requireScope(principal, scope);
+  const route = applyRowScope(found, pipeline.rowScopes, principal);
+  requireAcceptable(request, isStream(route));
+  const takesBody = bodyMethods.has(request.method);
+  if (takesBody) requireMediaType(request);
+  const body = takesBody ? await request.readBody() : undefined;
+
+  const context: CallContext = {
+    requestId: request.id,
+    principal,
+    parents: route.parents.map(({ resource, id }) => ({ resource: resource.name, id })),
+    parentFields: parentFieldsOf(route.parents),
+  };
+  const { authenticate, recheckMs } = pipeline.accessControl;
+  const grant = isStream(route) && authenticate && { authenticate, principal, scope, recheckMs };
+  const checked: CheckedRequest = {
+    request: grant ? { ...request, signal: abortOnRevocation(request, grant) } : request,
+    route,
+    body,
+    preferences: parsePrefer(request.headers['prefer']),
+    context,
+    apiUrl: pipeline.apiUrl,
+  };
+  const execute = await prepare(checked);
+  if (staysOpen(checked)) pipeline.listeners.enter(request, principal);
+  const executeOnce = performOnce(pipeline.idempotency, checked, async (within) => {
+    await requireParents(route.parents, within);
+    return execute(within);
+  });
+  return executeOnce(context);
+}
+
+function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
+  const allow = allowedMethods(route).join(', ');
+  const methods = isPreflight(request) ? { 'access-control-allow-methods': allow } : {};
+  return { status: 204, headers: { allow, ...methods } };
+}

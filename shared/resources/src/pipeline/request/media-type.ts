@@ -1,0 +1,47 @@
+import Negotiator from 'negotiator';
+import { apiError } from '../../errors/api-error.js';
+import type { ApiRequest } from './request.js';
+
+const json = 'application/json';
+const mergePatch = 'application/merge-patch+json';
+
+export const eventStream = 'text/event-stream';
+
+/** The types of a PATCH body, as `Accept-Patch` lists them. */
+export const patchTypes = `${mergePatch}, ${json}`;
+
+/**
+ * Rejects callers that accept neither JSON nor problem+json. Those that ask for problem+json get items as JSON.
+ * @throws {ApiError} 40601
+ */
+export function requireAcceptable(request: ApiRequest, isStream: boolean): void {
+  const { accept } = request.headers;
+  if (accept === undefined || accept.trim() === '') return;
+  const available = isStream ? [eventStream] : [json, 'application/problem+json'];
+  if (new Negotiator({ headers: { accept } }).mediaType(available) === undefined) {
+    throw apiError(40601, `Only ${available[0]} is available, not ${accept.slice(0, 200)}`);
+  }
+}
+
+/** Rejects bodies that are not JSON in UTF-8. @throws {ApiError} 41501 */
+export function requireMediaType(request: ApiRequest): void {
+  const type = request.headers['content-type'];
+  if (type === undefined && !hasBody(request)) return;
+  const [essence = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const allowed = request.method === 'PATCH' ? [json, mergePatch] : [json];
+  const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (!allowed.includes(essence) || !isUtf8) {
+    throw apiError(
+      41501,
+      `The body must be ${allowed.join(' or ')} in UTF-8, not ${type?.slice(0, 200) ?? 'without a Content-Type'}`,
+      request.method === 'PATCH' ? { 'accept-patch': patchTypes } : { accept: json },
+    );
+  }
+}
+
+function hasBody(request: ApiRequest): boolean {
+  return (
+    (request.headers['content-length'] ?? '0') !== '0' || request.headers['transfer-encoding'] !== undefined
+  );
+}

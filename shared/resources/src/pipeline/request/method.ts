@@ -1,0 +1,49 @@
+import type { StorageFunction } from '../../definition/storage.js';
+import { apiError } from '../../errors/api-error.js';
+import type { Route } from './route.js';
+
+const collectionMethods: readonly (readonly [method: string, name: StorageFunction])[] = [
+  ['GET', 'list'],
+  ['HEAD', 'list'],
+  ['GET', 'stream'],
+  ['HEAD', 'stream'],
+  ['POST', 'create'],
+  ['PUT', 'replaceMany'],
+  ['DELETE', 'deleteMany'],
+];
+
+const itemMethods: readonly (readonly [method: string, name: StorageFunction])[] = [
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'replace'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+];
+
+/** Returns the methods that a route serves, including OPTIONS. */
+export function allowedMethods(route: Route): readonly string[] {
+  switch (route.kind) {
+    case 'collection':
+      return [...methodsServed(collectionMethods, route), 'OPTIONS'];
+    case 'search':
+      return ['GET', 'HEAD', 'OPTIONS'];
+    case 'item':
+      return [...methodsServed(itemMethods, route), 'OPTIONS'];
+    case 'operation':
+      return ['PUT', 'OPTIONS'];
+  }
+}
+
+/** Rejects methods that the route does not serve. @throws {ApiError} 40501 with `Allow` */
+export function requireMethod(route: Route, method: string): void {
+  const allowed = allowedMethods(route);
+  if (!allowed.includes(method)) {
+    throw apiError(40501, `${method} is not possible here; possible: ${allowed.join(', ')}`, {
+      allow: allowed.join(', '),
+    });
+  }
+}
+
+function methodsServed(methods: typeof itemMethods, route: Route): readonly string[] {
+  return methods.filter(([, name]) => route.serves(name)).map(([method]) => method);
+}

@@ -1,0 +1,29 @@
+/** A request, independent of any web framework. */
+export interface ApiRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** The raw path, still percent-encoded. */
+  readonly path: string;
+  /** The raw query string without `?`; '' if none. */
+  readonly query: string;
+  /** Names in lower case; repeated headers are joined as Node joins them. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly id: string;
+  /** The caller's network address. */
+  readonly address: string;
+  /** Aborts when the caller disconnects or the answer has been sent. */
+  readonly signal: AbortSignal;
+  /**
+   * Reads and parses the JSON body; call it once. Resolves to undefined if the body is empty.
+   * @throws {ApiError} 40001 malformed, 41301 too large, 41501 encoding not supported
+   */
+  readonly readBody: () => Promise<unknown>;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Serialised as JSON unless it is a string or a stream; undefined: no body. */
+  readonly body?: unknown;
+}

@@ -1,0 +1,111 @@
+import type { Catalog } from '../../definition/catalog.js';
+import type { Child, Operation, Resource } from '../../definition/resource.js';
+import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
+import { apiError } from '../../errors/api-error.js';
+import { decodePercent } from '../../query/query-string.js';
+
+/** An item above the one that a path names. */
+export interface Parent {
+  readonly resource: Resource;
+  readonly storage: AnyStorage;
+  readonly id: string;
+  readonly child: Child;
+}
+
+interface Place {
+  readonly resource: Resource;
+  readonly storage: AnyStorage;
+  /** Outermost first. */
+  readonly parents: readonly Parent[];
+  /** The collection's path in its canonical form, encoded, starting with the name of the top-level resource. */
+  readonly path: string;
+  readonly serves: (name: StorageFunction) => boolean;
+}
+
+/** What a path names. */
+export type Route =
+  | (Place & { readonly kind: 'collection' })
+  | (Place & { readonly kind: 'search'; readonly keyword: string })
+  | (Place & { readonly kind: 'item'; readonly id: string })
+  | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation });
+
+/** The only version that is served. */
+export const supportedVersion = 'v1';
+
+/**
+ * Returns the decoded segments of a path; a trailing slash makes no difference.
+ * @throws {ApiError} 40003 for bad percent-encoding and NUL
+ */
+export function pathSegments(path: string): readonly string[] {
+  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
+  return segments.map((segment) => decodePercent(segment, 'path'));
+}
+
+/**
+ * Returns the segments after `api/v1`.
+ * @throws {ApiError} 40403 for any other version
+ */
+export function afterVersion(segments: readonly string[]): readonly string[] {
+  const [, version = '', ...rest] = segments;
+  if (version.toLowerCase() !== supportedVersion) {
+    throw apiError(40403, `There is no version "${version.slice(0, 100)}"; supported: ${supportedVersion}`);
+  }
+  return rest;
+}
+
+/**
+ * Finds the route for the segments after the version: one look-up per segment, however many resources there are. Names are
+ * matched regardless of case; ids are case-sensitive.
+ * @throws {ApiError} 40401
+ */
+export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
+  const [name = '', ...rest] = segments;
+  const resource = catalog.roots.get(name.toLowerCase());
+  const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
+  if (route === undefined) throw noSuchPath(segments);
+  return route;
+}
+
+/** Whether GET on the route returns a stream of events. */
+export function isStream(route: Route): boolean {
+  return route.kind === 'collection' && route.serves('stream');
+}
+
+function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | undefined {
+  const { resource, parents, path, serves } = place;
+  const [id, name, ...deeper] = rest;
+  if (id === undefined) return { kind: 'collection', ...place };
+  if (name !== undefined && isSearch(place, id) && deeper.length === 0)
+    return { kind: 'search', keyword: name, ...place };
+  if (id === '' || !servesItems(serves)) return undefined;
+  if (name === undefined) return { kind: 'item', id, ...place };
+  const child = resource.children.get(name.toLowerCase());
+  if (child !== undefined) {
+    const childPath = `${path}/${encodeURIComponent(id)}/${child.resource.name}`;
+    const below = [...parents, { resource, storage: place.storage, id, child }];
+    return walk(catalog, deeper, placeOf(catalog, child.resource, below, childPath));
+  }
+  const operation = resource.operations.get(name.toLowerCase());
+  if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
+  return { kind: 'operation', id, operation, ...place };
+}
+
+function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[], path: string): Place {
+  const storage = catalog.storageOf(resource);
+  const served = parents.at(-1)?.child.serves;
+  const serves = (name: StorageFunction): boolean =>
+    storage[name] !== undefined && (served?.has(name) ?? true);
+  return { resource, storage, parents, path, serves };
+}
+
+function isSearch({ resource, serves }: Place, segment: string): boolean {
+  return resource.search.length > 0 && segment.toLowerCase() === 'search' && serves('list');
+}
+
+function servesItems(serves: Place['serves']): boolean {
+  return (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
+}
+
+function noSuchPath(segments: readonly string[]): Error {
+  return apiError(40401, `There is no path /${segments.join('/').slice(0, 200)}`);
+}

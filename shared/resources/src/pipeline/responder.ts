@@ -1,0 +1,105 @@
+import { classifySqlError } from '../database/sql-errors.js';
+import type { Principal } from '../definition/call-context.js';
+import { ApiError, apiError } from '../errors/api-error.js';
+import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
+import type { Caller } from './access/access-control.js';
+import { isAdmin } from './access/scope.js';
+import { errorPage } from './error-page.js';
+import { errorResponse } from './error-response.js';
+import { answer, type Pipeline } from './pipeline.js';
+import type { ApiRequest, ApiResponse } from './request/request.js';
+import { commonHeaders } from './request/response-headers.js';
+import { pathSegments } from './request/route.js';
+
+/** Receives what an operator may want to know about the API. */
+export interface ApiLog {
+  /** Called with each unexpected error and the incident id that the caller was given. */
+  readonly incident: (incident: {
+    id: string;
+    requestId: string;
+    method: string;
+    path: string;
+    error: unknown;
+  }) => void;
+}
+
+export interface ResponderOptions {
+  readonly pipeline: Pipeline;
+  /** The public URL below which `/errors/{code}` is served. */
+  readonly rootUrl: string;
+  readonly prefix: string;
+  readonly classifyError: (error: unknown) => ApiError | undefined;
+  readonly errorStack: ErrorStackPolicy;
+  readonly corsOrigins: readonly string[];
+  readonly log: ApiLog;
+}
+
+/** Turns requests into answers, independent of any web framework. */
+export interface Responder {
+  /** Returns the headers of every answer, including those of later middleware. */
+  readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
+  /** Answers a request below `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
+  readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
+  /** Answers a request whose handling threw. */
+  readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
+}
+
+export function createResponder(options: ResponderOptions): Responder {
+  const { pipeline, rootUrl, prefix } = options;
+
+  const answerError = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
+    const known =
+      error instanceof ApiError
+        ? error
+        : (options.classifyError(error) ?? classifySqlError(error, hasBody(request)));
+    return errorResponse(known ?? unexpected(request, error, principal), rootUrl, request.headers['accept']);
+  };
+
+  const unexpected = (request: ApiRequest, error: unknown, principal: Principal | undefined): ApiError => {
+    const incident = newIncident(error);
+    const { method, path } = request;
+    options.log.incident({ id: incident.id, requestId: request.id, method, path, error });
+    const visible = options.errorStack === 'always' || isAdmin(principal);
+    return apiError(50001, `Incident ${incident.id}${visible ? `\n${incident.stack}` : ''}`);
+  };
+
+  const respond = async (request: ApiRequest): Promise<ApiResponse | undefined> => {
+    const below = withoutPrefix(request.path, prefix);
+    if (below === undefined) return undefined;
+    let caller: Caller = { principal: undefined, headers: {} };
+    try {
+      const segments = pathSegments(below);
+      if (segments[0]?.toLowerCase() === 'errors') return errorPageOrThrow(request, segments);
+      const response = await answer(pipeline, request, segments, (identified) => (caller = identified));
+      return withHeaders(response, caller.headers);
+    } catch (error) {
+      return withHeaders(answerError(request, error, caller.principal), caller.headers);
+    }
+  };
+
+  return { respond, answerError, commonHeaders: (request) => commonHeaders(request, options.corsOrigins) };
+}
+
+function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
+  return { ...response, headers: { ...headers, ...response.headers } };
+}
+
+function hasBody(request: ApiRequest): boolean {
+  return request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
+}
+
+/** Returns the path starting at `/api` or `/errors`; undefined for any other. A gateway may or may not strip the prefix. */
+function withoutPrefix(path: string, prefix: string): string | undefined {
+  const hasPrefix = path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`);
+  const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];
+  return candidates.find((candidate) => /^\/(?:api|errors)(?:\/|$)/i.test(candidate));
+}
+
+function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): ApiResponse {
+  const page = segments.length === 2 ? errorPage(segments[1] ?? '', request.headers['accept']) : undefined;
+  if (page === undefined) throw apiError(40401, `There is no path ${request.path.slice(0, 200)}`);
+  if (request.method === 'GET' || request.method === 'HEAD') return page;
+  throw apiError(40501, `${request.method} is not possible here; possible: GET, HEAD`, {
+    allow: 'GET, HEAD',
+  });
+}

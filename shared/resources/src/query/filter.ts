@@ -1,0 +1,97 @@
+import { apiError } from '../errors/api-error.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { validatorFor } from '../validation/validator.js';
+
+/**
+ * How a query parameter is compared with a field: `exact` (case-sensitive; repeated parameters match any of the values; an
+ * array field matches if it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of
+ * a number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
+ */
+export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
+
+/** A checked filter declaration. */
+export interface FilterParameter {
+  readonly parameter: string;
+  readonly field: string;
+  readonly match: Match;
+  /** The schema of one value. */
+  readonly schema: JsonSchema;
+  readonly description: string;
+}
+
+/** How many levels deep a `path` filter may go. */
+const maxPathDepth = 10;
+
+/** One condition of a query; any of the values matches. */
+export interface Filter {
+  readonly parameter: string;
+  readonly field: string;
+  readonly match: Match;
+  /** Members below a JSON field, for `path`: `args.order.id` → `['order', 'id']`. */
+  readonly path: readonly string[];
+  /** Strings, numbers or booleans as the field's schema says; times as RFC 3339 strings. */
+  readonly values: readonly (string | number | boolean)[];
+}
+
+/** Finds the filter for the name of a parameter, including paths. */
+export function findFilter(
+  filters: ReadonlyMap<string, FilterParameter>,
+  name: string,
+): FilterParameter | undefined {
+  const dot = name.indexOf('.');
+  const filter = filters.get(dot < 0 ? name : name.slice(0, dot));
+  return filter !== undefined && (filter.match === 'path') === dot > 0 ? filter : undefined;
+}
+
+/** Parses the values of a filter. @throws {ApiError} 40003 */
+export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
+  const { field, match } = filter;
+  const path = match === 'path' ? name.split('.').slice(1) : [];
+  if (path.includes('')) throw apiError(40003, `${name.slice(0, 100)} has an empty member name`);
+  if (path.length > maxPathDepth)
+    throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${maxPathDepth} levels deep`);
+  if (match !== 'exact' && match !== 'path' && values.length > 1) {
+    throw apiError(40003, `${name} must be given once`);
+  }
+  if (match === 'partial' && values[0] === '') throw apiError(40003, `${name} must not be empty`);
+  return {
+    parameter: name,
+    field,
+    match,
+    path,
+    values: values.map((text) => parseValue(filter.schema, name, text)),
+  };
+}
+
+/** Parses a value by its schema. @throws {ApiError} 40003 if it does not match */
+export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
+  const value = typedValue(typesOf(schema), text);
+  const [problem] =
+    value === undefined ? [`must be ${typesOf(schema).join(' or ')}`] : validatorFor(schema).explain(value);
+  if (value === undefined || problem !== undefined) {
+    throw apiError(40003, `${name} ${problem ?? 'is invalid'}, not "${text.slice(0, 100)}"`);
+  }
+  return value;
+}
+
+function typedValue(types: readonly string[], text: string): string | number | boolean | undefined {
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (types.includes('number') || types.includes('integer')) {
+    const value = /^-?\d{1,17}(?:\.\d{1,17})?$/.test(text) ? Number(text) : Number.NaN;
+    if (
+      Number.isInteger(value)
+        ? Number.isSafeInteger(value)
+        : types.includes('number') && Number.isFinite(value)
+    ) {
+      return value;
+    }
+  }
+  if (types.includes('date-time')) return time(text);
+  return types.length === 0 || types.includes('string') || types.includes('date') ? text : undefined;
+}
+
+/** Normalises a time. A date means its start in UTC; the `+` of a zone may have been decoded as a space. */
+function time(text: string): string | undefined {
+  const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(' ', '+');
+  return full.startsWith('0000') ? undefined : full;
+}

@@ -1,0 +1,73 @@
+import type { CollectionQuery } from './collection-query.js';
+import type { Filter } from './filter.js';
+
+/** One page of a collection. */
+export interface Page<Item> {
+  /** At most `query.limit`, in the order of `query.sort`. */
+  readonly items: readonly Item[];
+  /** The number of all matching items; undefined if `query.count` is `none`. */
+  readonly total: number | undefined;
+  /** Whether the total is an estimate. */
+  readonly estimated?: boolean;
+  /** Whether there are more items beyond this page, in its direction; required only with `seeks`. */
+  readonly more?: boolean;
+  /** Whether the page was cut short because it would have been too large; the next page starts where it ends. */
+  readonly cut?: boolean;
+}
+
+/** Returns the items that match every filter. */
+export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {
+  return items.filter((item) => {
+    const fields = new Map<string, unknown>(Object.entries(item));
+    return filters.every((filter) => matches(fields.get(filter.field), filter));
+  });
+}
+
+/** Returns one page, by offset or by cursor, of a collection small enough to be kept in memory. */
+export function pageOf<Item extends object>(
+  items: readonly Item[],
+  { filters, sort, limit, offset, seek }: CollectionQuery,
+): Page<Item> {
+  const places = itemsOf(items, filters)
+    .map((item) => ({ item, values: valuesOf(item, sort) }))
+    .toSorted((left, right) => inOrder(sort, left.values, right.values));
+  const total = places.length;
+  if (seek === undefined) {
+    const page = places.slice(offset, offset + limit);
+    return { items: page.map(({ item }) => item), total, more: offset + limit < total };
+  }
+  const isAfter = seek.direction === 'after';
+  const beyond = places.filter(({ values }) => {
+    const order = seek.values.length === 0 ? -1 : inOrder(sort, values, seek.values);
+    return isAfter ? order > 0 : order < 0;
+  });
+  const page = isAfter ? beyond.slice(0, limit) : beyond.slice(Math.max(0, beyond.length - limit));
+  return { items: page.map(({ item }) => item), total, more: beyond.length > limit };
+}
+
+function valuesOf(item: object, sort: CollectionQuery['sort']): readonly unknown[] {
+  const fields = new Map<string, unknown>(Object.entries(item));
+  return sort.map(({ field }) => fields.get(field) ?? null);
+}
+
+function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right: readonly unknown[]): number {
+  for (const [index, { direction }] of sort.entries()) {
+    const order = compare(left[index], right[index]);
+    if (order !== 0) return direction === 'asc' ? order : -order;
+  }
+  return 0;
+}
+
+/** Supports `exact` and `partial`; small collections declare no other filters. */
+function matches(value: unknown, { match, values }: Filter): boolean {
+  if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());
+  return Array.isArray(value)
+    ? value.some((element) => values.includes(element as string))
+    : values.includes(value as string);
+}
+
+function compare(left: unknown, right: unknown): number {
+  if (left === right) return 0;
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  return String(left) < String(right) ? -1 : 1;
+}

@@ -1,0 +1,247 @@
+import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
+import {
+  type CollectionQuery,
+  type QueryRules,
+  reservedParameters,
+  type Seek,
+  type Selection,
+  type SortTerm,
+} from './collection-query.js';
+import { decodeCursor } from './cursor.js';
+import { type Filter, findFilter, parseFilter } from './filter.js';
+import { parseQueryString } from './query-string.js';
+
+type Parameters = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Parses the query of GET on a collection.
+ * @param options `keyword`: the search text given by path, `/search/{keyword}`; `seeks`: the storage serves cursors
+ * @throws {ApiError} with every 40002 and 40003 of the request
+ */
+export function parseCollectionQuery(
+  resource: QueryRules,
+  query: string,
+  count: CollectionQuery['count'],
+  { keyword, seeks }: { readonly keyword: string | undefined; readonly seeks: boolean },
+): CollectionQuery {
+  const parameters = group(query);
+  const problems = new ProblemList();
+  const common = reservedParameters.filter((name) => seeks || (name !== 'after' && name !== 'before'));
+  const selection = parseSelection(resource, parameters, problems, keyword, common);
+  const sort = problems.collect(() => parseSortParameter(resource, parameters));
+  const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
+  const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
+  const offset = problems.collect(() => parseOffset(parameters, seeks));
+  const order = withKey(sort ?? resource.defaultSort, resource.key);
+  const byRelevance = selection.search !== undefined && sort === undefined && resource.searchBy === 'similar';
+  const seek = seeks
+    ? problems.collect(() => parseSeek(resource, parameters, order, byRelevance))
+    : undefined;
+  problems.throwIfAny();
+  return {
+    ...selection,
+    sort: order,
+    byRelevance,
+    fields,
+    limit: limit ?? resource.limits.default,
+    offset: offset ?? 0,
+    seek,
+    count,
+  };
+}
+
+/** Parses the query of DELETE on a collection: filters and `q` only. */
+export function parseSelectionQuery(resource: QueryRules, query: string): Selection {
+  const problems = new ProblemList();
+  const selection = parseSelection(resource, group(query), problems, undefined, ['q']);
+  problems.throwIfAny();
+  return selection;
+}
+
+/** The largest offset. Further pages are reached by cursor, because a storage has to scan all rows before an offset. */
+export const maxOffset = 10_000;
+
+/** The maximum length of `q`, in characters. */
+export const maxSearchLength = 1_000;
+
+/** How often one parameter may be repeated. */
+export const maxValues = 100;
+
+/** How many different parameters a query may have. */
+const maxParameters = 100;
+
+/** The maximum of `wait`, in seconds. */
+export const maxWaitSeconds = 60;
+
+/** A parsed query on an item. */
+export interface ItemQuery {
+  readonly fields: readonly string[] | undefined;
+  /** undefined: do not wait. */
+  readonly waitMs: number | undefined;
+}
+
+/** Parses the query of GET on an item: `fields`, and `wait` if the storage supports it. */
+export function parseItemQuery(resource: QueryRules, query: string, waits: boolean): ItemQuery {
+  const problems = new ProblemList();
+  const parameters = group(query);
+  const known = waits ? ['fields', 'wait'] : ['fields'];
+  for (const name of parameters.keys()) {
+    if (!known.includes(name)) problems.add(unknownParameter(name, known));
+  }
+  const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
+  const seconds = waits ? problems.collect(() => integer(parameters, 'wait', maxWaitSeconds)) : undefined;
+  problems.throwIfAny();
+  return { fields, waitMs: seconds === undefined ? undefined : seconds * 1_000 };
+}
+
+/** Rejects all parameters, for calls without any. @throws {ApiError} 40002 */
+export function requireNoParameters(query: string): void {
+  const problems = new ProblemList();
+  for (const name of group(query).keys()) problems.add(unknownParameter(name, []));
+  problems.throwIfAny();
+}
+
+function parseSelection(
+  resource: QueryRules,
+  parameters: Parameters,
+  problems: ProblemList,
+  keyword: string | undefined,
+  common: readonly string[],
+): Selection {
+  const known = common.filter(
+    (name) => name !== 'q' || (resource.search.length > 0 && keyword === undefined),
+  );
+  const filters: Filter[] = [];
+  for (const [name, values] of parameters) {
+    if (known.includes(name)) continue;
+    const parameter = findFilter(resource.filters, name);
+    if (parameter === undefined) problems.add(unknownParameter(name, [...filterNames(resource), ...known]));
+    else {
+      const filter = problems.collect(() => parseFilter(parameter, name, values));
+      if (filter !== undefined) filters.push(filter);
+    }
+  }
+  const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
+  const search = keyword ?? q;
+  const name = keyword === undefined ? 'q' : 'the keyword';
+  if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
+  if (search !== undefined && search.length > maxSearchLength)
+    problems.add({ code: 40003, internalMessage: `${name} must have at most ${maxSearchLength} characters` });
+  return { filters, search };
+}
+
+/** Returns the names of filters as in a query. */
+function filterNames({ filters }: Pick<QueryRules, 'filters'>): string[] {
+  return [...filters.values()].map(({ parameter, match }) =>
+    match === 'path' ? `${parameter}.<path>` : parameter,
+  );
+}
+
+function parseSortParameter(resource: QueryRules, parameters: Parameters): readonly SortTerm[] | undefined {
+  const text = single(parameters, 'sort');
+  return text === undefined ? undefined : parseSort(text, resource.sort);
+}
+
+function parseFieldsParameter(resource: QueryRules, parameters: Parameters): readonly string[] | undefined {
+  const text = single(parameters, 'fields');
+  return text === undefined ? undefined : parseFields(text, resource.fields);
+}
+
+function parseSeek(
+  resource: QueryRules,
+  parameters: Parameters,
+  sort: readonly SortTerm[],
+  byRelevance: boolean,
+): Seek | undefined {
+  const after = single(parameters, 'after');
+  const before = single(parameters, 'before');
+  const cursor = after ?? before;
+  if (cursor === undefined) return undefined;
+  if (after !== undefined && before !== undefined)
+    throw apiError(40003, 'after and before cannot be combined');
+  if (parameters.has('offset')) throw apiError(40003, 'a cursor and offset cannot be combined');
+  if (byRelevance) throw apiError(40003, 'a cursor with a search needs sort');
+  const direction = after === undefined ? 'before' : 'after';
+  return { direction, values: decodeCursor(resource, sort, direction, cursor) };
+}
+
+function parseOffset(parameters: Parameters, seeks: boolean): number | undefined {
+  const hint = seeks ? '; follow the links of the pages, or use `after` and `before` with their cursors' : '';
+  return integer(parameters, 'offset', maxOffset, hint);
+}
+
+function integer(parameters: Parameters, name: string, maximum: number, hint = ''): number | undefined {
+  const text = single(parameters, name);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= maximum))
+    throw apiError(
+      40003,
+      `${name} must be an integer from 0 to ${maximum}, not "${text.slice(0, 100)}"${hint}`,
+    );
+  return value;
+}
+
+function single(parameters: Parameters, name: string): string | undefined {
+  const values = parameters.get(name);
+  if (values !== undefined && values.length > 1) throw apiError(40003, `${name} must be given once`);
+  return values?.[0];
+}
+
+/** Appends the key in the direction of the last term, so that one index serves the whole order. */
+function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
+  if (sort.some(({ field }) => field === key)) return sort;
+  return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];
+}
+
+function unknownParameter(name: string, known: readonly string[]): Problem {
+  const hint = known.length === 0 ? 'none is allowed here' : `known here: ${known.join(', ')}`;
+  return { code: 40002, internalMessage: `Unknown parameter "${name.slice(0, 100)}"; ${hint}` };
+}
+
+function group(query: string): Parameters {
+  const parameters = new Map<string, string[]>();
+  for (const [name, value] of parseQueryString(query)) {
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+    if (parameters.size > maxParameters)
+      throw apiError(40003, `a query must have at most ${maxParameters} different parameters`);
+    if (values !== undefined && values.length > maxValues)
+      throw apiError(40003, `${name.slice(0, 100)} must be given at most ${maxValues} times`);
+  }
+  return parameters;
+}
+
+/** Parses `sort`, e.g. `+a,-b`. No sign means ascending, and so does a `+` that was decoded as a space. @throws {ApiError} 40003 */
+export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
+  const terms = text.split(',').map((term): SortTerm => {
+    const sign = /^[-+ ]/.exec(term)?.[0];
+    return { field: sign === undefined ? term : term.slice(1), direction: sign === '-' ? 'desc' : 'asc' };
+  });
+  requireKnownOnce(
+    'sort',
+    terms.map(({ field }) => field),
+    sortable,
+  );
+  return terms;
+}
+
+/** Parses `fields`: names separated by commas. @throws {ApiError} 40003 */
+export function parseFields(text: string, known: readonly string[]): readonly string[] {
+  const names = text.split(',');
+  requireKnownOnce('fields', names, known);
+  return names;
+}
+
+function requireKnownOnce(parameter: string, names: readonly string[], known: readonly string[]): void {
+  for (const [index, name] of names.entries()) {
+    if (!known.includes(name)) {
+      throw apiError(
+        40003,
+        `${parameter} does not support "${name.slice(0, 100)}"; supported: ${known.join(', ')}`,
+      );
+    }
+    if (names.indexOf(name) !== index) throw apiError(40003, `${parameter} repeats "${name}"`);
+  }
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Transaction } from '../database/database.js';
+import { inTransaction } from '../database/transaction.js';
+import {
+  type IdempotencyStore,
+  keptForMs,
+  type KeyedRequest,
+  type KeyedResponse,
+  type KeyedResult,
+} from '../pipeline/idempotency/store.js';
+import type { ApiResponse } from '../pipeline/request/request.js';
+import { quotedTable } from './columns.js';
+
+/** How often a request checks whether another one with its key has finished. It holds no connection in between. */
+const attempts = 5;
+const pauseMs = 50;
+
+/** Another process wrote a record under the key although this one held its lock. */
+class KeyTakenError extends Error {
+  override readonly name = 'KeyTakenError';
+}
+
+/** Returns the statements that create the table of `tableIdempotencyStore`, for a migration. */
+export function idempotencyTable(table: string): string {
+  const name = quotedTable(table);
+  return `
+    create table ${name} (
+      key text primary key,
+      fingerprint text not null,
+      response jsonb,
+      expires_at timestamptz not null
+    );
+    create index on ${name} (expires_at);`;
+}
+
+/**
+ * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is committed
+ * together with the record, so a crash leaves both or neither. Times are by the database's clock.
+ *
+ * @param table created by `idempotencyTable`
+ */
+export function tableIdempotencyStore(database: Database, table: string): IdempotencyStore {
+  const statements = statementsOf(quotedTable(table));
+
+  /** Resolves to undefined if another request with this key is in progress. */
+  const tryOnce = async (
+    { key, fingerprint }: KeyedRequest,
+    act: (transaction: Transaction) => Promise<KeyedResponse>,
+    transaction: Transaction,
+  ): Promise<KeyedResult | undefined> => {
+    const { rows: locks } = await transaction.query<{ locked: boolean }>(statements.lock, [key]);
+    if (locks[0]?.locked !== true) return undefined;
+    // A separate statement, so that it sees what was committed before the lock was taken.
+    const { rows } = await transaction.query<{ fingerprint: string; response: ApiResponse | null }>(
+      statements.find,
+      [key],
+    );
+    const [found] = rows;
+    if (found !== undefined && found.fingerprint !== fingerprint) return { kind: 'other-request' };
+    if (found !== undefined)
+      return found.response === null ? undefined : { kind: 'answered', response: found.response };
+    const { response, record } = await act(transaction);
+    const values = [key, fingerprint, JSON.stringify(record), keptForMs];
+    if ((await transaction.query(statements.keep, values)).rowCount !== 1) throw new KeyTakenError();
+    return { kind: 'answered', response };
+  };
+
+  return {
+    async perform(request, act) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          const result = await inTransaction(database, (transaction) => tryOnce(request, act, transaction));
+          if (result !== undefined) return result;
+        } catch (error) {
+          if (!(error instanceof KeyTakenError)) throw error;
+        }
+        if (attempt === attempts) return { kind: 'running' };
+        await sleep(pauseMs);
+      }
+    },
+  };
+}
+
+function statementsOf(name: string): Readonly<Record<'lock' | 'find' | 'keep', string>> {
+  return {
+    /** $1 key. Held until the end of the transaction. */
+    lock: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
+    /** $1 key. */
+    find: `select fingerprint, response from ${name} where key = $1 and expires_at > now()`,
+    /** $1 key, $2 fingerprint, $3 answer, $4 milliseconds. Also deletes up to two other expired records, so that the table does not grow. */
+    keep: `
+      with expired as (
+        delete from ${name} where key in (
+          select key from ${name} where expires_at < now() and key <> $1 limit 2 for update skip locked)
+      )
+      insert into ${name} as k (key, fingerprint, response, expires_at)
+      values ($1, $2, $3, now() + $4 * interval '1 millisecond')
+      on conflict (key) do update
+        set fingerprint = excluded.fingerprint, response = excluded.response, expires_at = excluded.expires_at
+        where k.expires_at <= now()`,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Transaction } from '../database/database.js';
+import type { CallContext } from '../definition/call-context.js';
+import type { StorageFunction } from '../definition/storage.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+
+/** A table or view whose rows are the items of a resource. */
+export interface TableDeclaration<Item, Bodies> {
+  /** Name with its schema, e.g. `shop.order`. */
+  readonly name: string;
+  /** A view: read-only unless `serves` says otherwise, and without indexes of its own. */
+  readonly view?: boolean;
+  /** Columns whose name is not the field's in snake case. */
+  readonly columns?: { readonly [Field in keyof Item]?: string };
+  /** The calls that are served; default: all, for a view `list` and `get`. */
+  readonly serves?: readonly StorageFunction[];
+  /**
+   * The code of special operations by verb. It runs in a transaction that holds the item locked, after the check of its
+   * state, and returns the fields to change in addition to the state, if any. An operation that only changes the state needs
+   * none.
+   */
+  readonly operations?: {
+    readonly [Verb in keyof Bodies]?: (
+      call: OperationCall<Item, Bodies[Verb]>,
+    ) => Promise<Partial<Item> | undefined | void>;
+  };
+}
+
+/** A table without the types of its resource. */
+export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
+
+export interface OperationCall<Item, Body> {
+  /** The current item, locked. */
+  readonly item: Item;
+  readonly body: Body;
+  readonly transaction: Transaction;
+  /** Enqueues a job in the same transaction; returns its id. */
+  readonly enqueue: (job: string, args: unknown) => Promise<string>;
+  readonly context: CallContext;
+}

@@ -1,0 +1,47 @@
+/** The part of JSON Schema that the toolkit reads; every TypeBox schema is one. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly maxProperties?: number;
+  readonly $ref?: string;
+  /** Hints for fields that callers may expect but the schema does not have: why, and what to send instead. */
+  readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
+}
+
+/** An item of any resource. */
+export type ItemRecord = Readonly<Record<string, unknown>>;
+
+/** Returns the types that a schema allows; empty if it allows any. `date-time` means a string of that format. */
+export function typesOf(schema: JsonSchema): readonly string[] {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(typesOf);
+  if (schema.type === undefined) return (schema.enum ?? []).map(typeOfValue);
+  if (schema.type === 'string' && schema.format === 'date-time') return ['date-time'];
+  return typeof schema.type === 'string' ? [schema.type] : schema.type;
+}
+
+/** Returns the schema extended to allow null. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  return typesOf(schema).includes('null') ? schema : { anyOf: [schema, { type: 'null' }] };
+}
+
+function typeOfValue(value: unknown): string {
+  return value === null ? 'null' : typeof value;
+}

@@ -1,0 +1,41 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+/**
+ * Reduces the errors of a failed `anyOf`, which lists those of every alternative. Keeps the summary, or, if the value has the
+ * type of only one alternative, the errors of that one.
+ */
+export function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const hidden = new Set<ErrorObject>();
+  for (const summary of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
+    const alternatives = alternativesOf(summary, errors);
+    const meant = alternatives.filter((errors) => !errors.some((error) => isForOtherType(error, summary)));
+    const kept = meant.length === 1 ? meant.flat() : [summary];
+    for (const error of [summary, ...alternatives.flat()]) if (!kept.includes(error)) hidden.add(error);
+  }
+  return errors.filter((error) => !hidden.has(error));
+}
+
+/** Returns the errors of each alternative of a failed `anyOf`. */
+function alternativesOf(summary: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[][] {
+  const alternatives = new Map<string, ErrorObject[]>();
+  for (const error of errors) {
+    if (!isBelow(error, summary)) continue;
+    const [index = ''] = error.schemaPath.slice(summary.schemaPath.length + 1).split('/');
+    alternatives.set(index, [...(alternatives.get(index) ?? []), error]);
+  }
+  return [...alternatives.values()];
+}
+
+/** Whether the alternative is meant for another type of value. */
+function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorObject): boolean {
+  return instancePath === summary.instancePath && ['type', 'const', 'enum'].includes(keyword);
+}
+
+/** Whether the error belongs to an alternative of the summary, for the same value: a schema may apply to many values, such as
+ * the elements of an array. */
+function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
+  return (
+    schemaPath.startsWith(`${summary.schemaPath}/`) &&
+    `${instancePath}/`.startsWith(`${summary.instancePath}/`)
+  );
+}
