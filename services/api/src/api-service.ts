@@ -7,9 +7,9 @@ import {
   listen,
   loadApplication,
   type Logger,
-  openStorage,
   type RunningService,
   storageHealth,
+  whenAvailable,
 } from '@longshore/service';
 import Router from '@koa/router';
 import type Koa from 'koa';
@@ -58,17 +58,18 @@ export async function startApi(
   const listener = await listen(app, config, logger, rootUrlOf(config));
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
-  await openStorage(storage, logger, signal);
+  const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
+  await available(() => storage.open());
   if (database !== null) {
     const { tables } = application;
-    await database.migrate(apiMigrations);
-    if (tables !== undefined) await database.migrate(tables.migrations);
+    await available(() => database.migrate(apiMigrations));
+    if (tables !== undefined) await available(() => database.migrate(tables.migrations));
     if (config.SEED_ROWS > 0) await tables?.seed?.(database.pool, config.SEED_ROWS);
   }
   const embedded = config.EMBEDDED_SERVER ?? inOneProcess;
   const server = embedded ? createJobServer(application, storage, config, logger) : null;
   if (server !== null) health.runs(server);
-  await server?.start();
+  if (server !== null) await available(() => server.start());
   health.opened();
   logger.info({ storage: config.STORAGE, application: application.name, embedded }, 'ready');
 

@@ -6,9 +6,9 @@ import {
   listen,
   type Logger,
   metricsGuard,
-  openStorage,
   type RunningService,
   storageHealth,
+  whenAvailable,
 } from '@longshore/service';
 import type { DashboardConfig } from './config.js';
 
@@ -60,7 +60,7 @@ export async function startDashboard(
     await storage.close();
   };
   try {
-    await openStorage(storage, logger, signal);
+    await whenAvailable(() => storage.open(), logger, signal);
   } catch (error) {
     await stop();
     throw error;

@@ -6,9 +6,9 @@ import {
   loadApplication,
   type Logger,
   metricsGuard,
-  openStorage,
   type RunningService,
   storageHealth,
+  whenAvailable,
 } from '@longshore/service';
 import Koa from 'koa';
 import type { WorkerConfig } from './config.js';
@@ -32,11 +32,12 @@ export async function startWorker(
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
 
-  await openStorage(storage, logger, signal);
-  if (application.tables !== undefined) await database.migrate(application.tables.migrations);
+  const { tables } = application;
   const server = createJobServer(application, storage, config, logger);
+  await whenAvailable(() => storage.open(), logger, signal);
+  if (tables !== undefined) await whenAvailable(() => database.migrate(tables.migrations), logger, signal);
   health.runs(server);
-  await server.start();
+  await whenAvailable(() => server.start(), logger, signal);
   health.opened();
   logger.info({ application: application.name }, 'ready');
 

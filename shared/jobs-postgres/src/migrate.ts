@@ -32,24 +32,26 @@ const betweenAttemptsMs = 1_000;
  */
 export async function migrate(options: DatabaseOptions, { directory, schema }: Migrations): Promise<void> {
   // Waiting for the lock may take as long as the migrations of the process that holds it.
-  const databaseUrl = connectionConfig({
+  const connection = connectionConfig({
     ...options,
     url: options.directUrl,
     pooler: 'none',
     statementTimeoutMs: 0,
   });
-  await patiently(async () =>
-    runner({
-      databaseUrl,
-      dir: fileURLToPath(directory),
-      direction: 'up',
-      migrationsTable: 'migration',
-      schema,
-      createSchema: !(await schemaExists(databaseUrl, schema)),
-      singleTransaction: true,
-      advisoryLockMode: 'wait',
-      log: () => undefined,
-    }),
+  await patiently(() =>
+    withClient(connection, async (client) =>
+      runner({
+        dbClient: client,
+        dir: fileURLToPath(directory),
+        direction: 'up',
+        migrationsTable: 'migration',
+        schema,
+        createSchema: !(await schemaExists(client, schema)),
+        singleTransaction: true,
+        advisoryLockMode: 'wait',
+        log: () => undefined,
+      }),
+    ),
   );
 }
 
@@ -66,15 +68,23 @@ async function patiently(run: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** `create schema if not exists` asks for the right to create schemas also where there is nothing to create. */
-async function schemaExists(connection: pg.ClientConfig, schema: string): Promise<boolean> {
+/** `create schema if not exists` needs the right to create schemas even if the schema exists. */
+async function schemaExists(client: pg.Client, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  return rowCount === 1;
+}
+
+/** A connection that breaks between two statements fails the next one; without a listener it would end the process. */
+async function withClient(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
   const client = new pg.Client(connection);
-  client.on('error', () => undefined); // the query fails, too
+  client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
-    return rowCount === 1;
+    await work(client);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
 }

@@ -1,8 +1,12 @@
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
-import { defineJob, JobClient } from '@longshore/jobs';
+import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
+
+/** What node-pg-migrate locks, so that only one process migrates. */
+const migrationLock = '7241865325823964';
 
 /** Up to this file all tables are empty when it is applied. */
 const lastOfFirstRelease = '018_history-origin.sql';
@@ -45,6 +49,22 @@ describe('Opening a Postgres storage', () => {
     const rows = await database.query<{ name: string }>('select name from longshore.migration');
     const files = await readdir(new URL('../migrations', import.meta.url));
     expect(rows.map(({ name }) => `${name}.sql`)).to.have.members(files);
+  });
+
+  it('says that the database was not available if its connection breaks', async () => {
+    const lock = new pg.Client(database.url);
+    await lock.connect();
+    await lock.query('select pg_advisory_lock($1)', [migrationLock]);
+    const storage = new PostgresStorage({ url: database.url });
+    const opened = storage.open().catch((error: unknown) => error);
+    const ended = async (): Promise<boolean> => {
+      const waiting = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted`;
+      return (await database.query(waiting)).length > 0;
+    };
+    await eventually(ended);
+    expect(await opened).to.be.instanceOf(StorageUnavailableError);
+    await lock.end();
+    await storage.close();
   });
 
   it('numbers each migration once, without a gap', async () => {

@@ -9,7 +9,7 @@ import {
 import { eventually, httpClient } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createLogger, type HttpListener, listen, openStorage, storageHealth } from '../src/index.js';
+import { createLogger, type HttpListener, listen, storageHealth, whenAvailable } from '../src/index.js';
 
 describe('The health of a service', () => {
   const work = defineJob({ name: 'work' });
@@ -143,14 +143,14 @@ describe('Opening the storage of a service', () => {
       attempts++;
       return attempts < 2 ? Promise.reject(new StorageUnavailableError('starting')) : Promise.resolve();
     };
-    await openStorage(storage, quiet, new AbortController().signal);
+    await whenAvailable(() => storage.open(), quiet, new AbortController().signal);
     expect(attempts).to.equal(2);
   });
 
   it('does not wait if that cannot help', async () => {
     const storage = new MemoryStorage();
     storage.open = () => Promise.reject(new Error('permission denied'));
-    const error = await openStorage(storage, quiet, new AbortController().signal).catch(
+    const error = await whenAvailable(() => storage.open(), quiet, new AbortController().signal).catch(
       (thrown: unknown) => thrown,
     );
     expect(error).to.have.property('message', 'permission denied');
@@ -163,7 +163,9 @@ describe('Opening the storage of a service', () => {
       stop.abort(new Error('stopped'));
       return Promise.reject(new StorageUnavailableError('starting'));
     };
-    const error = await openStorage(storage, quiet, stop.signal).catch((thrown: unknown) => thrown);
+    const error = await whenAvailable(() => storage.open(), quiet, stop.signal).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).to.have.property('message', 'stopped');
   });
 });

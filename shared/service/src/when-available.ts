@@ -1,21 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobStorage, StorageUnavailableError } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
 import type { Logger } from './logger.js';
 
 const pauseMs = 500;
 
 /**
- * Opens a storage, which migrates its schema. Waits for a database that is still starting, because containers start in any
- * order.
+ * Does the work, and repeats it for as long as the storage cannot be reached. A service starts through this: containers start in
+ * any order, and a database may restart just then.
  *
+ * @param work may be repeated after it failed halfway
  * @param signal ends the waiting
  * @throws errors that waiting cannot resolve
  */
-export async function openStorage(storage: JobStorage, logger: Logger, signal: AbortSignal): Promise<void> {
+export async function whenAvailable<Result>(
+  work: () => Promise<Result>,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await storage.open();
-      return;
+      return await work();
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error;
       if (attempt % 10 === 1) logger.warn({ err: error }, 'the storage cannot be reached yet; waiting');
