@@ -10,9 +10,6 @@ interface Manifest {
 
 const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
 
-/** The conformance suite is there for the tests of storages. */
-const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
-
 /** The packages that a text imports: `@koa/router` for `@koa/router/x`; Node's own are none. */
 function importedPackages(text: string): string[] {
   const names = [...text.matchAll(importPattern)].map(([, specifier = '']) =>
@@ -32,7 +29,7 @@ describe('the packages', () => {
     for (const file of manifests) {
       const folder = path.dirname(file);
       const { dependencies = {} } = JSON.parse(await readSource(file)) as Manifest;
-      const sources = files.filter((source) => source.startsWith(`${folder}/src/`) && isForRunning(source));
+      const sources = files.filter((source) => source.startsWith(`${folder}/src/`) && source.endsWith('.ts'));
       const imported = new Set((await Promise.all(sources.map(readSource))).flatMap(importedPackages));
       undeclared.push(
         ...[...imported].filter((name) => !(name in dependencies)).map((name) => `${folder}: ${name}`),

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type EnqueueMiddleware, isTraceparent } from '@longshore/jobs';
+import type { EnqueueMiddleware } from '@longshore/jobs';
+import { isTraceparent } from '@longshore/jobs/storage';
 import type { Middleware } from 'koa';
 
 const current = new AsyncLocalStorage<string>();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BulkOperation, BulkOperations, BulkOrder } from '@longshore/jobs';
+import type { BulkOperation, BulkOperations, BulkOrder } from '@longshore/jobs/storage';
 import type { Transaction } from '@longshore/resources';
 
 /** Between looks at work that a server has taken over. */

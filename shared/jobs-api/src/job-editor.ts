@@ -1,4 +1,5 @@
-import { editableStates, type Job, type JobContent, type JobStorage } from '@longshore/jobs';
+import type { Job, JobStorage } from '@longshore/jobs';
+import { editableStates, type JobContent } from '@longshore/jobs/storage';
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';

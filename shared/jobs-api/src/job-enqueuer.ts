@@ -1,14 +1,13 @@
-import {
-  type ContinuationCondition,
-  type EnqueuedBatch,
-  type EnqueuedJob,
-  HandedOver,
-  type JobClient,
-  type JobOrder,
-  mapInSlices,
-  type TransactionClient,
-  type JobStorage,
+import type {
+  ContinuationCondition,
+  EnqueuedBatch,
+  EnqueuedJob,
+  JobClient,
+  JobOrder,
+  JobStorage,
+  TransactionClient,
 } from '@longshore/jobs';
+import { HandedOver, mapInSlices } from '@longshore/jobs/storage';
 import { apiError, Existing } from '@longshore/resources';
 import type { Static } from 'typebox';
 import type { Backlog } from './backlog.js';

@@ -4,9 +4,9 @@ import {
   InvalidArgumentsError,
   type JobDefinition,
   type JobOrder,
-  mapInSlices,
   UnknownParentError,
 } from '@longshore/jobs';
+import { mapInSlices } from '@longshore/jobs/storage';
 import { ApiError, apiError, type Problem, ProblemList } from '@longshore/resources';
 import type { NewJobItem } from './job-item.js';
 import type { Static } from 'typebox';

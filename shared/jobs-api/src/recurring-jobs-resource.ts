@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   defineRecurringJob,
+  type JobStorage,
   type NewRecurringJob,
-  type RecurringControlOptions,
   type RecurringJob,
   RecurringJobOwnedError,
-  type JobStorage,
 } from '@longshore/jobs';
+import type { RecurringControlOptions } from '@longshore/jobs/storage';
 import {
   apiError,
   applyAll,

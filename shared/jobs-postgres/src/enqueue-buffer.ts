@@ -1,4 +1,5 @@
-import { type Receipt, type NewJob, StorageUnavailableError } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { NewJob, Receipt } from '@longshore/jobs/storage';
 import { isLockTimeout } from './database.js';
 
 /** More jobs than this go in several inserts. */

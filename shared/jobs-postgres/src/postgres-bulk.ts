@@ -1,3 +1,4 @@
+import { StorageUnavailableError, type TransactionClient } from '@longshore/jobs';
 import {
   type BulkAction,
   bulkKey,
@@ -7,14 +8,12 @@ import {
   type BulkOrder,
   checkBulkOrder,
   type Clock,
+  IdSource,
   isId,
   type JobCount,
-  IdSource,
   type StateCounts,
   statesOfOrder,
-  StorageUnavailableError,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { type Database, isOfData } from './database.js';
 import { onceCommitted } from './once-committed.js';

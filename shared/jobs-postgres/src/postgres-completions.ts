@@ -7,7 +7,7 @@ import {
   type Outcome,
   toJobError,
   type WorkWithin,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import { type Database, isOfData } from './database.js';
 import type { LimitedQueues } from './limited-queues.js';

@@ -1,20 +1,19 @@
+import type { Job, TransactionClient } from '@longshore/jobs';
 import {
   bringsKeys,
   checkNewJob,
   checkShown,
   createdOf,
+  type Enqueuer,
   type Holders,
   holdersToShow,
-  type Job,
-  type Enqueuer,
   type KeyResolution,
   type NewBatch,
   type NewJob,
   noneShown,
   type Receipt,
   receiptOf,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';

@@ -1,26 +1,24 @@
+import type { Job, JobState, TransactionClient } from '@longshore/jobs';
 import {
   type Attempt,
   type ContinuationPage,
   isFinished,
   isId,
-  type Job,
   type JobCount,
+  type JobDocuments,
   type JobFilter,
   type JobListQuery,
-  type JobDocuments,
   type JobPage,
   type JobPageQuery,
   type JobReader,
-  type JobState,
   jobStates,
-  mostLookedAt,
   type LatestFailedQuery,
+  mostLookedAt,
   type NearJobs,
   type Orphan,
   orphansAmong,
   type StateCounts,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';

@@ -1,3 +1,4 @@
+import type { TransactionClient } from '@longshore/jobs';
 import {
   type Clock,
   type ControlOptions,
@@ -10,8 +11,7 @@ import {
   type SetAsideRole,
   setAsideRoles,
   toJobError,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import type { Database } from './database.js';
 import { onceCommitted } from './once-committed.js';

@@ -1,4 +1,5 @@
-import { defineJob, handleJob, JobClient, JobServer, newId, type NewJob } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { newId, type NewJob } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import Type from 'typebox';
 import { expect } from 'chai';

@@ -1,4 +1,5 @@
-import { type Claim, defineJob, JobClient, type JobState, type Outcome } from '@longshore/jobs';
+import { defineJob, JobClient, type JobState } from '@longshore/jobs';
+import type { Claim, Outcome } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-import type { RetentionDays } from '@longshore/jobs';
+import type { RetentionDays } from '@longshore/jobs/storage';
 import Type from 'typebox';
 import type { Config } from './config.js';
 import { databaseVariables } from './variables.js';

@@ -1,11 +1,5 @@
-import {
-  finishedStates,
-  type JobStorage,
-  type JobState,
-  jobStates,
-  type Queue,
-  type SetAside,
-} from '@longshore/jobs';
+import type { JobState, JobStorage } from '@longshore/jobs';
+import { finishedStates, jobStates, type Queue, type SetAside } from '@longshore/jobs/storage';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** Where a job's way is still before it. */

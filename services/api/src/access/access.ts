@@ -1,4 +1,4 @@
-import type { Clock } from '@longshore/jobs';
+import type { Clock } from '@longshore/jobs/storage';
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import {
   type Admission,

@@ -1,4 +1,5 @@
-import { type BulkAction, type BulkOrder, type JobState, statesOfOrder } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { type BulkAction, type BulkOrder, statesOfOrder } from '@longshore/jobs/storage';
 import { statesOf } from './job-conditions.js';
 
 /** Where jobs of a state are, in the order in which a walk visits them: what moves on meanwhile is met later. */
