@@ -3,16 +3,16 @@ import { readSource } from './house.js';
 
 /** What an application imports from `@longshore/jobs`. A name that only storages or tools need belongs in `/storage`. */
 const names = `
-  AfterOption Batch BatchOrder CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
-  DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueuedBatch EnqueuedJob EventFilter
-  EventStream HeardEvent IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
-  JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError JobEvent
-  JobEvents JobEventsOptions JobHandler JobOrder JobServer JobServerEvents JobServerOptions JobState
+  AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
+  DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueuedBatch EnqueuedJob
+  EventFilter EventStream HeardEvent IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
+  JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
+  JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState
   JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob
-  ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError ResultTooLargeError
-  RetryDelay RunJob RunMiddleware RunningJob ServerQueues SnoozeJob StorageUnavailableError ThreadHandler
-  TooManyQueuesError TransactionClient UniquenessRule UnknownParentError defineJob defineRecurringJob
-  handleJob nextOccurrences silentLogger
+  ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError
+  ResultTooLargeError RetryDelay RunJob RunMiddleware RunningJob ServerQueues SnoozeJob
+  StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient UniquenessRule
+  UnknownParentError defineJob defineRecurringJob handleJob nextOccurrences silentLogger
 `;
 
 describe('The index of @longshore/jobs', () => {

@@ -30,15 +30,15 @@ export async function startApi(
   const { jobs: storage, application: database } = createStorage(config);
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
-  const inOneProcess = config.STORAGE === 'memory';
+  const inOneProcess = config.API_STORAGE === 'memory';
   const access = createAccess(config, database, logger, storage.clock);
   const health = storageHealth('api', storage, countRequests(access));
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
-  useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.PATH_PREFIX);
-  if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
+  useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
+  if (config.API_EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
       createDashboard({
         storage,
@@ -60,20 +60,20 @@ export async function startApi(
   if (database !== null) {
     await database.migrate(apiMigrations);
     if (tables !== undefined) await database.migrate(tables.migrations);
-    if (config.SEED_ROWS > 0) await tables?.seed?.(database.pool, config.SEED_ROWS);
+    if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
   }
-  const embedded = config.EMBEDDED_SERVER ?? inOneProcess;
+  const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
   const own =
     database === null
       ? []
-      : tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR });
+      : tables?.createHandlers({ database: database.pool, directory: config.WORKER_RESULTS_DIR });
   const server = embedded
     ? createJobServer(application, [...handlers, ...(own ?? [])], storage, config, logger)
     : null;
   if (server !== null) health.runs(server);
   await server?.start();
   health.opened();
-  logger.info({ storage: config.STORAGE, application: application.name, embedded }, 'ready');
+  logger.info({ storage: config.API_STORAGE, application: application.name, embedded }, 'ready');
 
   return {
     stop: async () => {

@@ -25,14 +25,14 @@ export async function startWorker(
   const database = createApplicationDatabase(options);
   const health = storageHealth('worker', storage);
   const app = new Koa();
-  app.use(metricsGuard(config.ALLOWED_HOSTS));
+  app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
 
   await openStorage(storage, logger, signal);
   const { tables, handlers } = application;
   if (tables !== undefined) await database.migrate(tables.migrations);
-  const own = tables?.createHandlers({ database: database.pool, directory: config.RESULTS_DIR }) ?? [];
+  const own = tables?.createHandlers({ database: database.pool, directory: config.WORKER_RESULTS_DIR }) ?? [];
   const server = createJobServer(application, [...handlers, ...own], storage, config, logger);
   health.runs(server);
   await server.start();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BulkOperation, BulkOperations, BulkOrder } from '@longshore/jobs/storage';
+import type { BulkOperation, BulkOperations, BulkRequest } from '@longshore/jobs/storage';
 import type { Transaction } from '@longshore/resources';
 
 /** Between looks at work that a server has taken over. */
@@ -10,14 +10,14 @@ const lookMs = 20;
  *
  * @throws {Error} if the operation failed; what it had done stays done
  */
-export async function carryOut(bulk: BulkOperations, order: BulkOrder): Promise<BulkOperation> {
+export async function carryOut(bulk: BulkOperations, order: BulkRequest): Promise<BulkOperation> {
   return endOf(bulk, await bulk.start(order));
 }
 
 /** Starts it in a transaction, and carries it out once that has committed; if this process dies, servers go on. */
 export async function carryOutLater(
   bulk: BulkOperations,
-  order: BulkOrder,
+  order: BulkRequest,
   transaction: Transaction,
 ): Promise<void> {
   const operation = await bulk.start(order, transaction);

@@ -13,7 +13,7 @@ import {
   type JobReader,
   jobStates,
   type LatestFailedQuery,
-  mostLookedAt,
+  mostExamined,
   type NearJobs,
   type Orphan,
   orphansAmong,
@@ -149,7 +149,7 @@ export class PostgresJobReader implements JobReader {
 
   async listOrphans(): Promise<Orphan[]> {
     const [waiting, servers] = await Promise.all([
-      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostLookedAt]),
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostExamined]),
       this.#database.query<ServerRow>(selectServers),
     ]);
     return orphansAmong(waiting, servers.map(toServer));

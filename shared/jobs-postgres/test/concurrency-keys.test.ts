@@ -89,7 +89,7 @@ describe('Concurrency keys on Postgres', () => {
     const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
     if (first !== undefined)
       await storage.completions.complete([
-        { claim: first.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+        { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     await storage.close(); // it never settles
     storage = new PostgresStorage({ url: database.url });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Batch, ContinuationCondition, JobState } from '@longshore/jobs';
 import { type Claim, type FinishedState, type NewBatch, newId, type NewJob } from '@longshore/jobs/storage';
-import { childOf, outcomeOf, settleAll } from './linked-job.js';
+import { childOf, outcomeOf, settleAll } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 /** Jobs that are counted together. */
@@ -105,7 +105,9 @@ export function batching(bench: Bench): void {
     expect(await find(batch)).to.deep.include({ done: 1, failed: 0, progress: 50, finishedAt: null });
     const [again] = await bench.claim(failed.serverId, failed.queue);
     if (again === undefined) throw new Error('the job that was sent back could not be claimed');
-    await bench.storage.completions.complete([{ claim: again.claim, outcome: outcomeOf.done, linked: true }]);
+    await bench.storage.completions.complete([
+      { claim: again.claim, outcome: outcomeOf.done, hasMeta: true },
+    ]);
     await settled();
     const found = await find(batch);
     expect(found).to.include({ done: 2, failed: 0, progress: 100 });
@@ -142,7 +144,7 @@ export function batching(bench: Bench): void {
     expect(result).to.deep.include({ outcome: 'ok', changed: true });
     expect(await bench.storage.control.cancellations([running.claim])).to.deep.equal([running.claim]);
     await bench.storage.completions.complete([
-      { claim: running.claim, outcome: outcomeOf.cancelled, linked: true },
+      { claim: running.claim, outcome: outcomeOf.cancelled, hasMeta: true },
     ]);
     await settled();
     expect(await find(batch)).to.include({ cancelled: 4, progress: 100 });

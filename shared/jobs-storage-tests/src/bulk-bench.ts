@@ -1,4 +1,4 @@
-import { type BulkOperation, type BulkOrder, newId, type NewJob } from '@longshore/jobs/storage';
+import { type BulkOperation, type BulkRequest, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Bench, newJob } from './storage-under-test.js';
 
 /** Starts bulk operations and does the servers' part. */
@@ -9,7 +9,7 @@ export class BulkBench {
     this.#bench = bench;
   }
 
-  async carryOut(order: BulkOrder): Promise<BulkOperation> {
+  async carryOut(order: BulkRequest): Promise<BulkOperation> {
     return this.carriedOut((await this.#bench.storage.bulk.start(order)).id);
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type BulkOrder, type JobFilter, newId } from '@longshore/jobs/storage';
+import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage';
 import { BulkBench } from './bulk-bench.js';
 import type { Bench } from './storage-under-test.js';
 
@@ -69,7 +69,7 @@ export function keepingBulkOperations(bench: Bench): void {
       .start({ action: 'cancel', filter: { id } })
       .catch((reason: unknown) => reason);
     expect(tooMany).to.be.instanceOf(RangeError);
-    const action = 'destroy' as BulkOrder['action'];
+    const action = 'destroy' as BulkRequest['action'];
     const unknown: unknown = await bench.storage.bulk
       .start({ action, filter: { queue: [bench.newQueue()] } })
       .catch((reason: unknown) => reason);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { ContinuationCondition, JobState } from '@longshore/jobs';
 import { type FinishedState, finishedStates, newId, type NewJob } from '@longshore/jobs/storage';
-import { childOf, outcomeOf, settleAll } from './linked-job.js';
+import { childOf, outcomeOf, settleAll } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 const effects: Record<ContinuationCondition, Record<FinishedState, JobState>> = {
@@ -21,7 +21,7 @@ export function continuing(bench: Bench): void {
   const end = async (state: FinishedState, parent: Partial<NewJob> = {}): Promise<string> => {
     const { claim } = await bench.claimOne(parent);
     await bench.storage.completions.complete([
-      { claim, outcome: outcomeOf[state], linked: parent.meta !== undefined },
+      { claim, outcome: outcomeOf[state], hasMeta: parent.meta !== undefined },
     ]);
     return claim.jobId;
   };
@@ -112,7 +112,7 @@ export function continuing(bench: Bench): void {
     expect(others).to.deep.equal([]);
     if (claimed === undefined) throw new Error('the parent could not be claimed');
     await bench.storage.completions.complete([
-      { claim: claimed.claim, outcome: outcomeOf.done, linked: true },
+      { claim: claimed.claim, outcome: outcomeOf.done, hasMeta: true },
     ]);
     await settled();
     expect((await bench.claim(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError, JobState } from '@longshore/jobs';
 import { type JobControl, newId } from '@longshore/jobs/storage';
-import { childOf } from './linked-job.js';
+import { childOf } from './dependent-job.js';
 import type { Bench } from './storage-under-test.js';
 
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { NewJob } from '@longshore/jobs/storage';
-import { childOf } from './linked-job.js';
+import { childOf } from './dependent-job.js';
 import { type Bench, moveJob, until } from './storage-under-test.js';
 
 /** A queue that is not used any more goes, and comes back when it is. */

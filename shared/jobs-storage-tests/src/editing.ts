@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Job } from '@longshore/jobs';
 import { type JobContent, newId, type NewJob } from '@longshore/jobs/storage';
-import { childOf } from './linked-job.js';
+import { childOf } from './dependent-job.js';
 import { type Bench, moveJob, newJob, until } from './storage-under-test.js';
 
 const usual = '{"n":1}';

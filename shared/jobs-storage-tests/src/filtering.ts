@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { type JobFilter, newId } from '@longshore/jobs/storage';
-import { error } from './linked-job.js';
+import { error } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 /** Which jobs a filter finds; each test keeps to a queue of its own. */

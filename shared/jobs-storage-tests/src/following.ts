@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobState } from '@longshore/jobs';
-import { childOf, error, outcomeOf, settleAll } from './linked-job.js';
+import { childOf, error, outcomeOf, settleAll } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 /** What else may happen to jobs that wait for others, and to those they wait for. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, IdempotencyConflictError, JobClient, type JobDefinition } from '@longshore/jobs';
-import { HandedOver } from '@longshore/jobs/storage';
+import { EnqueuedJobDetails } from '@longshore/jobs/storage';
 import { type Bench, moveJob, until } from './storage-under-test.js';
 
 /** The same request again gives the same job. */
@@ -71,8 +71,8 @@ export function identifying(bench: Bench): void {
     const first = await client.enqueue(job, { n: 1 }, options);
     await bench.storage.control.cancel(first.id);
     const again = await client.enqueue(job, { n: 1 }, shown);
-    expect(again).to.be.instanceOf(HandedOver);
-    expect((again as HandedOver).asStored()).to.deep.equal(await bench.storage.jobs.find(first.id));
+    expect(again).to.be.instanceOf(EnqueuedJobDetails);
+    expect((again as EnqueuedJobDetails).asStored()).to.deep.equal(await bench.storage.jobs.find(first.id));
   });
 
   it('shows a holder that came to another queue', async () => {
@@ -80,7 +80,7 @@ export function identifying(bench: Bench): void {
     const job = definition();
     const { id } = await client.enqueue(job, {}, options);
     await move(id, bench.newQueue());
-    const again = (await client.enqueue(job, {}, shown)) as HandedOver;
+    const again = (await client.enqueue(job, {}, shown)) as EnqueuedJobDetails;
     expect(again.asStored()).to.include({ id });
   });
 

@@ -1,7 +1,7 @@
 import { describe } from 'mocha';
 import { auditing } from './auditing.js';
 import { batching } from './batching.js';
-import { askingServers } from './asking-servers.js';
+import { askingServers } from './server-requests.js';
 import { keepingBulkOperations } from './bulk-operations.js';
 import { claiming } from './claiming.js';
 import { completing } from './completing.js';
@@ -19,7 +19,7 @@ import { holding } from './holding.js';
 import { keying } from './keying.js';
 import { leasing } from './leasing.js';
 import { limiting } from './limiting.js';
-import { linking } from './linking.js';
+import { linking } from './job-meta.js';
 import { measuring } from './measuring.js';
 import { operatingInBulk } from './operating-in-bulk.js';
 import { modelling } from './modelling.js';

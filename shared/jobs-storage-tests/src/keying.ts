@@ -78,7 +78,7 @@ export function keying(bench: Bench): void {
     const [second] = await bench.claim(serverId, queue, 1);
     for (const { claim } of [first, second].filter((job) => job !== undefined))
       await bench.storage.completions.complete([
-        { claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+        { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     await settled();
     expect(keysOf(await bench.claim(serverId, queue, 1))).to.deep.equal(['small']);
@@ -96,7 +96,7 @@ export function keying(bench: Bench): void {
       const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
       const [first] = await claimAll(serverId, queue);
       if (first !== undefined)
-        await bench.storage.completions.complete([{ claim: first.claim, outcome, linked: true }]);
+        await bench.storage.completions.complete([{ claim: first.claim, outcome, hasMeta: true }]);
       const next = await claimAll(serverId, queue);
       expect(next.map(({ claim }) => claim.jobId))
         .to.have.length(1)
@@ -128,7 +128,7 @@ export function keying(bench: Bench): void {
       const job = await until(async () => (await claimAll(serverId, queue))[0]);
       order.push(job.claim.jobId);
       await bench.storage.completions.complete([
-        { claim: job.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+        { claim: job.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     }
     expect(order.slice(1)).to.deep.equal([urgent.id, late.id]);
@@ -154,7 +154,7 @@ export function keying(bench: Bench): void {
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
     if (running !== undefined)
       await bench.storage.completions.complete([
-        { claim: running.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+        { claim: running.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([id]);
   });
@@ -214,7 +214,7 @@ export function keying(bench: Bench): void {
     expect((await bench.storage.jobs.find(child.id))?.state).to.equal('enqueued');
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
     await bench.storage.completions.complete([
-      { claim: first.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+      { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
   });

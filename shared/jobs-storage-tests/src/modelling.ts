@@ -178,12 +178,12 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: named(
-      fc.record({ claim: index, outcome: fc.constantFrom(...outcomes), linked: fc.boolean() }),
+      fc.record({ claim: index, outcome: fc.constantFrom(...outcomes), hasMeta: fc.boolean() }),
       'complete',
-      ({ claim: drawn, outcome, linked }) =>
+      ({ claim: drawn, outcome, hasMeta }) =>
         withClaim(
           drawn,
-          (storage, held) => storage.completions.complete([{ claim: held, outcome, linked }]),
+          (storage, held) => storage.completions.complete([{ claim: held, outcome, hasMeta }]),
           (model, held) => model.complete(held, outcome),
         ),
     ),

@@ -3,8 +3,8 @@ import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobState } from '@longshore/jobs';
 import { newId } from '@longshore/jobs/storage';
 import { BulkBench } from './bulk-bench.js';
-import { childOf, outcomeOf, settleAll } from './linked-job.js';
-import { jobInState, whileServing } from './serving-bench.js';
+import { childOf, outcomeOf, settleAll } from './dependent-job.js';
+import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 /** Actions on all jobs of a filter; each test keeps to a queue of its own. */

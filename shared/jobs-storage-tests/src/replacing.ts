@@ -125,7 +125,7 @@ export function replacing(bench: Bench): void {
     const { id } = await bench.register(job.queue);
     const claimed = await until(async () => (await bench.claim(id, job.queue))[0]);
     await bench.storage.completions.complete([
-      { claim: claimed.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+      { claim: claimed.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
     await until(async () => {
       await bench.storage.maintenance.resolveDependencies(10);

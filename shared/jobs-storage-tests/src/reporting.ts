@@ -9,7 +9,7 @@ import {
   type RunJob,
 } from '@longshore/jobs';
 import type { Claim, JobReport, NewLogLine } from '@longshore/jobs/storage';
-import { jobInState, whileServing } from './serving-bench.js';
+import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, until } from './storage-under-test.js';
 
 const lineOf = (line: number, fields: string | null = null): NewLogLine => ({

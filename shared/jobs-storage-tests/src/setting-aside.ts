@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, SnoozeJob } from '@longshore/jobs';
 import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
-import { jobInState, whileServing } from './serving-bench.js';
+import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
 /** What is out of bounds is refused where it comes in, and harms nobody where it gets in all the same. */

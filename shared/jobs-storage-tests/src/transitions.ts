@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
-import { childOf, error } from './linked-job.js';
+import { childOf, error } from './dependent-job.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 /** What became of a job, step by step. */

@@ -1,9 +1,9 @@
 /** The application's API. What only storages and tools over the storage contract need is in `@longshore/jobs/storage`. */
 export type { AfterOption } from './client/after-option.js';
-export type { BatchOrder, EnqueuedBatch } from './client/batch-order.js';
+export type { BatchRequest, EnqueuedBatch } from './client/batch-request.js';
 export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';
 export type { EnqueuedJob, EnqueueOptions } from './client/enqueue-options.js';
-export { JobClient, type JobClientOptions, type JobOrder } from './client/job-client.js';
+export { JobClient, type JobClientOptions, type EnqueueRequest } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';

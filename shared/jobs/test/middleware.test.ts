@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineJob, handleJob, JobClient, type JobOrder, MemoryStorage } from '../src/index.js';
+import { defineJob, handleJob, JobClient, type EnqueueRequest, MemoryStorage } from '../src/index.js';
 import { jobInState, whileServing } from './support/serving.js';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -17,9 +17,9 @@ describe('Middleware', () => {
     const client = new JobClient(storage, {
       middleware: [
         async (context, next) => {
-          context.orders = context.orders.map((order) => ({
-            ...order,
-            options: { ...order.options, queue },
+          context.requests = context.requests.map((request) => ({
+            ...request,
+            options: { ...request.options, queue },
           }));
           return next();
         },
@@ -33,21 +33,21 @@ describe('Middleware', () => {
 
   it('runs around the jobs of a batch and its follow-up', async () => {
     const definition = defineJob({ name: 'batched', queue: 'work' });
-    const tagged = (order: JobOrder): JobOrder => ({
-      ...order,
-      options: { ...order.options, tags: ['seen'] },
+    const tagged = (request: EnqueueRequest): EnqueueRequest => ({
+      ...request,
+      options: { ...request.options, tags: ['seen'] },
     });
     const client = new JobClient(storage, {
       middleware: [
         async (context, next) => {
-          context.orders = context.orders.map(tagged);
+          context.requests = context.requests.map(tagged);
           context.followUp = context.followUp && tagged(context.followUp);
           return next();
         },
       ],
     });
-    const order = { definition, args: {} };
-    const { jobs, followUp } = await client.enqueueBatch({ jobs: [order, order], followUp: order });
+    const request = { definition, args: {} };
+    const { jobs, followUp } = await client.enqueueBatch({ jobs: [request, request], followUp: request });
     const stored = await Promise.all([...jobs, followUp].map((job) => storage.jobs.find(job?.id ?? '')));
     expect(stored.map((job) => job?.tags)).to.deep.equal([['seen'], ['seen'], ['seen']]);
     expect(jobs).to.have.length(2);

@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type Koa from 'koa';
 
-/** What the outside may ask of a container. */
+/** What the health routes report. */
 export interface Health {
   /** Resolves if the service can do its work now; rejects with the reason if not. */
   ready(): Promise<void>;
@@ -9,10 +9,10 @@ export interface Health {
   metrics(): Promise<{ contentType: string; text: string }>;
 }
 
-/** The numbers are computed at most once in this time. */
+/** How long computed metrics are cached, in milliseconds. */
 const metricsHoldMs = 1_000;
 
-/** How long a readiness check may take. */
+/** Time limit of a readiness check, in milliseconds. */
 const readyMs = 2_000;
 
 /**

@@ -18,11 +18,11 @@ const idleLookMs = 50;
 export interface HttpListener {
   readonly server: Server;
   readonly port: number;
-  /** Takes no more connections, lets answers under way go out, then closes. */
+  /** Accepts no more connections, lets pending responses finish, then closes. */
   close(): Promise<void>;
 }
 
-/** Where to listen, and to how many. */
+/** The address to listen on, and connection limits. */
 export interface Listening {
   readonly HOST: string;
   /** 0 for any free one. */

@@ -2,9 +2,9 @@ import { type Environment, ConfigError } from './config.js';
 import { createLogger, type Logger } from './logger.js';
 import { surviveStrayErrors } from './stray-errors.js';
 
-/** Something that runs until it is stopped. */
+/** A service that runs until it is stopped. */
 export interface RunningService {
-  /** Finishes what is under way and lets go of everything. */
+  /** Finishes pending work and releases everything. */
   stop(): Promise<void>;
   /** Aborts when it has ended by itself, or at an operator's request: the process ends then. */
   readonly ended?: AbortSignal;

@@ -5,10 +5,10 @@ import { measureAttempts } from './attempt-metrics.js';
 import { healthRoutes } from './health.js';
 import { createMetrics } from './metrics.js';
 
-/** Whether a service has come up, for its health routes. */
+/** The health state of a service, for its routes. */
 export interface Readiness {
   readonly routes: Router;
-  /** From now on `/readyz` asks the storage. */
+  /** Makes `/readyz` depend on the storage from now on. */
   opened(): void;
   /** What this server runs is counted in `/metrics`. */
   runs(server: JobServer): void;

@@ -19,7 +19,7 @@ export async function serveResources(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const database = createApplicationDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
   const config = readApiConfig({
-    STORAGE: 'memory',
+    API_STORAGE: 'memory',
     API_AUTH: 'keys',
     API_ADMIN_KEY: adminKey,
     ...environment,

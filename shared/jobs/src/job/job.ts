@@ -94,7 +94,7 @@ export interface NewJob {
    * a batch as a parent, unless it comes in the same call. Not stored.
    */
   scope?: readonly string[] | null;
-  /** The receipt must show the job that holds its key: one that is deleted, or out of scope, refuses the whole call. Not stored. */
+  /** The result must include the job that holds its key; if that one is deleted or out of scope, the whole call is rejected. Not stored. */
   showsHolder?: boolean;
 }
 
@@ -153,8 +153,8 @@ export type Outcome =
 export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
-  /** The job carries more than a plain one does. A hint that spares a look-up, no more: others may have linked it since. */
-  readonly linked?: boolean;
+  /** Whether the claimed job had metadata. Only a hint that saves a look-up: dependents may have been added since. */
+  readonly hasMeta?: boolean;
 }
 
 /** A process that takes jobs and runs them. */

@@ -1,5 +1,5 @@
 /** The storage contract, with what storages and tools over the contract (the API, the dashboard) share. */
-export { HandedOver } from '../client/handed-over.js';
+export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
 export { admits } from '../events/event-filter.js';
 export { toJsonText } from '../job/arguments.js';
@@ -100,10 +100,16 @@ export {
 } from './key-resolution.js';
 export type * from './leases.js';
 export type * from './maintenance.js';
-export { mostLookedAt, type Orphan, orphansAmong } from './orphan.js';
+export { mostExamined, type Orphan, orphansAmong } from './orphan.js';
 export { QueueAlarms } from './queue-alarms.js';
 export type * from './queues.js';
-export { checkShown, holdersToShow, noneShown, type Receipt, receiptOf } from './receipt.js';
+export {
+  checkShown,
+  holdersToShow,
+  noneShown,
+  type EnqueueResult,
+  enqueueResultOf,
+} from './enqueue-result.js';
 export type * from './recurring-jobs.js';
 export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
 export { wordsOf } from './search-words.js';

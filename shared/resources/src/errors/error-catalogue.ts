@@ -49,7 +49,7 @@ export const errorCatalogue = {
     userMessage: 'This page may not do this.',
     cause:
       'A browser sent the request for a page of another site, and the origin of that page is not among those that may call.',
-    fix: 'Call from a page of the same origin, or have the operators add the origin to `CORS_ORIGINS`.',
+    fix: 'Call from a page of the same origin, or have the operators add the origin to `API_CORS_ORIGINS`.',
   },
   40401: {
     title: 'No such path',
@@ -126,7 +126,7 @@ export const errorCatalogue = {
     title: 'Wrong host',
     userMessage: 'This address is not served here.',
     cause: 'The `Host` header names a host that the service does not answer for.',
-    fix: 'Use the address that the operators gave, or have them add the host to `ALLOWED_HOSTS`.',
+    fix: 'Use the address that the operators gave, or have them add the host to `HTTP_ALLOWED_HOSTS`.',
   },
   42201: {
     title: 'Missing field',

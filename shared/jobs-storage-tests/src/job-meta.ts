@@ -42,12 +42,12 @@ export function linking(bench: Bench): void {
   });
 
   for (const outcome of outcomes) {
-    for (const linked of [true, false]) {
-      it(`keeps what a job carries when its outcome is ${outcome.kind}, ${linked ? 'told' : 'not told'} that it is linked`, async () => {
+    for (const hasMeta of [true, false]) {
+      it(`keeps what a job carries when its outcome is ${outcome.kind}, ${hasMeta ? 'with' : 'without'} the hint that it has metadata`, async () => {
         const { claim } = await bench.claimOne({ meta });
         const plain = await bench.claimOne();
         const stale = await bench.storage.completions.complete([
-          { claim, outcome, linked },
+          { claim, outcome, hasMeta },
           { claim: plain.claim, outcome },
         ]);
         expect(stale).to.deep.equal([]);
@@ -85,7 +85,7 @@ export function linking(bench: Bench): void {
   it('settles every move sooner or later, and then has nothing left to settle', async () => {
     const { claim } = await bench.claimOne({ meta });
     await bench.storage.completions.complete([
-      { claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+      { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
     await until(async () =>
       (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,

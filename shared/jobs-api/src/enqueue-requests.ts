@@ -3,7 +3,7 @@ import {
   type EnqueueOptions,
   InvalidArgumentsError,
   type JobDefinition,
-  type JobOrder,
+  type EnqueueRequest,
   UnknownParentError,
 } from '@longshore/jobs';
 import { mapInSlices } from '@longshore/jobs/storage';
@@ -13,21 +13,21 @@ import type { Static } from 'typebox';
 
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** For names that the application does not define: other processes do. */
+/** Stands in for jobs that only other processes define. */
 const unchecked = defineJob({ name: 'unchecked' });
 
-/** What the bodies of requests order. */
-export class JobOrders {
+/** Converts request bodies into enqueue requests. */
+export class EnqueueRequests {
   readonly #definitions: ReadonlyMap<string, JobDefinition>;
   readonly #acceptUnknown: boolean;
 
-  /** @param acceptUnknown jobs of other names are taken too, whatever their arguments are */
+  /** @param acceptUnknown accepts jobs of undefined names, with any arguments */
   constructor(definitions: readonly JobDefinition[], acceptUnknown: boolean) {
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
     this.#acceptUnknown = acceptUnknown;
   }
 
-  /** @throws {ApiError} 42202 if there is no such job */
+  /** @throws {ApiError} 42202 if the application defines no such job */
   definitionOf(name: string): JobDefinition {
     const definition = this.#definitions.get(name);
     if (definition !== undefined) return definition;
@@ -38,8 +38,8 @@ export class JobOrders {
     return { ...unchecked, name };
   }
 
-  /** @throws {ApiError} 42202 if there is no such job */
-  orderOf(body: NewJobBody): JobOrder {
+  /** @throws {ApiError} 42202 if the application defines no such job */
+  requestOf(body: NewJobBody): EnqueueRequest {
     const { name, args = {}, runAt, ...rest } = body;
     const options: Omit<EnqueueOptions, 'transaction'> = {
       ...rest,
@@ -50,9 +50,9 @@ export class JobOrders {
 }
 
 /**
- * Does what a body asks for; what the platform refuses of it becomes 422.
+ * Runs `work` for a request body and turns a rejection by the platform into a 422.
  *
- * @param at place of the body in the request, for messages: `[3]`, `jobs[3]`
+ * @param at position of the body in the request, for messages: `[3]`, `jobs[3]`
  */
 export async function asked<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
   try {
@@ -63,22 +63,22 @@ export async function asked<Result>(work: () => Promise<Result> | Result, at = '
 }
 
 /**
- * Does what several bodies ask for in one go. What is wrong with any of them becomes 422, and each problem names its body.
+ * Runs `work` for several bodies at once. Problems of any of them become one 422, and each names its body.
  *
- * @param at the place of each body in the request; by default `[3]`
+ * @param at the position of each body in the request; `[3]` by default
  */
 export async function askedAll<Result>(
   bodies: readonly NewJobBody[],
-  orders: JobOrders,
-  work: (orders: JobOrder[]) => Promise<Result>,
+  requests: EnqueueRequests,
+  work: (requests: EnqueueRequest[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = await eachAskedInSlices(bodies, at, (body) => orders.orderOf(body));
+  const given = await eachAskedInSlices(bodies, at, (body) => requests.requestOf(body));
   return asked(async () => {
     try {
       return await work(given);
     } catch (error) {
-      // The client names the first bad arguments; a caller wants to know of all.
+      // The client reports only the first invalid arguments; an API caller gets all of them.
       if (error instanceof InvalidArgumentsError)
         await eachAskedInSlices(given, at, ({ definition, args }) => definition.serialize(args));
       throw error;
@@ -88,7 +88,7 @@ export async function askedAll<Result>(
 
 type Place = (index: number) => string;
 
-/** Does what each of a list asks for, and throws what is wrong with any of them, each problem with its place. */
+/** Runs `work` for each entry of a list; throws the problems of all entries together, each with its position. */
 export function eachAsked<Given, Result>(
   list: readonly Given[],
   at: Place,
@@ -100,7 +100,7 @@ export function eachAsked<Given, Result>(
   return results;
 }
 
-/** The same in slices of time between which other requests are served. */
+/** Like {@link eachAsked}, but yields to other requests from time to time. */
 async function eachAskedInSlices<Given, Result>(
   list: readonly Given[],
   at: Place,
@@ -112,7 +112,7 @@ async function eachAskedInSlices<Given, Result>(
   return results.flat(1);
 }
 
-/** Empty if it was refused, for problems that are added to those of others. */
+/** Returns an empty list if the entry was rejected, after adding its problems to the list. */
 function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
   try {
     return [work()];

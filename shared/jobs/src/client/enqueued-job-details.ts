@@ -1,10 +1,10 @@
 import type { Job, JsonValue, NewJob } from '../job/job.js';
 import { readMeta } from '../job/meta.js';
-import type { Receipt } from '../storage/receipt.js';
+import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** A job that was handed over, with what it takes to show it without asking the storage for it. */
-export class HandedOver implements EnqueuedJob {
+/** An enqueued job, which can be shown without another read. */
+export class EnqueuedJobDetails implements EnqueuedJob {
   readonly id: string;
   readonly queue: string;
   readonly created: boolean;
@@ -12,7 +12,7 @@ export class HandedOver implements EnqueuedJob {
   readonly #createdAt: Date | null;
   readonly #holder: Job | null;
 
-  constructor(job: NewJob, { holders, shown, createdAt }: Receipt) {
+  constructor(job: NewJob, { holders, shown, createdAt }: EnqueueResult) {
     const holderId = holders.get(job.id);
     this.id = holderId ?? job.id;
     this.queue = job.queue;
@@ -23,8 +23,8 @@ export class HandedOver implements EnqueuedJob {
   }
 
   /**
-   * The job as it stood in the storage when it had been created, or the one that holds its key, if that was to be shown.
-   * `null` if neither is known.
+   * Returns the job as stored at its creation, or, if `showsHolder` asked for it, the job that holds its key; `null` if
+   * neither is known.
    */
   asStored(): Job | null {
     if (!this.created) return this.#holder;
@@ -32,7 +32,7 @@ export class HandedOver implements EnqueuedJob {
     const { id, name, queue, priority, args, maxAttempts, after = null, meta = null } = this.#job;
     const runAt = dueDate(this.#job, this.#createdAt);
     const state = after !== null ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled';
-    const mayBeHeld = meta?.concurrencyKey !== undefined;
+    const mayBeBlocked = meta?.concurrencyKey !== undefined;
     return {
       id,
       name,
@@ -46,7 +46,7 @@ export class HandedOver implements EnqueuedJob {
       maxAttempts,
       createdAt: this.#createdAt,
       runAt,
-      readyAt: state === 'enqueued' && !mayBeHeld ? this.#createdAt : null,
+      readyAt: state === 'enqueued' && !mayBeBlocked ? this.#createdAt : null,
       startedAt: null,
       finishedAt: null,
       serverId: null,
@@ -56,7 +56,7 @@ export class HandedOver implements EnqueuedJob {
   }
 }
 
-/** Milliseconds count from the end of the last parent, if it has one: then the time is not known yet. */
+/** A delay counts from the end of the last parent, so the due date of a dependent is unknown until then. */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;
   if ('at' in due) return due.at;

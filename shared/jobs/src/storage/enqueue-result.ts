@@ -2,23 +2,23 @@ import { KeyHolderHiddenError } from '../job/errors.js';
 import type { Job, NewJob } from '../job/job.js';
 import { type Holders, noHolders } from './key-resolution.js';
 
-/** What a storage tells about jobs that it took. */
-export interface Receipt {
+/** What a storage returns for the jobs of one call. */
+export interface EnqueueResult {
   readonly holders: Holders;
-  /** The holders that were to be shown (`showsHolder`), by their ids, as they were when the jobs were enqueued. */
+  /** The key holders requested with `showsHolder`, by id, as they were when the jobs were enqueued. */
   readonly shown: ReadonlyMap<string, Job>;
-  /** By the storage's clock: when the jobs were created, all at once. `null` if none was. */
+  /** When the jobs were created, by the storage's clock, the same for all; `null` if none was. */
   readonly createdAt: Date | null;
 }
 
-export const noneShown: Receipt['shown'] = new Map();
+export const noneShown: EnqueueResult['shown'] = new Map();
 
-/** For jobs that brought no keys. */
-export function receiptOf(createdAt: Date | null): Receipt {
+/** Returns the result for jobs without keys. */
+export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
   return { holders: noHolders, shown: noneShown, createdAt };
 }
 
-/** The ids of the holders that a receipt must show: those of the same call need no look-up. */
+/** Returns the ids of the key holders that must be read; those of the same call are known already. */
 export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
   const coming = new Set(jobs.map(({ id }) => id));
   const wanted = jobs.flatMap(({ id, showsHolder = false }) => (showsHolder ? (holders.get(id) ?? []) : []));
@@ -26,10 +26,10 @@ export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string
 }
 
 /**
- * Checks that every holder that must be shown can be.
+ * Checks that every requested key holder may be shown.
  *
- * @param find gives a job as it is now; `undefined` if it has been deleted
- * @throws {KeyHolderHiddenError} naming a key whose holder is deleted or out of the scope of the job that brought it
+ * @param find returns a job's current state; `undefined` if it was deleted
+ * @throws {KeyHolderHiddenError} if a key's holder was deleted or is outside the row scope of the job that named the key
  */
 export function checkShown(
   jobs: readonly NewJob[],

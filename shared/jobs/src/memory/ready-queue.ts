@@ -1,7 +1,7 @@
 import type { JobRecord } from './job-record.js';
 
 /** The ready jobs of one queue in the order in which they run: by priority, then by age. */
-export class ReadyLine {
+export class ReadyQueue {
   #jobs: JobRecord[] = [];
   #head = 0;
 
@@ -9,10 +9,10 @@ export class ReadyLine {
     return this.#jobs[this.#head];
   }
 
-  /** Since when the one waits that has waited longest; `undefined` if none does. */
+  /** When the longest-waiting job became ready; `undefined` if the queue is empty. */
   get oldestReadyAt(): number | undefined {
-    const line = this.#jobs.slice(this.#head);
-    return line.length === 0 ? undefined : line.reduce((at, { readyAt }) => Math.min(at, readyAt), Infinity);
+    const jobs = this.#jobs.slice(this.#head);
+    return jobs.length === 0 ? undefined : jobs.reduce((at, { readyAt }) => Math.min(at, readyAt), Infinity);
   }
 
   get length(): number {
@@ -23,12 +23,12 @@ export class ReadyLine {
     this.#jobs.splice(this.#placeOf(job), 0, job);
   }
 
-  /** Takes a job out of the line; it must be there. */
+  /** Removes a job, which must be in the queue. */
   remove(job: JobRecord): void {
     this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
   }
 
-  /** The first place behind all that run before this job. */
+  /** Returns the index after the last job that runs before this one. */
   #placeOf(job: JobRecord): number {
     let low = this.#head;
     let high = this.#jobs.length;
@@ -43,7 +43,7 @@ export class ReadyLine {
     return low;
   }
 
-  /** Takes the first jobs out of the line, at most `limit`; with `names`, only jobs of these names. */
+  /** Removes and returns up to `limit` jobs from the front; with `names`, only jobs of these names. */
   take(limit: number, names: readonly string[] | null): JobRecord[] {
     if (names !== null) return this.#takeNamed(limit, new Set(names));
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
@@ -61,7 +61,7 @@ export class ReadyLine {
       if (job !== undefined) (names.has(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Jobs that were passed over close up behind the ones that left.
+    // Moves the skipped jobs up to the end of the gap.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();
@@ -77,10 +77,10 @@ export class ReadyLine {
 }
 
 /** Negative if the left job runs first: by priority, then by age. */
-export function byPlaceInLine(left: JobRecord, right: JobRecord): number {
+export function byRunOrder(left: JobRecord, right: JobRecord): number {
   return left.priority - right.priority || left.seq - right.seq;
 }
 
 function runsBefore(left: JobRecord, right: JobRecord): boolean {
-  return byPlaceInLine(left, right) < 0;
+  return byRunOrder(left, right) < 0;
 }
