@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BulkOperation, BulkOperations, BulkRequest } from '@longshore/jobs/storage';
 import type { Transaction } from '@longshore/resources';
 
-/** Between looks at work that a server has taken over. */
-const lookMs = 20;
+/** Interval of polls while a server works on the operation, in milliseconds. */
+const pollMs = 20;
 
 /**
  * Acts on all jobs of a filter, and waits for the end. Servers help, but none is needed; if this process dies they go on.
@@ -30,6 +30,6 @@ async function endOf(bulk: BulkOperations, { id, action }: BulkOperation): Promi
     if (operation === null) throw new Error(`The bulk operation ${id} was started and cannot be found`);
     if (operation.state === 'failed') throw new Error(`${action} failed: ${operation.error}`);
     if (operation.state !== 'running') return operation;
-    if (!(await bulk.advance())) await pause(lookMs);
+    if (!(await bulk.advance())) await pause(pollMs);
   }
 }

@@ -12,7 +12,7 @@ const requestMs = 120_000;
 const drainMs = 5_000;
 
 /** A connection whose answer has gone out is kept for the next request: when a listener closes, no longer than this. */
-const idleLookMs = 50;
+const idleCheckMs = 50;
 
 /** A listening HTTP server. */
 export interface HttpListener {
@@ -69,7 +69,7 @@ function isGoneAway(error: unknown): boolean {
 
 async function close(server: Server): Promise<void> {
   const last = setTimeout(() => server.closeAllConnections(), drainMs);
-  const idle = setInterval(() => server.closeIdleConnections(), idleLookMs);
+  const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
