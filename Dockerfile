@@ -30,7 +30,7 @@ FROM build AS dashboard-files
 RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts dashboard /out
 
 FROM ${NODE_IMAGE} AS service
-ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 RESULTS_DIR=/var/lib/longshore/results
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 WORKER_RESULTS_DIR=/var/lib/longshore/results
 WORKDIR /longshore
 RUN install -d -o node -g node /var/lib/longshore/results
 # By its number, as Kubernetes wants it to see that it is not root.

@@ -7,7 +7,7 @@ import path from 'node:path';
 const [service = '', out = ''] = process.argv.slice(2);
 const folder = path.join('services', service);
 
-// Optional are mocha and chai, for who runs the conformance suite, and what pg needs on another platform.
+// Optional packages serve pg on other platforms.
 const omit = ['--omit=dev', '--omit=optional'];
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
 execFileSync('npm', ['ci', ...omit, ...quiet, `--workspace=${folder}`], { stdio: 'inherit' });

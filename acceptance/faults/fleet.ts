@@ -36,14 +36,14 @@ export class Fleet {
 
   static async start(databaseUrl: string): Promise<Fleet> {
     const environment = {
-      STORAGE: 'postgres',
+      API_STORAGE: 'postgres',
       DATABASE_URL: databaseUrl,
       LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
       LOG_LEVEL: 'warn',
       NODE_OPTIONS: `--import ${new URL('programs/dist/clock.js', import.meta.url).href}`,
-      SERVER_TIMEOUT_MS: '5000',
-      SLIDING_INVISIBILITY_TIMEOUT_MS: '10000',
-      STOP_TIMEOUT_MS: '5000',
+      WORKER_SERVER_TIMEOUT_MS: '5000',
+      WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS: '10000',
+      WORKER_STOP_TIMEOUT_MS: '5000',
       WORKER_CONCURRENCY: '20',
     };
     const fleet = new Fleet(environment, await mkdtemp(path.join(tmpdir(), 'longshore-clocks-')));

@@ -44,9 +44,9 @@ export class Stage {
     const postgres = await startPostgres();
     const directory = await mkdtemp(path.join(tmpdir(), 'longshore-fuzz-'));
     const environment = {
-      STORAGE: 'postgres',
+      API_STORAGE: 'postgres',
       DATABASE_URL: postgres.url,
-      RESULTS_DIR: directory,
+      WORKER_RESULTS_DIR: directory,
       LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
       LOG_LEVEL: 'warn',
     };
@@ -56,10 +56,10 @@ export class Stage {
         ...environment,
         API_AUTH: 'keys',
         API_ADMIN_KEY: adminKey,
-        RATE_LIMIT_PER_SECOND: '0',
-        ACCEPT_UNKNOWN_JOBS: 'true',
-        SEED_ROWS: '30',
-        TEST_JOB_MS: '20',
+        API_RATE_LIMIT_PER_SECOND: '0',
+        API_ACCEPT_UNKNOWN_JOBS: 'true',
+        API_SEED_ROWS: '30',
+        API_TEST_JOB_MS: '20',
       },
       startMs,
     );

@@ -6,7 +6,7 @@ import { useSystem } from './system/system.js';
 
 describe('a worker that is killed in mid-job', function () {
   this.timeout(60_000);
-  const system = useSystem({ TEST_JOB_MS: '2000', SERVER_TIMEOUT_MS: '5000' });
+  const system = useSystem({ API_TEST_JOB_MS: '2000', WORKER_SERVER_TIMEOUT_MS: '5000' });
   let api: Service;
 
   before(async () => {

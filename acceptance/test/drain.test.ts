@@ -6,7 +6,7 @@ import { useSystem } from './system/system.js';
 
 describe('a worker that is asked to stop', function () {
   this.timeout(90_000);
-  const system = useSystem({ TEST_JOB_MS: '1000', WORKER_CONCURRENCY: '1' });
+  const system = useSystem({ API_TEST_JOB_MS: '1000', WORKER_CONCURRENCY: '1' });
   let api: Service;
   let ending: string;
   let first: string;

@@ -7,7 +7,7 @@ import { useSystem } from './system/system.js';
 
 describe('a listener to events', function () {
   this.timeout(90_000);
-  const system = useSystem({ TEST_JOB_MS: '20' });
+  const system = useSystem({ API_TEST_JOB_MS: '20' });
   let other: Service;
   let listener: Listener | undefined;
 

@@ -8,7 +8,7 @@ import { useSystem } from './system/system.js';
 
 describe('a first job', function () {
   this.timeout(90_000);
-  const system = useSystem({ TEST_JOB_MS: '1000' });
+  const system = useSystem({ API_TEST_JOB_MS: '1000' });
   let api: Service;
 
   before(async () => {

@@ -21,7 +21,7 @@ describe('a call in the documentation of the HTTP API', function () {
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
     // Nobody runs the jobs of its queue, so that they stay as they are.
-    api = await startService('api', { STORAGE: 'memory', API_AUTH: 'none', RESULTS_DIR: results });
+    api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {
     await api?.end('SIGKILL');

@@ -26,7 +26,7 @@ const greet = (queue: string): object => ({ name: 'greet', args: { name: 'Ada' }
 
 describe('an api that is killed in the middle of requests with an Idempotency-Key', function () {
   this.timeout(120_000);
-  const system = useSystem({ SEED_ROWS: '60' });
+  const system = useSystem({ API_SEED_ROWS: '60' });
   let database: pg.Client;
   let requests: Record<string, Keyed>;
 

@@ -19,7 +19,7 @@ describe('make dev', function () {
   const started: Running[] = [];
 
   const start = async (env: Readonly<Record<string, string>> = {}): Promise<Dev> => {
-    const running = run('dev/dist/main.js', [], { DATA_DIR: data, TEST_JOB_MS: '100', ...env });
+    const running = run('dev/dist/main.js', [], { DATA_DIR: data, API_TEST_JOB_MS: '100', ...env });
     started.push(running);
     const hint = await eventually(async () => {
       if (running.ending() !== null) return running.lines.join('\n');
@@ -75,8 +75,8 @@ describe('make dev', function () {
     expect(dev.lines.at(-1)).to.include('worker ended by itself: SIGKILL');
   });
 
-  it('runs everything in one process with STORAGE=memory', async () => {
-    dev = await start({ STORAGE: 'memory' });
+  it('runs everything in one process with API_STORAGE=memory', async () => {
+    dev = await start({ API_STORAGE: 'memory' });
     const { location } = await postTest(dev.api);
     await eventually(async () => (await getJob(location)).state === 'done');
     expect(await Promise.all(dev.urls.map(isServed))).to.deep.equal([true, true]);

@@ -12,7 +12,11 @@ describe('memory mode', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    api = await startService('api', { STORAGE: 'memory', RESULTS_DIR: results, TEST_JOB_MS: '10' });
+    api = await startService('api', {
+      API_STORAGE: 'memory',
+      WORKER_RESULTS_DIR: results,
+      API_TEST_JOB_MS: '10',
+    });
   });
   after(async () => {
     await api?.end('SIGKILL');

@@ -12,7 +12,7 @@ async function counts(api: Service): Promise<Record<string, number>> {
 
 describe('Postgres stopped and started again under load', function () {
   this.timeout(90_000);
-  const system = useSystem({ TEST_JOB_MS: '20' });
+  const system = useSystem({ API_TEST_JOB_MS: '20' });
   let services: Service[];
   let api: Service;
   const answers: Receipt[] = [];

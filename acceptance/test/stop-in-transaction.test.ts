@@ -30,7 +30,7 @@ export const application = {
 
 describe('a worker that is asked to stop while its handlers hold transactions', function () {
   this.timeout(120_000);
-  const system = useSystem({ STOP_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '4' });
+  const system = useSystem({ WORKER_STOP_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '4' });
   let directory: string;
   let database: pg.Client;
   let ending: string;

@@ -12,7 +12,7 @@ const data = path.resolve(root, process.env['DATA_DIR'] ?? '.data');
 const places: Places = {
   root,
   results: path.join(data, 'results'),
-  seedRows: process.env['SEED_ROWS'] ?? '300',
+  seedRows: process.env['API_SEED_ROWS'] ?? '300',
   freePort,
 };
 const dashboardPath = process.env['DASHBOARD_PATH'] ?? '/job-dashboard';
@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   const interrupted = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
-  const postgres = process.env['STORAGE'] === 'memory' ? null : await startPostgres();
+  const postgres = process.env['API_STORAGE'] === 'memory' ? null : await startPostgres();
   try {
     const specs = postgres === null ? await oneProcess(places) : await threeServices(places, postgres.url);
     const urls = Object.fromEntries(specs.map(({ name, url }) => [name, url]));

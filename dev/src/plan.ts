@@ -14,15 +14,15 @@ export interface Places {
 
 /** The three services on one Postgres. */
 export async function threeServices(places: Places, databaseUrl: string): Promise<ServiceSpec[]> {
-  const database = { STORAGE: 'postgres', DATABASE_URL: databaseUrl };
-  const api = await service(places, 'api', 8080, { ...database, SEED_ROWS: places.seedRows });
-  const links = { ...database, BASE_URL: api.url };
+  const database = { API_STORAGE: 'postgres', DATABASE_URL: databaseUrl };
+  const api = await service(places, 'api', 8080, { ...database, API_SEED_ROWS: places.seedRows });
+  const links = { ...database, API_BASE_URL: api.url };
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }
 
 /** Everything in one process, nothing kept. */
 export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
-  const env = { STORAGE: 'memory', EMBEDDED_SERVER: 'true', EMBEDDED_DASHBOARD: 'true' };
+  const env = { API_STORAGE: 'memory', API_EMBEDDED_SERVER: 'true', API_EMBEDDED_DASHBOARD: 'true' };
   return [await service(places, 'api', 8080, env)];
 }
 
@@ -41,9 +41,9 @@ async function service(
     env: {
       HOST: '127.0.0.1',
       PORT: String(port),
-      BASE_URL: url,
-      RESULTS_DIR: results,
-      STOP_TIMEOUT_MS: '1000',
+      API_BASE_URL: url,
+      WORKER_RESULTS_DIR: results,
+      WORKER_STOP_TIMEOUT_MS: '1000',
       ...env,
     },
   };

@@ -12,7 +12,7 @@ const quiet = [
 ];
 
 describe('an operator with a browser', () => {
-  const system = useSystem({ TEST_JOB_MS: '4000' });
+  const system = useSystem({ API_TEST_JOB_MS: '4000' });
   let browser: Browser;
   let page: Page;
   let dashboard: string;

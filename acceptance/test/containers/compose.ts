@@ -17,7 +17,7 @@ const env = {
   API_PORT: '18080',
   DASHBOARD_PORT: '18081',
   GATEWAY_PORT: '18000',
-  TEST_JOB_MS: '2000',
+  API_TEST_JOB_MS: '2000',
 };
 
 const secrets = {

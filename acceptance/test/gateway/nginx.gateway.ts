@@ -14,17 +14,17 @@ const ways = [
   {
     way: 'that keeps the prefix',
     location: (api: string) => `location /platform/ { proxy_pass ${api}; }`,
-    environment: (gateway: string) => ({ BASE_URL: gateway, PATH_PREFIX: '/platform' }),
+    environment: (gateway: string) => ({ API_BASE_URL: gateway, API_PATH_PREFIX: '/platform' }),
   },
   {
     way: 'that takes the prefix away',
     location: (api: string) => `location /platform/ { proxy_pass ${api}/; }`,
-    environment: (gateway: string) => ({ BASE_URL: gateway, PATH_PREFIX: '/platform' }),
+    environment: (gateway: string) => ({ API_BASE_URL: gateway, API_PATH_PREFIX: '/platform' }),
   },
   {
-    way: 'that takes away a prefix which is part of BASE_URL',
+    way: 'that takes away a prefix which is part of API_BASE_URL',
     location: (api: string) => `location /platform/ { proxy_pass ${api}/; }`,
-    environment: (gateway: string) => ({ BASE_URL: `${gateway}/platform` }),
+    environment: (gateway: string) => ({ API_BASE_URL: `${gateway}/platform` }),
   },
 ];
 
@@ -42,10 +42,10 @@ for (const { way, location, environment } of ways) {
       base = `${gateway}/platform`;
       results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
       api = await startService('api', {
-        STORAGE: 'memory',
+        API_STORAGE: 'memory',
         API_AUTH: 'none',
-        TEST_JOB_MS: '200',
-        RESULTS_DIR: results,
+        API_TEST_JOB_MS: '200',
+        WORKER_RESULTS_DIR: results,
         ...environment(gateway),
       });
       nginx = await startNginx(port, location(api.url));

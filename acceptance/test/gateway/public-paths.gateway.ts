@@ -42,8 +42,8 @@ for (const [way, locations] of Object.entries(ways)) {
 
     before(async () => {
       port = await freePort();
-      const places = { BASE_URL: `http://127.0.0.1:${port}`, PATH_PREFIX: '/platform' };
-      api = await startService('api', { STORAGE: 'memory', API_AUTH: 'none', ...places });
+      const places = { API_BASE_URL: `http://127.0.0.1:${port}`, API_PATH_PREFIX: '/platform' };
+      api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', ...places });
       nginx = await startNginx(port, locations(api.url));
     });
     after(async () => {

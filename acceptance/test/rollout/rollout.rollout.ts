@@ -45,10 +45,10 @@ describe('rolling out this version over the previous one, under load', function 
         const service = await launchService(
           name,
           {
-            STORAGE: 'postgres',
             DATABASE_URL: postgres.url,
             LONGSHORE_APP: applications[version],
-            STOP_TIMEOUT_MS: '5000',
+            WORKER_STOP_TIMEOUT_MS: '5000',
+            STOP_TIMEOUT_MS: '5000', // the previous version's name
           },
           roots[version],
         );
@@ -120,7 +120,6 @@ describe('rolling out this version over the previous one, under load', function 
   it('keeps jobs that only the new version knows for its workers, though an old one serves the queue', async () => {
     const postgres = await startPostgres();
     const environment = (version: Version): Record<string, string> => ({
-      STORAGE: 'postgres',
       DATABASE_URL: postgres.url,
       LONGSHORE_APP: applications[version],
     });

@@ -26,7 +26,12 @@ export function useSystem(env: Readonly<Record<string, string>> = {}): () => Sys
     this.timeout(90_000);
     postgres = await startPostgres();
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    const shared = { STORAGE: 'postgres', DATABASE_URL: postgres.url, RESULTS_DIR: results, ...env };
+    const shared = {
+      API_STORAGE: 'postgres',
+      DATABASE_URL: postgres.url,
+      WORKER_RESULTS_DIR: results,
+      ...env,
+    };
     const launch = async (name: ServiceName, own = {}): Promise<Service> => {
       const service = await launchService(name, { ...shared, ...own });
       services.push(service);

@@ -67,7 +67,7 @@ export const dashboard: Scenario = {
       bench.note(`filling a store with ${sizes.dashboardFinished} finished jobs`);
       await fillForDashboard(url, sizes);
       await bench.database.settle();
-      const env = { DATABASE_URL: url, DASHBOARD_PASSWORD: password, STOP_TIMEOUT_MS: '0' };
+      const env = { DATABASE_URL: url, DASHBOARD_PASSWORD: password, WORKER_STOP_TIMEOUT_MS: '0' };
       service = await startService('services/dashboard/dist/main.js', env);
       const rows = await measurePages(`${service.url}/job-dashboard/`, sizes.dashboardRounds);
       const viewers = await measureViewers(service, sizes.dashboardViewers, sizes.dashboardSeconds);

@@ -13,7 +13,7 @@ export const http: Scenario = {
   run: async (bench) => {
     const { httpConnections: connections, httpSeconds: seconds } = bench.sizes;
     const url = await bench.database.create();
-    const env = { DATABASE_URL: url, LONGSHORE_APP: application, STOP_TIMEOUT_MS: '0' };
+    const env = { DATABASE_URL: url, LONGSHORE_APP: application, WORKER_STOP_TIMEOUT_MS: '0' };
     const services: Service[] = [];
     try {
       const bare = await startService('bench/dist/http/bare-server.js', {});

@@ -46,8 +46,8 @@ async function measured(bench: Bench, { name, streams, path, count, seconds }: K
   const env = {
     DATABASE_URL: url,
     LONGSHORE_APP: application,
-    EMBEDDED_SERVER: 'true',
-    STOP_TIMEOUT_MS: '0',
+    API_EMBEDDED_SERVER: 'true',
+    WORKER_STOP_TIMEOUT_MS: '0',
   };
   const api = await startService('services/api/dist/main.js', env);
   try {

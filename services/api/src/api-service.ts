@@ -29,19 +29,19 @@ export async function startApi(
   const { jobs: storage, application: database } = createStorage(config);
   const application = await loadApplication(config.LONGSHORE_APP, {
     database: database?.pool ?? null,
-    directory: config.RESULTS_DIR,
+    directory: config.WORKER_RESULTS_DIR,
   });
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
-  const inOneProcess = config.STORAGE === 'memory';
+  const inOneProcess = config.API_STORAGE === 'memory';
   const access = createAccess(config, database, logger, storage.clock);
   const health = storageHealth('api', storage, countRequests(access));
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
-  useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.PATH_PREFIX);
-  if (config.EMBEDDED_DASHBOARD ?? inOneProcess) {
+  useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
+  if (config.API_EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
       createDashboard({
         storage,
@@ -64,14 +64,14 @@ export async function startApi(
     const { tables } = application;
     await available(() => database.migrate(apiMigrations));
     if (tables !== undefined) await available(() => database.migrate(tables.migrations));
-    if (config.SEED_ROWS > 0) await tables?.seed?.(database.pool, config.SEED_ROWS);
+    if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
   }
-  const embedded = config.EMBEDDED_SERVER ?? inOneProcess;
+  const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
   const server = embedded ? createJobServer(application, storage, config, logger) : null;
   if (server !== null) health.runs(server);
   if (server !== null) await available(() => server.start());
   health.opened();
-  logger.info({ storage: config.STORAGE, application: application.name, embedded }, 'ready');
+  logger.info({ storage: config.API_STORAGE, application: application.name, embedded }, 'ready');
 
   return {
     stop: async () => {

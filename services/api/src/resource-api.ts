@@ -30,8 +30,8 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     client,
     events,
     definitions,
-    acceptUnknownJobs: config.ACCEPT_UNKNOWN_JOBS,
-    ...(config.MAX_BACKLOG !== undefined && { maxBacklog: config.MAX_BACKLOG }),
+    acceptUnknownJobs: config.API_ACCEPT_UNKNOWN_JOBS,
+    ...(config.API_MAX_BACKLOG !== undefined && { maxBacklog: config.API_MAX_BACKLOG }),
   });
   return createResourceApi({
     ...(database === null
@@ -47,11 +47,11 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
         }),
     ...(access.authenticate && { authenticate: access.authenticate }),
     ...(access.rateLimit && { rateLimit: access.rateLimit }),
-    listenerLimits: { total: config.MAX_LISTENERS, perCaller: config.MAX_LISTENERS_PER_CALLER },
+    listenerLimits: { total: config.API_MAX_LISTENERS, perCaller: config.API_MAX_LISTENERS_PER_CALLER },
     securitySchemes: access.securitySchemes,
     scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
     rowScopes: queueRowScopes(definitions),
-    corsOrigins: listOf(config.CORS_ORIGINS ?? ''),
+    corsOrigins: listOf(config.API_CORS_ORIGINS ?? ''),
     guard: requestGuard(config),
     info: {
       title: 'Longshore',
@@ -59,10 +59,10 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
       version: '1.0.0',
     },
     baseUrl: baseUrlOf(config),
-    prefix: config.PATH_PREFIX,
-    bodyLimitBytes: config.BODY_LIMIT_BYTES,
+    prefix: config.API_PATH_PREFIX,
+    bodyLimitBytes: config.API_BODY_LIMIT_BYTES,
     classifyError: classifyStorageError,
-    errorStack: config.ERROR_STACK ?? (config.NODE_ENV === 'production' ? 'trusted' : 'always'),
+    errorStack: config.API_ERROR_STACK ?? (config.NODE_ENV === 'production' ? 'trusted' : 'always'),
     log: {
       incident: ({ error, ...incident }) => logger.error({ err: error, ...incident }, 'unexpected error'),
     },

@@ -3,7 +3,7 @@ import type { ApiConfig } from './config.js';
 import { createStorage } from './storage.js';
 
 /**
- * Replaces the rows of the application's tables with `SEED_ROWS` example rows, and is done then. For load tests; nothing else
+ * Replaces the rows of the application's tables with `API_SEED_ROWS` example rows, and is done then. For load tests; nothing else
  * need run.
  *
  * @throws {ConfigError} if there is no database or the application has no example rows
@@ -11,7 +11,7 @@ import { createStorage } from './storage.js';
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
   const { jobs, application: database } = createStorage({
     ...config,
-    COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
+    DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
   });
   await jobs.close(); // nothing has been connected yet
   if (database === null)
@@ -19,14 +19,14 @@ export async function seedTables(config: ApiConfig, logger: Logger): Promise<nul
   try {
     const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
       database: database.pool,
-      directory: config.RESULTS_DIR,
+      directory: config.WORKER_RESULTS_DIR,
     });
     if (tables?.seed === undefined) throw new ConfigError(`The application "${name}" has no example rows`);
     await database.migrate(tables.migrations);
     const startedAt = performance.now();
-    await tables.seed(database.pool, config.SEED_ROWS, { replace: true });
+    await tables.seed(database.pool, config.API_SEED_ROWS, { replace: true });
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    logger.info({ application: name, rows: config.SEED_ROWS, seconds }, 'seeded');
+    logger.info({ application: name, rows: config.API_SEED_ROWS, seconds }, 'seeded');
   } finally {
     await database.close();
   }

@@ -14,7 +14,7 @@ export const apiMigrations: Migrations = {
   schema: 'longshore_api',
 };
 
-/** Where jobs and the application's rows are kept. */
+/** The storage of jobs and of the application's rows. */
 export interface Storage {
   readonly jobs: JobStorage;
   /** `null` if everything is to stay in this process. */
@@ -23,9 +23,12 @@ export interface Storage {
 
 /** Postgres, unless everything is to stay in this process. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
-  if (config.STORAGE === 'memory' || DATABASE_URL === undefined) {
+  if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
     return {
-      jobs: new MemoryStorage({ retentionDays: retentionDays(config), maxQueues: config.MAX_QUEUES }),
+      jobs: new MemoryStorage({
+        retentionDays: retentionDays(config),
+        maxQueues: config.DATABASE_MAX_QUEUES,
+      }),
       application: null,
     };
   }

@@ -10,7 +10,7 @@ import { type ApiConfig, rootUrlOf } from './config.js';
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });
   router.post('/test', requireCaller(access, 'write', testJob.queue), async (context) => {
-    const args = { waitMs: config.TEST_JOB_MS };
+    const args = { waitMs: config.API_TEST_JOB_MS };
     const { id } = await client.enqueue(testJob, args, keyOf(context));
     context.status = 202;
     context.set('location', `${rootUrlOf(config)}/api/v1/jobs/${id}`);

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type EnqueueMiddleware, isTraceparent } from '@longshore/jobs';
+import type { EnqueueMiddleware } from '@longshore/jobs';
+import { isTraceparent } from '@longshore/jobs/storage';
 import type { Middleware } from 'koa';
 
 const current = new AsyncLocalStorage<string>();
 
-/** Remembers a request's `traceparent` while it is answered. A malformed one is ignored, as W3C Trace Context demands. */
+/** Keeps a request's `traceparent` available while the request is handled. A malformed one is ignored, as W3C Trace Context requires. */
 export const traceRequests: Middleware = (context, next) => {
   const traceparent = context.get('traceparent');
   return isTraceparent(traceparent) ? current.run(traceparent, next) : next();
@@ -14,9 +15,9 @@ export const traceRequests: Middleware = (context, next) => {
 export const traceJobs: EnqueueMiddleware = (context, next) => {
   const traceparent = current.getStore();
   if (traceparent !== undefined) {
-    context.orders = context.orders.map((order) => ({
-      ...order,
-      options: { traceparent, ...order.options },
+    context.requests = context.requests.map((request) => ({
+      ...request,
+      options: { traceparent, ...request.options },
     }));
   }
   return next();

@@ -4,7 +4,7 @@ import { acceptedKinds } from '../src/access/access-config.js';
 import { readApiConfig } from '../src/config.js';
 import { adminKey, runApi } from './support/running-api.js';
 
-const memory = { STORAGE: 'memory' };
+const memory = { API_STORAGE: 'memory' };
 const kindsOf = (environment: object) => [...acceptedKinds(readApiConfig({ ...memory, ...environment }))];
 
 describe('API_AUTH', () => {
@@ -21,7 +21,11 @@ describe('API_AUTH', () => {
   });
 
   it('accepts several kinds', () => {
-    const jwt = { JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'api', JWT_JWKS_URL: 'https://issuer/keys' };
+    const jwt = {
+      API_JWT_ISSUER: 'https://issuer',
+      API_JWT_AUDIENCE: 'api',
+      API_JWT_JWKS_URL: 'https://issuer/keys',
+    };
     expect(kindsOf({ API_AUTH: 'keys,jwt', ...jwt })).to.deep.equal(['keys', 'jwt']);
   });
 
@@ -34,9 +38,9 @@ describe('API_AUTH', () => {
   });
 
   it('needs to know the issuer of JWTs, and names what is missing', () => {
-    expect(() => kindsOf({ API_AUTH: 'jwt', JWT_ISSUER: 'https://issuer' })).to.throw(
+    expect(() => kindsOf({ API_AUTH: 'jwt', API_JWT_ISSUER: 'https://issuer' })).to.throw(
       ConfigError,
-      'JWT_AUDIENCE, JWT_JWKS_URL is not set',
+      'API_JWT_AUDIENCE, API_JWT_JWKS_URL is not set',
     );
   });
 
@@ -68,31 +72,32 @@ describe('API_AUTH', () => {
   });
 });
 
-describe('JWT_JWKS_URL', () => {
-  const jwt = { ...memory, API_AUTH: 'jwt', JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'api' };
-  const read = (url: string, mode: string) => readApiConfig({ ...jwt, JWT_JWKS_URL: url, NODE_ENV: mode });
+describe('API_JWT_JWKS_URL', () => {
+  const jwt = { ...memory, API_AUTH: 'jwt', API_JWT_ISSUER: 'https://issuer', API_JWT_AUDIENCE: 'api' };
+  const read = (url: string, mode: string) =>
+    readApiConfig({ ...jwt, API_JWT_JWKS_URL: url, NODE_ENV: mode });
 
   it('over plain HTTP is refused in production', () => {
     for (const url of ['http://issuer/keys', 'HTTP://issuer/keys'])
-      expect(() => read(url, 'production')).to.throw(ConfigError, 'JWT_JWKS_URL');
+      expect(() => read(url, 'production')).to.throw(ConfigError, 'API_JWT_JWKS_URL');
     expect(() => read('https://issuer/keys', 'production')).not.to.throw();
     expect(() => read('http://issuer/keys', 'development')).not.to.throw();
   });
 
   it('is refused if it is no URL', () => {
-    expect(() => read('https://', 'production')).to.throw(ConfigError, 'JWT_JWKS_URL');
+    expect(() => read('https://', 'production')).to.throw(ConfigError, 'API_JWT_JWKS_URL');
   });
 });
 
-describe('JWT_CLOCK_TOLERANCE_S', () => {
+describe('API_JWT_CLOCK_TOLERANCE_S', () => {
   it('is five minutes at most', () => {
-    expect(() => readApiConfig({ ...memory, JWT_CLOCK_TOLERANCE_S: '301' })).to.throw(ConfigError);
+    expect(() => readApiConfig({ ...memory, API_JWT_CLOCK_TOLERANCE_S: '301' })).to.throw(ConfigError);
   });
 });
 
-describe('BASE_URL', () => {
+describe('API_BASE_URL', () => {
   it('is refused if it is no URL', () => {
-    expect(() => readApiConfig({ ...memory, BASE_URL: 'http://' })).to.throw(ConfigError, 'BASE_URL');
+    expect(() => readApiConfig({ ...memory, API_BASE_URL: 'http://' })).to.throw(ConfigError, 'API_BASE_URL');
   });
 });
 

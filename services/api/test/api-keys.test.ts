@@ -8,7 +8,7 @@ const storages = {
   memory: async () => ({ environment: {}, database: undefined }),
   Postgres: async () => {
     const database = await createTestDatabase();
-    return { environment: { STORAGE: 'postgres', DATABASE_URL: database.url }, database };
+    return { environment: { API_STORAGE: 'postgres', DATABASE_URL: database.url }, database };
   },
 };
 

@@ -11,8 +11,8 @@ describe('A page of another site', () => {
   before(async () => {
     api = await runApi({
       ...open,
-      BASE_URL: 'https://api.example.com',
-      CORS_ORIGINS: `${friend}, http://localhost:3000`,
+      API_BASE_URL: 'https://api.example.com',
+      API_CORS_ORIGINS: `${friend}, http://localhost:3000`,
     });
   });
   after(() => api.stop());
@@ -111,8 +111,8 @@ describe('A body that is not JSON', () => {
   });
 });
 
-describe('CORS_ORIGINS', () => {
-  const read = (CORS_ORIGINS: string) => readApiConfig({ STORAGE: 'memory', CORS_ORIGINS });
+describe('API_CORS_ORIGINS', () => {
+  const read = (API_CORS_ORIGINS: string) => readApiConfig({ API_STORAGE: 'memory', API_CORS_ORIGINS });
 
   for (const origins of [
     '*',
@@ -122,7 +122,7 @@ describe('CORS_ORIGINS', () => {
     'null',
   ]) {
     it(`refuses ${origins}, which is no origin`, () => {
-      expect(() => read(origins)).to.throw('CORS_ORIGINS');
+      expect(() => read(origins)).to.throw('API_CORS_ORIGINS');
     });
   }
 

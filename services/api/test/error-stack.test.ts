@@ -11,11 +11,11 @@ class BrokenStorage extends MemoryStorage {
   }
 }
 
-describe('ERROR_STACK=trusted', () => {
+describe('API_ERROR_STACK=trusted', () => {
   /** The answer to a call that fails, for a key with this scope. */
   const answerTo = async (scope: string): Promise<string> => {
     const storage = new BrokenStorage();
-    const server = await serveResources(storage, { ERROR_STACK: 'trusted' });
+    const server = await serveResources(storage, { API_ERROR_STACK: 'trusted' });
     const client = httpClient(server.url);
     const admin = { authorization: `Bearer ${adminKey}` };
     const made = await client.post('/api/v1/api-keys', { name: 'test', scopes: [scope] }, { headers: admin });

@@ -32,9 +32,9 @@ describe('JWTs', () => {
     });
     api = await runApi({
       API_AUTH: 'keys,jwt',
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      JWT_JWKS_URL: `${keys.url}/jwks.json`,
+      API_JWT_ISSUER: issuer,
+      API_JWT_AUDIENCE: audience,
+      API_JWT_JWKS_URL: `${keys.url}/jwks.json`,
     });
   });
   after(async () => {
@@ -140,15 +140,15 @@ describe('JWTs', () => {
     expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(200);
   });
 
-  it('are of the type JWT_TYP and hold scopes that begin with JWT_SCOPE_PREFIX, where these are set', async () => {
+  it('are of the type API_JWT_TYP and hold scopes that begin with API_JWT_SCOPE_PREFIX, where these are set', async () => {
     const strict = await runApi({
       API_AUTH: 'jwt',
       API_ADMIN_KEY: '',
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      JWT_JWKS_URL: `${keys.url}/jwks.json`,
-      JWT_TYP: 'at+jwt',
-      JWT_SCOPE_PREFIX: 'longshore:',
+      API_JWT_ISSUER: issuer,
+      API_JWT_AUDIENCE: audience,
+      API_JWT_JWKS_URL: `${keys.url}/jwks.json`,
+      API_JWT_TYP: 'at+jwt',
+      API_JWT_SCOPE_PREFIX: 'longshore:',
     });
     const statusWith = async (scope: string, typ?: string): Promise<number> => {
       const token = await tokenWith({ claims: { scope }, ...(typ !== undefined && { typ }) });
@@ -169,14 +169,14 @@ describe('JWTs', () => {
     const away = await runApi({
       API_AUTH: 'jwt',
       API_ADMIN_KEY: '',
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      JWT_JWKS_URL: 'http://127.0.0.1:1/jwks.json',
+      API_JWT_ISSUER: issuer,
+      API_JWT_AUDIENCE: audience,
+      API_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks.json',
     });
     const answer = await away.call('GET', '/api/v1/jobs', { token: await tokenWith() });
     await away.stop();
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '5']);
     expect(answer.text).to.contain('50302');
-    expect(away.log()).to.contain('the keys of JWT_JWKS_URL cannot be read');
+    expect(away.log()).to.contain('the keys of API_JWT_JWKS_URL cannot be read');
   });
 });

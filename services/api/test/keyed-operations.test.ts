@@ -109,7 +109,7 @@ describe('An operation with an Idempotency-Key, whose answer cannot be kept', ()
         effect: stateOf(ofBatch?.id ?? ''),
       },
     };
-    api = await runApi({ STORAGE: 'postgres', DATABASE_URL: database.url });
+    api = await runApi({ API_STORAGE: 'postgres', DATABASE_URL: database.url });
     await database.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
       create trigger refuse before insert on longshore_api.kept_answer

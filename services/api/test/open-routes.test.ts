@@ -4,7 +4,7 @@ import { adminKey, runApi, type RunningApi } from './support/running-api.js';
 
 describe('An api that asks for credentials', () => {
   let api: RunningApi;
-  before(async () => (api = await runApi({ PATH_PREFIX: '/platform' })));
+  before(async () => (api = await runApi({ API_PATH_PREFIX: '/platform' })));
   after(() => api.stop());
 
   for (const path of [
@@ -107,10 +107,14 @@ describe('The admin key', () => {
   });
 });
 
-describe('TRUSTED_PROXIES', () => {
+describe('HTTP_TRUSTED_PROXIES', () => {
   /** Statuses of two requests that two clients send through one proxy, where each address may send one. */
   const statusesWith = async (proxies: string): Promise<number[]> => {
-    const limits = { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '1', TRUSTED_PROXIES: proxies };
+    const limits = {
+      API_RATE_LIMIT_PER_SECOND: '1',
+      API_RATE_LIMIT_BURST: '1',
+      HTTP_TRUSTED_PROXIES: proxies,
+    };
     const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '', ...limits });
     const from = (address: string) =>
       api.call('GET', '/api/v1/jobs', { headers: { 'x-forwarded-for': `6.6.6.6, ${address}` } });

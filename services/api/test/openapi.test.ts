@@ -32,11 +32,11 @@ describe('The OpenAPI document of the api', () => {
 
   before(async () => {
     server = await serveResources(storage, {
-      BASE_URL: 'https://api.longshore.dev',
+      API_BASE_URL: 'https://api.longshore.dev',
       API_AUTH: 'keys,jwt',
-      JWT_ISSUER: 'https://issuer.longshore.dev',
-      JWT_AUDIENCE: 'longshore',
-      JWT_JWKS_URL: 'https://issuer.longshore.dev/keys',
+      API_JWT_ISSUER: 'https://issuer.longshore.dev',
+      API_JWT_AUDIENCE: 'longshore',
+      API_JWT_JWKS_URL: 'https://issuer.longshore.dev/keys',
     });
     text = await (await fetch(`${server.url}/api/v1/openapi.json`)).text();
   });

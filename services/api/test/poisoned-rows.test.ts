@@ -1,4 +1,5 @@
-import { defineJob, JobClient, newId } from '@longshore/jobs';
+import { defineJob, JobClient } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -70,9 +71,9 @@ describe('Rows that cannot be interpreted', () => {
       union all select 'bulk', (select id from longshore.bulk_operation limit 1)`);
     ids = Object.fromEntries(rows.map((row) => [row.state, row.id]));
     api = await runApi({
-      STORAGE: 'postgres',
+      API_STORAGE: 'postgres',
       DATABASE_URL: database.url,
-      EMBEDDED_DASHBOARD: 'true',
+      API_EMBEDDED_DASHBOARD: 'true',
     });
   });
 

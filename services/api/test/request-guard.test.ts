@@ -16,9 +16,9 @@ describe('An open api', () => {
   before(async () => {
     api = await runApi({
       ...open,
-      BASE_URL: 'https://api.example.com/base',
-      ALLOWED_HOSTS: 'Longshore, api.internal',
-      PATH_PREFIX: '/platform',
+      API_BASE_URL: 'https://api.example.com/base',
+      HTTP_ALLOWED_HOSTS: 'Longshore, api.internal',
+      API_PATH_PREFIX: '/platform',
     });
   });
   after(() => api.stop());
@@ -60,7 +60,7 @@ describe('An open api', () => {
   it('enqueues nothing for a foreign host, and says what to do', async () => {
     const answer = await api.call('POST', '/test', { headers: { host: 'evil.example' } });
     expect(answer.status).to.equal(421);
-    expect(answer.text).to.contain('ALLOWED_HOSTS').and.contain('evil.example');
+    expect(answer.text).to.contain('HTTP_ALLOWED_HOSTS').and.contain('evil.example');
     expect((await api.call('GET', '/api/v1/jobs')).json()).to.deep.equal([]);
   });
 
@@ -123,8 +123,8 @@ describe('An api that asks for credentials', () => {
     expect(codes).to.deep.equal([40101]);
   });
 
-  it('answers only for ALLOWED_HOSTS where they are set', async () => {
-    const api = await runApi({ ALLOWED_HOSTS: 'longshore-api.prod' });
+  it('answers only for HTTP_ALLOWED_HOSTS where they are set', async () => {
+    const api = await runApi({ HTTP_ALLOWED_HOSTS: 'longshore-api.prod' });
     const of = (host: string) => api.codes('GET', '/api/v1/jobs', { headers: { host } });
     const codes = [await of('longshore-api.prod'), await of('evil.example')];
     await api.stop();
@@ -132,10 +132,12 @@ describe('An api that asks for credentials', () => {
   });
 });
 
-describe('ALLOWED_HOSTS', () => {
+describe('HTTP_ALLOWED_HOSTS', () => {
   for (const hosts of ['*', 'https://example.com', 'example.com:8080', 'a b']) {
     it(`refuses ${hosts}, which is no name of a host`, () => {
-      expect(() => readApiConfig({ STORAGE: 'memory', ALLOWED_HOSTS: hosts })).to.throw('ALLOWED_HOSTS');
+      expect(() => readApiConfig({ API_STORAGE: 'memory', HTTP_ALLOWED_HOSTS: hosts })).to.throw(
+        'HTTP_ALLOWED_HOSTS',
+      );
     });
   }
 });

@@ -7,8 +7,8 @@ describe('An api with limits on what it takes', () => {
     api = await runApi({
       API_AUTH: 'none',
       API_ADMIN_KEY: '',
-      MAX_BACKLOG: '2',
-      BODY_LIMIT_BYTES: '2048',
+      API_MAX_BACKLOG: '2',
+      API_BODY_LIMIT_BYTES: '2048',
     });
   });
   after(() => api.stop());
@@ -16,7 +16,7 @@ describe('An api with limits on what it takes', () => {
   const job = { name: 'test', args: { waitMs: 1 } };
   const post = (path: string, json: unknown) => api.call('POST', `/api/v1${path}`, { json });
 
-  it('takes no more jobs into a queue than MAX_BACKLOG, and says which and when to try again', async () => {
+  it('takes no more jobs into a queue than API_MAX_BACKLOG, and says which and when to try again', async () => {
     const json = { ...job, queue: 'full' };
     const statuses = [await post('/jobs', json), await post('/jobs', json)].map(({ status }) => status);
     const refused = await post('/jobs', json);
@@ -30,14 +30,14 @@ describe('An api with limits on what it takes', () => {
     expect((await api.call('GET', '/api/v1/jobs?queue=batched')).json()).to.deep.equal([]);
   });
 
-  it('takes no body beyond BODY_LIMIT_BYTES', async () => {
+  it('takes no body beyond API_BODY_LIMIT_BYTES', async () => {
     expect((await post('/jobs', { ...job, tags: ['x'.repeat(2_048)] })).status).to.equal(413);
   });
 });
 
 describe('An api with a limit on requests', () => {
   it('counts those for its numbers', async () => {
-    const api = await runApi({ RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '2' });
+    const api = await runApi({ API_RATE_LIMIT_PER_SECOND: '1', API_RATE_LIMIT_BURST: '2' });
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await api.call('GET', '/metrics')).status);
     const codes = await api.codes('GET', '/metrics');

@@ -26,7 +26,7 @@ export async function startDashboard(
     setSecurityHeaders(context);
     return next();
   });
-  app.use(metricsGuard(config.ALLOWED_HOSTS));
+  app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   app.use(
     createDashboard({

@@ -91,7 +91,7 @@ describe('the service dashboard', () => {
   }
 
   it('logs what is done, by whom and from where', async () => {
-    const http = await start({ DASHBOARD_PASSWORD: 'right', TRUSTED_PROXIES: '1' });
+    const http = await start({ DASHBOARD_PASSWORD: 'right', HTTP_TRUSTED_PROXIES: '1' });
     await starting;
     const headers = {
       ...form,

@@ -24,11 +24,11 @@ export async function startWorker(
   const database = createApplicationDatabase(options);
   const application = await loadApplication(config.LONGSHORE_APP, {
     database: database.pool,
-    directory: config.RESULTS_DIR,
+    directory: config.WORKER_RESULTS_DIR,
   });
   const health = storageHealth('worker', storage);
   const app = new Koa();
-  app.use(metricsGuard(config.ALLOWED_HOSTS));
+  app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
 

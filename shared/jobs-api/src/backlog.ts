@@ -1,4 +1,4 @@
-import { type JobOrder, type JobStorage, ReadTimeoutError } from '@longshore/jobs';
+import { type EnqueueRequest, type JobStorage, ReadTimeoutError } from '@longshore/jobs';
 import { apiError } from '@longshore/resources';
 
 /** How long a count holds. */
@@ -26,10 +26,10 @@ export class Backlog {
   }
 
   /** @throws {ApiError} 42901 if one of the queues would be too long; then none of these jobs is to go in */
-  async admit(orders: readonly JobOrder[]): Promise<void> {
+  async admit(requests: readonly EnqueueRequest[]): Promise<void> {
     if (this.#most === Infinity) return;
     const coming = new Map<string, number>();
-    for (const { definition, options } of orders) {
+    for (const { definition, options } of requests) {
       const queue = options?.queue ?? definition.queue;
       coming.set(queue, (coming.get(queue) ?? 0) + 1);
     }

@@ -1,4 +1,5 @@
-import { type Batch, type JobStorage, continuationConditions, endOf } from '@longshore/jobs';
+import type { Batch, JobStorage } from '@longshore/jobs';
+import { continuationConditions, endOf } from '@longshore/jobs/storage';
 import { apiError, defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Id, nullable, Time, toTime } from './fields.js';

@@ -1,4 +1,5 @@
-import { admits, type EventFilter, type EventStream, type JobEvents, type JobState } from '@longshore/jobs';
+import type { EventFilter, EventStream, JobEvents, JobState } from '@longshore/jobs';
+import { admits } from '@longshore/jobs/storage';
 import {
   apiError,
   defineResource,

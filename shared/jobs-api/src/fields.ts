@@ -1,4 +1,4 @@
-import { type Bounds, bounds } from '@longshore/jobs';
+import { type Bounds, bounds } from '@longshore/jobs/storage';
 import Type from 'typebox';
 
 /** A point in time, RFC 3339. */

@@ -6,7 +6,7 @@ import { eventsResource } from './events-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
 import { JobEditor } from './job-editor.js';
 import { JobEnqueuer } from './job-enqueuer.js';
-import { JobOrders } from './job-orders.js';
+import { EnqueueRequests } from './enqueue-requests.js';
 import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
@@ -45,15 +45,15 @@ export interface JobsApiOptions {
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
   const { events = new JobEvents(storage) } = options;
-  const orders = new JobOrders(definitions, acceptUnknownJobs);
-  const enqueuer = new JobEnqueuer(client, storage, orders, new Backlog(storage, maxBacklog));
-  const jobs = jobsResource({ storage, enqueuer, editor: new JobEditor(storage, orders), events });
+  const requests = new EnqueueRequests(definitions, acceptUnknownJobs);
+  const enqueuer = new JobEnqueuer(client, storage, requests, new Backlog(storage, maxBacklog));
+  const jobs = jobsResource({ storage, enqueuer, editor: new JobEditor(storage, requests), events });
   return [
     jobs,
     eventsResource(events),
     queuesResource(storage, jobs),
     serversResource(storage, jobs),
-    recurringJobsResource(storage, orders, jobs),
+    recurringJobsResource(storage, requests, jobs),
     batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage.setAside),

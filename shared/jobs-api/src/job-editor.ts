@@ -1,8 +1,9 @@
-import { editableStates, type Job, type JobContent, type JobStorage } from '@longshore/jobs';
+import type { Job, JobStorage } from '@longshore/jobs';
+import { editableStates, type JobContent } from '@longshore/jobs/storage';
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
-import { asked, type JobOrders } from './job-orders.js';
+import { asked, type EnqueueRequests } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 
@@ -33,11 +34,11 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 /** Changes jobs that do not run, as bodies of requests ask for it. */
 export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
-  readonly #orders: JobOrders;
+  readonly #requests: EnqueueRequests;
 
-  constructor(storage: Pick<JobStorage, 'control'>, orders: JobOrders) {
+  constructor(storage: Pick<JobStorage, 'control'>, requests: EnqueueRequests) {
     this.#storage = storage;
-    this.#orders = orders;
+    this.#requests = requests;
   }
 
   /** `undefined`: there is no such job. @throws {ApiError} 412, 40902 if the job runs or has finished, 422 */
@@ -49,7 +50,7 @@ export class JobEditor {
     return edited[0];
   }
 
-  /** All or none, in the order of the changes; throws as {@link one} does, and 40402. */
+  /** All or none, in the request of the changes; throws as {@link one} does, and 40402. */
   all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
     const ids = changes.map(({ id }) => id);
     return this.#edit(ids, (current) => this.#decide(changes, current));
@@ -78,7 +79,7 @@ export class JobEditor {
         const content = {
           queue: queue ?? '',
           priority: priority ?? 0,
-          args: isNew ? this.#orders.definitionOf(name).serialize(args) : JSON.stringify(job?.args),
+          args: isNew ? this.#requests.definitionOf(name).serialize(args) : JSON.stringify(job?.args),
           runAt: runAt === undefined || runAt === null ? null : new Date(runAt),
         };
         return [id, content] as const;

@@ -1,19 +1,18 @@
-import {
-  type ContinuationCondition,
-  type EnqueuedBatch,
-  type EnqueuedJob,
-  HandedOver,
-  type JobClient,
-  type JobOrder,
-  mapInSlices,
-  type TransactionClient,
-  type JobStorage,
+import type {
+  ContinuationCondition,
+  EnqueuedBatch,
+  EnqueuedJob,
+  JobClient,
+  EnqueueRequest,
+  JobStorage,
+  TransactionClient,
 } from '@longshore/jobs';
+import { EnqueuedJobDetails, mapInSlices } from '@longshore/jobs/storage';
 import { apiError, Existing, type CallContext } from '@longshore/resources';
 import type { Static } from 'typebox';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
-import { asked, askedAll, type JobOrders } from './job-orders.js';
+import { asked, askedAll, type EnqueueRequests } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
@@ -43,13 +42,18 @@ export interface NewBatchBody {
 export class JobEnqueuer {
   readonly #client: JobClient;
   readonly #storage: Pick<JobStorage, 'jobs'>;
-  readonly #orders: JobOrders;
+  readonly #requests: EnqueueRequests;
   readonly #backlog: Backlog;
 
-  constructor(client: JobClient, storage: Pick<JobStorage, 'jobs'>, orders: JobOrders, backlog: Backlog) {
+  constructor(
+    client: JobClient,
+    storage: Pick<JobStorage, 'jobs'>,
+    requests: EnqueueRequests,
+    backlog: Backlog,
+  ) {
     this.#client = client;
     this.#storage = storage;
-    this.#orders = orders;
+    this.#requests = requests;
     this.#backlog = backlog;
   }
 
@@ -60,10 +64,10 @@ export class JobEnqueuer {
    * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
-    const order = this.#orders.orderOf(body);
-    await this.#backlog.admit([order]);
+    const request = this.#requests.requestOf(body);
+    await this.#backlog.admit([request]);
     const { transaction } = caller;
-    const { definition, args, options } = shown(order, caller.rowScope);
+    const { definition, args, options } = shown(request, caller.rowScope);
     const enqueued = await asked(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
@@ -74,9 +78,9 @@ export class JobEnqueuer {
   /** All or none; throws as {@link one} does. */
   async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
-    const enqueued = await askedAll(bodies, this.#orders, async (orders) => {
-      await this.#backlog.admit(orders);
-      const scoped = await mapInSlices(orders, (order) => shown(order, scope));
+    const enqueued = await askedAll(bodies, this.#requests, async (requests) => {
+      await this.#backlog.admit(requests);
+      const scoped = await mapInSlices(requests, (request) => shown(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
     // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
@@ -95,10 +99,10 @@ export class JobEnqueuer {
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
     return askedAll(
       bodies,
-      this.#orders,
-      async (orders) => {
-        await this.#backlog.admit(orders);
-        const scoped = await mapInSlices(orders, (order) => within(order, scope));
+      this.#requests,
+      async (requests) => {
+        await this.#backlog.admit(requests);
+        const scoped = await mapInSlices(requests, (request) => within(request, scope));
         const [last] = scoped.slice(jobs.length);
         const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { followUp: last }) };
         return this.#client.enqueueBatch(batch, transaction);
@@ -116,17 +120,17 @@ export class JobEnqueuer {
 
 /** `null`: it has to be looked up. */
 function storedItem(enqueued: EnqueuedJob): Item | null {
-  const job = enqueued instanceof HandedOver ? enqueued.asStored() : null;
+  const job = enqueued instanceof EnqueuedJobDetails ? enqueued.asStored() : null;
   return job === null ? null : toJobItem(job);
 }
 
-/** The order on behalf of a caller with this scope. */
-function within({ options, ...order }: JobOrder, scope: Scope | undefined): JobOrder {
-  return { ...order, options: { ...options, ...(scope !== undefined && { scope }) } };
+/** The request on behalf of a caller with this scope. */
+function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
+  return { ...request, options: { ...options, ...(scope !== undefined && { scope }) } };
 }
 
 /** The same; a job that is not created is answered with the holder of its key. */
-function shown(order: JobOrder, scope: Scope | undefined): JobOrder {
-  const { options, ...rest } = within(order, scope);
+function shown(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
+  const { options, ...rest } = within(request, scope);
   return { ...rest, options: { ...options, showHolder: true } };
 }

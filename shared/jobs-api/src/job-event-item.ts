@@ -1,4 +1,5 @@
-import { type JobEvent, jobStates, logLevels } from '@longshore/jobs';
+import type { JobEvent } from '@longshore/jobs';
+import { jobStates, logLevels } from '@longshore/jobs/storage';
 import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name, nullable, Time } from './fields.js';

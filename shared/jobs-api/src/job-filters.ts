@@ -1,11 +1,5 @@
-import {
-  type ArgsFilter,
-  type JobFilter,
-  type JobState,
-  type JsonValue,
-  nearest,
-  timeBounds,
-} from '@longshore/jobs';
+import type { JobState, JsonValue } from '@longshore/jobs';
+import { type ArgsFilter, type JobFilter, nearest, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
 /** By what jobs are found, as the query says it. */

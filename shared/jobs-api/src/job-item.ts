@@ -1,11 +1,11 @@
+import type { Job } from '@longshore/jobs';
 import {
   type Attempt,
   bounds,
   continuationConditions,
-  type Job,
   jobStates,
   mostCountedAttempts,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import Type, { type Static } from 'typebox';
 import { Id, integer, MaxAttempts, Name, nullable, Priority, text, Time, toTime } from './fields.js';
 

@@ -1,10 +1,5 @@
-import {
-  type ControlOptions,
-  type ControlResult,
-  type JobEvents,
-  type JobStorage,
-  statesOfAction,
-} from '@longshore/jobs';
+import type { JobEvents, JobStorage } from '@longshore/jobs';
+import { type ControlOptions, type ControlResult, statesOfAction } from '@longshore/jobs/storage';
 import {
   apiError,
   type CallContext,

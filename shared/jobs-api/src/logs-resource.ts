@@ -1,4 +1,5 @@
-import { type JobStorage, type LogLine, logLevels } from '@longshore/jobs';
+import type { JobStorage } from '@longshore/jobs';
+import { logLevels, type LogLine } from '@longshore/jobs/storage';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 

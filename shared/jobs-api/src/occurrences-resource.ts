@@ -1,10 +1,5 @@
-import {
-  type Clock,
-  InvalidScheduleError,
-  nextOccurrences,
-  type RecurringJob,
-  type RecurringJobs,
-} from '@longshore/jobs';
+import { InvalidScheduleError, nextOccurrences, type RecurringJob } from '@longshore/jobs';
+import type { Clock, RecurringJobs } from '@longshore/jobs/storage';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 import { Time } from './fields.js';

@@ -1,4 +1,5 @@
-import { jobStates, type JobState, type JobStorage, type Queue } from '@longshore/jobs';
+import type { JobState, JobStorage } from '@longshore/jobs';
+import { jobStates, type Queue } from '@longshore/jobs/storage';
 import {
   apiError,
   type CallContext,

@@ -1,7 +1,7 @@
 import type { RecurringJob, RecurringJobOptions } from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
 import { MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js';
-import type { JobOrders } from './job-orders.js';
+import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {
   name: Type.String({ ...Name, description: 'Of the jobs that it enqueues' }),
@@ -63,10 +63,10 @@ export const NewRecurringJobItem = Type.Object({
 
 /** @throws {ApiError} 42202 if there is no such job */
 export function toRecurringJobOptions(
-  orders: JobOrders,
+  requests: EnqueueRequests,
   { name, args = {}, ...rest }: Static<typeof NewRecurringJobItem>,
 ): RecurringJobOptions<unknown> {
-  return { ...rest, definition: orders.definitionOf(name), args };
+  return { ...rest, definition: requests.definitionOf(name), args };
 }
 
 export function toRecurringJobItem(job: RecurringJob): Static<typeof RecurringJobItem> {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   defineRecurringJob,
+  type JobStorage,
   type NewRecurringJob,
-  type RecurringControlOptions,
   type RecurringJob,
   RecurringJobOwnedError,
-  type JobStorage,
 } from '@longshore/jobs';
+import type { RecurringControlOptions } from '@longshore/jobs/storage';
 import {
   apiError,
   applyAll,
@@ -20,7 +20,7 @@ import {
   withJob,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { asked, eachAsked, type JobOrders } from './job-orders.js';
+import { asked, eachAsked, type EnqueueRequests } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import {
   NewRecurringJobItem,
@@ -46,12 +46,12 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 /** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
 export function recurringJobsResource(
   { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
-  orders: JobOrders,
+  requests: EnqueueRequests,
   jobs: Resource,
 ): Resource {
   /** What a body cannot say stays as it is; the concurrency key goes with the arguments that it is made of. */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
-    const options = toRecurringJobOptions(orders, fields);
+    const options = toRecurringJobOptions(requests, fields);
     if (current === undefined) return defineRecurringJob(options);
     const { tags, concurrency } = current;
     const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
@@ -106,7 +106,7 @@ export function recurringJobsResource(
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
       get: async (id) => itemOf(await recurring.find(id)),
       create: async (body, { transaction }) => {
-        const job = await asked(() => defineRecurringJob(toRecurringJobOptions(orders, body)));
+        const job = await asked(() => defineRecurringJob(toRecurringJobOptions(requests, body)));
         const added = await recurring.add(job, transaction);
         if (added === null) throw apiError(40901, `There is a recurring job "${body.id}" already`);
         return toRecurringJobItem(added);

@@ -1,10 +1,10 @@
+import type { JobStorage } from '@longshore/jobs';
 import {
   type ControlOptions,
   type Server,
   type ServerControlResult,
   serverStates,
-  type JobStorage,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time } from './fields.js';

@@ -1,4 +1,4 @@
-import { mostSetAside, type SetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs';
+import { mostSetAside, type SetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs/storage';
 import { type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time, toTime } from './fields.js';

@@ -1,10 +1,10 @@
 import {
   DuplicateJobError,
   IdempotencyConflictError,
-  KeyHolderHiddenError,
   ReadTimeoutError,
   StorageUnavailableError,
 } from '@longshore/jobs';
+import { KeyHolderHiddenError } from '@longshore/jobs/storage';
 import { type ApiError, apiError } from '@longshore/resources';
 
 const conflicts = [DuplicateJobError, IdempotencyConflictError, KeyHolderHiddenError];

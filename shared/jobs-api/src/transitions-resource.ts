@@ -1,4 +1,5 @@
-import { type JobStorage, jobStates, type Transition, type TransitionReason } from '@longshore/jobs';
+import type { JobStorage } from '@longshore/jobs';
+import { jobStates, type Transition, type TransitionReason } from '@longshore/jobs/storage';
 import { defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { JobErrorItem } from './job-item.js';

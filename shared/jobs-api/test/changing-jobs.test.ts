@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 

@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import {
   type EventStreamClient,
   eventually,

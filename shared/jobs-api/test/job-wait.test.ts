@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { codesOf, type EventsUnderTest, serveEvents } from './support/events-under-test.js';

@@ -1,4 +1,5 @@
-import { MemoryStorage, type SetAsideRole } from '@longshore/jobs';
+import { MemoryStorage } from '@longshore/jobs';
+import type { SetAsideRole } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { HttpResponse } from '@longshore/test-support';
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { actions } from '../src/actions/actions.js';
 import { hasRole, type Role, roles } from '../src/access/viewer.js';
 import type { ActionRecord } from '../src/index.js';

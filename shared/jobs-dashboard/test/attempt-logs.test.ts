@@ -1,4 +1,4 @@
-import type { ClaimedJob } from '@longshore/jobs';
+import type { ClaimedJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuditEntry } from '@longshore/jobs';
+import type { AuditEntry } from '@longshore/jobs/storage';
 import { type HttpResponse, overriding, type Overrides } from '@longshore/test-support';
 import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';

@@ -1,4 +1,5 @@
-import { type Job, type JobCount, StorageUnavailableError } from '@longshore/jobs';
+import { type Job, StorageUnavailableError } from '@longshore/jobs';
+import type { JobCount } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type JobFilter, newId } from '@longshore/jobs';
+import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 const lists = [

@@ -1,4 +1,4 @@
-import type { ErrorGroup } from '@longshore/jobs';
+import type { ErrorGroup } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';

@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 

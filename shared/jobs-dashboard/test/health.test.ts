@@ -1,4 +1,5 @@
-import { type Orphan, StorageUnavailableError } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { Orphan } from '@longshore/jobs/storage';
 import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';

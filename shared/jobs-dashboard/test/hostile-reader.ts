@@ -1,14 +1,6 @@
 import { overriding } from '@longshore/test-support';
-import type {
-  Attempt,
-  Batch,
-  BulkOperation,
-  Job,
-  JsonValue,
-  Queue,
-  RecurringJob,
-  Server,
-} from '@longshore/jobs';
+import type { Batch, Job, JsonValue, RecurringJob } from '@longshore/jobs';
+import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/storage';
 import type { DashboardReader } from '../src/index.js';
 
 /** Each contains something that must not stand in a page as it is. */

@@ -1,4 +1,5 @@
-import { newId, StorageUnavailableError } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';

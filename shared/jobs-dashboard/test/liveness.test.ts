@@ -1,4 +1,4 @@
-import type { Lease, LostServer } from '@longshore/jobs';
+import type { Lease, LostServer } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';

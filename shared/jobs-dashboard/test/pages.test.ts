@@ -1,6 +1,6 @@
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { openSite, pagePaths, textOf, type Site } from './dashboard-site.js';
 
 describe('the pages', () => {

@@ -1,4 +1,4 @@
-import type { Server } from '@longshore/jobs';
+import type { Server } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { explain } from '../src/diagnosis/explanation.js';
 import { queueVerdict } from '../src/diagnosis/queue-verdict.js';

@@ -1,11 +1,5 @@
-import {
-  type ClaimedJob,
-  type JsonValue,
-  MemoryStorage,
-  newId,
-  type NewJob,
-  type Outcome,
-} from '@longshore/jobs';
+import { type JsonValue, MemoryStorage } from '@longshore/jobs';
+import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jobs/storage';
 import type { ManualClock } from '@longshore/test-support';
 
 /** In the past that storages are seeded with, time goes by in leaps: no lease and no server may run out in one. */

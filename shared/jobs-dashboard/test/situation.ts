@@ -1,13 +1,5 @@
-import type {
-  Attempt,
-  Job,
-  Lease,
-  LostServer,
-  Queue,
-  RecurringJob,
-  Server,
-  SetAsideItem,
-} from '@longshore/jobs';
+import type { Job, RecurringJob } from '@longshore/jobs';
+import type { Attempt, Lease, LostServer, Queue, Server, SetAsideItem } from '@longshore/jobs/storage';
 import { formatDuration } from '../src/format/duration.js';
 import type { Sentence } from '../src/format/sentence.js';
 import { timeText } from '../src/format/time.js';

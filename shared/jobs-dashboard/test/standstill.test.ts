@@ -1,4 +1,4 @@
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { standstillOf } from '../src/diagnosis/standstill.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';

@@ -1,4 +1,4 @@
-import type { Outcome } from '@longshore/jobs';
+import type { Outcome } from '@longshore/jobs/storage';
 
 export const cardError = {
   name: 'CardDeclinedError',

@@ -1,4 +1,4 @@
-import type { ClaimedJob, LogLevel } from '@longshore/jobs';
+import type { ClaimedJob, LogLevel } from '@longshore/jobs/storage';
 import type { SeededStorage } from './seeded-storage.js';
 
 type Line = readonly [level: LogLevel, message: string, fields: object | null];

@@ -1,4 +1,4 @@
-import { newId, type ServerRegistration } from '@longshore/jobs';
+import { newId, type ServerRegistration } from '@longshore/jobs/storage';
 import type { SeededStorage } from './seeded-storage.js';
 
 const MINUTE = 60_000;

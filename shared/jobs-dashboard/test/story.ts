@@ -1,4 +1,5 @@
-import type { JsonValue, Outcome } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { Outcome } from '@longshore/jobs/storage';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
 import { cardEnds, timeoutError } from './story-errors.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { eventually } from '@longshore/test-support';
 import { openSite, type Site } from './dashboard-site.js';
 import { openStream, readUntil } from './event-stream.js';

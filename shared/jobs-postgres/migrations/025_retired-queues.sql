@@ -121,7 +121,7 @@ begin
   if number is null then
     raise program_limit_exceeded using
       message = format('There are %s queues, which is the most there may be: "%s" would be one more', (select most from longshore.queue_cap), enqueue.queue),
-      hint = 'Delete queues that are no longer used, or raise MAX_QUEUES (maxQueues).';
+      hint = 'Delete queues that are no longer used, or raise DATABASE_MAX_QUEUES (maxQueues).';
   end if;
   if enqueue.priority <> 0 then
     update longshore.queue

@@ -1,4 +1,4 @@
-import type { Claim } from '@longshore/jobs';
+import type { Claim } from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 
 /** Which attempt of which job a statement has touched. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@longshore/jobs';
+import type { Clock } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { selectClock } from './sql/statistics.js';
 

@@ -1,4 +1,5 @@
-import { type Receipt, type NewJob, StorageUnavailableError } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { NewJob, EnqueueResult } from '@longshore/jobs/storage';
 import { isLockTimeout } from './database.js';
 
 /** More jobs than this go in several inserts. */
@@ -9,12 +10,12 @@ const maxWrites = 2;
 
 interface Waiting {
   readonly job: NewJob;
-  readonly resolve: (receipt: Receipt) => void;
+  readonly resolve: (receipt: EnqueueResult) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** Writes jobs: all of them or none. */
-export type WriteJobs = (jobs: readonly NewJob[]) => Promise<Receipt>;
+export type WriteJobs = (jobs: readonly NewJob[]) => Promise<EnqueueResult>;
 
 /**
  * Makes one write of the jobs that are enqueued at the same time. Nothing waits while the database is idle; a batch gathers
@@ -36,7 +37,7 @@ export class EnqueueBuffer {
   }
 
   /** Resolves when the job is durable. */
-  add(job: NewJob): Promise<Receipt> {
+  add(job: NewJob): Promise<EnqueueResult> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
       this.#plan();

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Client } from 'pg';
-import type { ServerRequest } from '@longshore/jobs';
+import type { ServerRequest } from '@longshore/jobs/storage';
 import type { HeartbeatData, HeartbeatMessage } from './heartbeat.js';
 import { clockDifference } from './clock-difference.js';
 import { beat } from './sql/servers.js';

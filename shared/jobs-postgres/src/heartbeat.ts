@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs';
+import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs/storage';
 import type { DatabaseOptions } from './database.js';
 
 /** What the thread is started with. */

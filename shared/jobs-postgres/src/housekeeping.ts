@@ -1,4 +1,4 @@
-import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs';
+import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs/storage';
 import { BloatControl } from './bloat-control.js';
 import type { Database } from './database.js';
 import { Chores } from './chores.js';

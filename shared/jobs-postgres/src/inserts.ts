@@ -1,4 +1,4 @@
-import type { NewBatch, NewJob } from '@longshore/jobs';
+import type { NewBatch, NewJob } from '@longshore/jobs/storage';
 import { awaitingInsert, batchInsert, linksInsert, waitsForParents } from './linked-inserts.js';
 import { type Insert, readyInsert, waitingInsert } from './sql/enqueue-jobs.js';
 import type { Visibility } from './sql/scan-jobs.js';

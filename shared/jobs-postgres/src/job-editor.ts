@@ -1,12 +1,12 @@
+import type { Job } from '@longshore/jobs';
 import {
   checkEditedBytes,
   checkEdits,
   isId,
-  type Job,
   type JobContent,
   type JsonText,
   keepStoredDigits,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import type { Database, Statement } from './database.js';

@@ -1,4 +1,4 @@
-import { isId } from '@longshore/jobs';
+import { isId } from '@longshore/jobs/storage';
 import type { JobRow } from './job-row.js';
 import type { Run } from './run.js';
 import { findJob } from './sql/find-jobs.js';

@@ -1,15 +1,12 @@
+import type { Job, JobError, JobState, JsonValue } from '@longshore/jobs';
 import {
   type Attempt,
   type AttemptOutcome,
-  type Job,
-  type JobError,
   type JobMeta,
-  type JobState,
-  type JsonValue,
   type Progress,
   readMeta,
   unreadableMeta,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import {
   isObject,
   isReadableError,

@@ -1,11 +1,5 @@
-import {
-  isFinished,
-  type JobError,
-  type JobState,
-  readMeta,
-  type Transition,
-  type TransitionReason,
-} from '@longshore/jobs';
+import type { JobError, JobState } from '@longshore/jobs';
+import { isFinished, readMeta, type Transition, type TransitionReason } from '@longshore/jobs/storage';
 import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import { readError, readTime } from './stored-value.js';
 import type { MoveRow, NotedMove } from './sql/job-moves.js';

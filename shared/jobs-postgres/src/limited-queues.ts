@@ -5,7 +5,7 @@ import {
   QueueAlarms,
   type QueueLimits,
   type QueueSettings,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './sql/claim-jobs.js';

@@ -1,4 +1,5 @@
-import { type JobMeta, type NewBatch, type NewJob, UnknownParentError } from '@longshore/jobs';
+import { UnknownParentError } from '@longshore/jobs';
+import type { JobMeta, NewBatch, NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import type { QueueDirectory } from './queue-directory.js';
 import type { Run } from './run.js';

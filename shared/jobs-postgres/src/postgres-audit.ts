@@ -1,13 +1,13 @@
+import type { JsonValue } from '@longshore/jobs';
 import {
   type AuditAmendment,
   type AuditEntry,
   type AuditListQuery,
   type AuditLog,
-  type JsonValue,
   type NewAuditEntry,
   storableEntry,
   storableTarget,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { amendAudit, type AuditRow, insertAudit, selectAudit } from './sql/audit.js';
 

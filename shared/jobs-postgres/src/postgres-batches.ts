@@ -1,16 +1,14 @@
+import type { Batch, JobState, TransactionClient } from '@longshore/jobs';
 import {
-  type Batch,
   type BatchControlResult,
-  type BatchListQuery,
   type Batches,
+  type BatchListQuery,
   type ControlOptions,
   type FinishedState,
   isFinished,
   isId,
   type JobCount,
-  type JobState,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';

@@ -1,20 +1,19 @@
+import { StorageUnavailableError, type TransactionClient } from '@longshore/jobs';
 import {
   type BulkAction,
   bulkKey,
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
-  type BulkOrder,
-  checkBulkOrder,
+  type BulkRequest,
+  checkBulkRequest,
   type Clock,
+  IdSource,
   isId,
   type JobCount,
-  IdSource,
   type StateCounts,
-  statesOfOrder,
-  StorageUnavailableError,
-  type TransactionClient,
-} from '@longshore/jobs';
+  statesOfRequest,
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { type Database, isOfData } from './database.js';
 import { onceCommitted } from './once-committed.js';
@@ -66,8 +65,8 @@ export class PostgresBulkOperations implements BulkOperations {
     this.#announce = announce;
   }
 
-  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
-    checkBulkOrder(order);
+  async start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation> {
+    checkBulkRequest(order);
     const matched = await this.#count(order);
     const { action, filter, requestedBy = null } = order;
     const [row] = (await runOf(this.#database, transaction)(sql.insertBulk, [
@@ -110,7 +109,7 @@ export class PostgresBulkOperations implements BulkOperations {
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
       const order = { action, filter: sql.readOrderedFilter(json) };
-      checkBulkOrder(order); // one that cannot be read must not become one for every job
+      checkBulkRequest(order); // one that cannot be read must not become one for every job
       const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
       const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
       const step = await this.#step(id, scope);
@@ -156,8 +155,8 @@ export class PostgresBulkOperations implements BulkOperations {
     for (const queueId of queueIds) this.#announce(await this.#queues.nameOf(queueId));
   }
 
-  async #count(order: BulkOrder): Promise<JobCount | null> {
-    const state = statesOfOrder(order);
+  async #count(order: BulkRequest): Promise<JobCount | null> {
+    const state = statesOfRequest(order);
     if (state.length === 0) return { count: 0, exact: true };
     try {
       return await this.#reader.count({ ...order.filter, state });
@@ -169,7 +168,7 @@ export class PostgresBulkOperations implements BulkOperations {
 }
 
 interface Scope {
-  readonly order: BulkOrder;
+  readonly order: BulkRequest;
   /** Of the queues that the filter names; `undefined`: it names none. */
   readonly queueIds: readonly number[] | undefined;
   /** Jobs of each queue by state, if the order is for a selection. */

@@ -4,7 +4,7 @@ import {
   type ClaimRequest,
   type Claims,
   ServerLostError,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';

@@ -7,7 +7,7 @@ import {
   type Outcome,
   toJobError,
   type WorkWithin,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import { type Database, isOfData } from './database.js';
 import type { LimitedQueues } from './limited-queues.js';
@@ -141,7 +141,7 @@ export class PostgresCompletions {
 
   /** @param group completions of one queue, server, kind and linkage */
   async #finish(group: readonly Completion[]): Promise<Claim[]> {
-    if (group[0]?.linked === true) return this.#write(group, 'linked');
+    if (group[0]?.hasMeta === true) return this.#write(group, 'linked');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
     // Stale, or linked since they were claimed: another job was made to wait for them.
@@ -179,8 +179,8 @@ export class PostgresCompletions {
 function alike(completions: readonly Completion[]): Map<string, Completion[]> {
   const groups = new Map<string, Completion[]>();
   for (const completion of completions) {
-    const { claim, outcome, linked = false } = completion;
-    const key = `${outcome.kind} ${linked} ${claim.serverId} ${claim.queue}`;
+    const { claim, outcome, hasMeta = false } = completion;
+    const key = `${outcome.kind} ${hasMeta} ${claim.serverId} ${claim.queue}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [completion]);
     else group.push(completion);

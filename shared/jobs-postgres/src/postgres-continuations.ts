@@ -1,4 +1,4 @@
-import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs';
+import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import type { Consequence, Drawing } from './postgres-outbox.js';

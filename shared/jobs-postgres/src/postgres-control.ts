@@ -1,12 +1,11 @@
+import type { Job, JobState } from '@longshore/jobs';
 import {
   checkTime,
   type Claim,
   type ControlOptions,
   type ControlResult,
-  type Job,
   type JobControl,
-  type JobState,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type { Database, Statement } from './database.js';
 import { findRowOn } from './job-in-transaction.js';
 import { type JobRow, toJob } from './job-row.js';

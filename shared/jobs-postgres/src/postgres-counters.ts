@@ -1,4 +1,5 @@
-import { type JobState, jobStates, type StateCounts } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { jobStates, type StateCounts } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { SameTick } from './same-tick.js';
 import {

@@ -1,3 +1,4 @@
+import type { JobEvent } from '@longshore/jobs';
 import {
   type EventTopic,
   type FeedPage,
@@ -5,14 +6,13 @@ import {
   finishedStates,
   firstIdOf,
   isId,
-  type JobEvent,
   type JobFeed,
   type JobMeta,
   keyOf,
   readMeta,
   stateEventsOf,
   topicOf,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { codeOf, type Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
 import { toAttempts } from './job-row.js';

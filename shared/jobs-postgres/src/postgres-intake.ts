@@ -1,20 +1,19 @@
+import type { Job, TransactionClient } from '@longshore/jobs';
 import {
   bringsKeys,
   checkNewJob,
   checkShown,
   createdOf,
+  type Enqueuer,
   type Holders,
   holdersToShow,
-  type Job,
-  type Enqueuer,
   type KeyResolution,
   type NewBatch,
   type NewJob,
   noneShown,
-  type Receipt,
-  receiptOf,
-  type TransactionClient,
-} from '@longshore/jobs';
+  type EnqueueResult,
+  enqueueResultOf,
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
@@ -54,7 +53,7 @@ export class PostgresIntake implements Enqueuer {
     this.#wakeUps = wakeUps;
   }
 
-  async enqueue(job: NewJob): Promise<Receipt> {
+  async enqueue(job: NewJob): Promise<EnqueueResult> {
     checkNewJob(job);
     const keyed = bringsKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
@@ -67,17 +66,17 @@ export class PostgresIntake implements Enqueuer {
     return buffer.add(job);
   }
 
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     for (const job of jobs) checkNewJob(job);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
-    return receiptOf(await this.#enqueue(jobs, null, transaction));
+    return enqueueResultOf(await this.#enqueue(jobs, null, transaction));
   }
 
-  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
     const jobs = jobsOf(batch);
     for (const job of jobs) checkNewJob(job);
     if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
-    return receiptOf(await this.#enqueue(jobs, batch, transaction));
+    return enqueueResultOf(await this.#enqueue(jobs, batch, transaction));
   }
 
   async #enqueue(
@@ -107,12 +106,12 @@ export class PostgresIntake implements Enqueuer {
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
     settings: Settings = {},
-  ): Promise<Receipt> {
+  ): Promise<EnqueueResult> {
     // Known before a connection is held.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
     const scopes = await parentScopes(jobs, this.#queues);
-    const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & Receipt> => {
+    const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & EnqueueResult> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
       if (resolution.created.some(waitsForParents))
@@ -136,7 +135,7 @@ export class PostgresIntake implements Enqueuer {
   }
 
   /** Reads the holders that the receipt must show, in the transaction that leaves them their keys. */
-  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<Receipt['shown']> {
+  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shown']> {
     const ids = holdersToShow(jobs, holders);
     if (ids.length === 0) return noneShown;
     const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
@@ -147,7 +146,7 @@ export class PostgresIntake implements Enqueuer {
   }
 
   /** Gives up if it has to wait for one of the keys. */
-  #enqueueSoon(jobs: readonly NewJob[]): Promise<Receipt> {
+  #enqueueSoon(jobs: readonly NewJob[]): Promise<EnqueueResult> {
     return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
   }
 

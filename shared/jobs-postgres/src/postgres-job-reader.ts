@@ -1,26 +1,24 @@
+import type { Job, JobState, TransactionClient } from '@longshore/jobs';
 import {
   type Attempt,
   type ContinuationPage,
   isFinished,
   isId,
-  type Job,
   type JobCount,
+  type JobDocuments,
   type JobFilter,
   type JobListQuery,
-  type JobDocuments,
   type JobPage,
   type JobPageQuery,
   type JobReader,
-  type JobState,
   jobStates,
-  mostLookedAt,
   type LatestFailedQuery,
+  mostExamined,
   type NearJobs,
   type Orphan,
   orphansAmong,
   type StateCounts,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
@@ -151,7 +149,7 @@ export class PostgresJobReader implements JobReader {
 
   async listOrphans(): Promise<Orphan[]> {
     const [waiting, servers] = await Promise.all([
-      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostLookedAt]),
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostExamined]),
       this.#database.query<ServerRow>(selectServers),
     ]);
     return orphansAmong(waiting, servers.map(toServer));

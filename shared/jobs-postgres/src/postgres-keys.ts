@@ -1,14 +1,14 @@
+import type { JobState } from '@longshore/jobs';
 import {
   isFinished,
   type JobKey,
-  type JobState,
-  type KeyHolder,
   KeyHeldError,
+  type KeyHolder,
   keyName,
   type KeyResolution,
   type NewJob,
   resolveKeys,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import { byQueue } from './by-queue.js';
 import type { QueueDirectory } from './queue-directory.js';

@@ -1,4 +1,5 @@
-import { isId, type Job, type Lease, type Leases, type StalledLeaseQuery } from '@longshore/jobs';
+import type { Job } from '@longshore/jobs';
+import { isId, type Lease, type Leases, type StalledLeaseQuery } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import type { QueueDirectory } from './queue-directory.js';
 import { type LeaseRow, selectLease, selectStalledLeases, toLease } from './sql/leases.js';

@@ -1,4 +1,4 @@
-import type { Maintenance, PromotionReport, RescueReport } from '@longshore/jobs';
+import type { Maintenance, PromotionReport, RescueReport } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { DueScan } from './due-scan.js';
 import type { HistoryIndexes } from './history-indexes.js';

@@ -1,4 +1,4 @@
-import type { RetentionDays } from '@longshore/jobs';
+import type { RetentionDays } from '@longshore/jobs/storage';
 import type { DatabaseOptions, Pooler } from './database.js';
 
 /** How to reach a Postgres database. */

@@ -1,11 +1,5 @@
-import type {
-  Queue,
-  QueueDeletion,
-  QueueLimits,
-  Queues,
-  QueueSettings,
-  TransactionClient,
-} from '@longshore/jobs';
+import type { TransactionClient } from '@longshore/jobs';
+import type { Queue, QueueDeletion, QueueLimits, Queues, QueueSettings } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { type LimitedQueues, seenValues } from './limited-queues.js';
 import { noCounts, type PostgresCounters } from './postgres-counters.js';

@@ -1,20 +1,22 @@
 import {
-  type JsonText,
+  type NewRecurringJob,
+  type RecurringJob,
+  RecurringJobOwnedError,
+  type TransactionClient,
+} from '@longshore/jobs';
+import {
   type FiredRecurringJob,
   type FiringReport,
   jobOf,
+  type JsonText,
   keepStoredDigits,
   type NewJob,
-  type NewRecurringJob,
   planFiring,
   type RecurringControlOptions,
-  type RecurringJob,
-  RecurringJobOwnedError,
   type RecurringJobs,
   type SynchronizationReport,
-  type TransactionClient,
   type TriggeredJob,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import type { Database } from './database.js';
 import { apart } from './isolation.js';

@@ -1,3 +1,4 @@
+import type { TransactionClient } from '@longshore/jobs';
 import type {
   Claim,
   Clock,
@@ -5,9 +6,8 @@ import type {
   JobReports,
   LogLine,
   LogQuery,
-  TransactionClient,
   Transition,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { byQueue } from './by-queue.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { Database } from './database.js';

@@ -1,15 +1,15 @@
 import {
   type ControlOptions,
+  IdSource,
   isId,
   type LostServer,
-  IdSource,
   type Server,
   type ServerControlResult,
   type ServerDescription,
   type ServerRegistration,
   type ServerRequest,
   type Servers,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
 import { Heartbeat } from './heartbeat.js';

@@ -1,8 +1,9 @@
+import type { TransactionClient } from '@longshore/jobs';
 import {
   type Clock,
   type ControlOptions,
   IdSource,
-  orderOfAside,
+  bulkRequestOf,
   type SetAside,
   type SetAsideItem,
   type SetAsideListener,
@@ -10,8 +11,7 @@ import {
   type SetAsideRole,
   setAsideRoles,
   toJobError,
-  type TransactionClient,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import type { Database } from './database.js';
 import { onceCommitted } from './once-committed.js';
@@ -96,7 +96,7 @@ export class PostgresSetAside implements SetAside {
   retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
     return this.#change(id, options, async (run, item) => {
       if (item.role !== 'bulk') return void (await run(sql.retryAside, [item.id]));
-      const { action, filter } = orderOfAside(item);
+      const { action, filter } = bulkRequestOf(item);
       await run(sql.deleteAside, [item.id]);
       await run(insertBulk, [this.#ids.newId(), action, JSON.stringify(filter), null, 1, true]);
       onceCommitted(options?.transaction, () => this.#announce(null));

@@ -1,10 +1,10 @@
 import {
   emptyBuckets,
   emptyBucketsByQueue,
+  errorFingerprint,
   type ErrorGroup,
   type ErrorGroupQuery,
   type ErrorGroups,
-  errorFingerprint,
   type Failure,
   groupFailures,
   type JobStatistics,
@@ -13,7 +13,7 @@ import {
   type QueuesThroughputQuery,
   type ThroughputBucket,
   type ThroughputQuery,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import type { DatabaseClock } from './database-clock.js';
 import type { QueueDirectory } from './queue-directory.js';

@@ -1,4 +1,5 @@
-import { type JobStorage, retentionOf } from '@longshore/jobs';
+import type { JobStorage } from '@longshore/jobs';
+import { retentionOf } from '@longshore/jobs/storage';
 import { Database } from './database.js';
 import { DatabaseClock } from './database-clock.js';
 import { HistoryIndexes } from './history-indexes.js';

@@ -1,4 +1,5 @@
-import { type RateLimit, TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
+import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
+import type { RateLimit } from '@longshore/jobs/storage';
 import { arrayOf } from './array-literal.js';
 import type { Database, Statement } from './database.js';
 import { runOf } from './run.js';

@@ -1,4 +1,4 @@
-import type { Queue, Server, StateCounts } from '@longshore/jobs';
+import type { Queue, Server, StateCounts } from '@longshore/jobs/storage';
 import type { QueueRow } from './queue-directory.js';
 
 /** What is known of queues besides their rows, by their numbers. */

@@ -1,4 +1,4 @@
-import type { SetAsideRole } from '@longshore/jobs';
+import type { SetAsideRole } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from './array-literal.js';
 import { type Database, isOfData, type Statement } from './database.js';

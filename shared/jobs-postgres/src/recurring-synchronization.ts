@@ -1,4 +1,5 @@
-import { type NewRecurringJob, Schedule, type SynchronizationReport } from '@longshore/jobs';
+import type { NewRecurringJob } from '@longshore/jobs';
+import { Schedule, type SynchronizationReport } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import type { Statement } from './database.js';
 import * as sql from './sql/recurring-jobs.js';

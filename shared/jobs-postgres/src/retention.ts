@@ -1,4 +1,4 @@
-import type { RetentionDays } from '@longshore/jobs';
+import type { RetentionDays } from '@longshore/jobs/storage';
 import { codeOf, type Database } from './database.js';
 import { isInUse } from './history-days.js';
 import {

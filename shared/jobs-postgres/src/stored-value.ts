@@ -1,4 +1,5 @@
-import { isTime, type JobError, nearest, type Progress, timeBounds } from '@longshore/jobs';
+import type { JobError } from '@longshore/jobs';
+import { isTime, nearest, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
 /** A time that no job can have but a row has, as the nearest one that a job can: so every reader can show it. */

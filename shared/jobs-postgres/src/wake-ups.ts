@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Database, Statement } from './database.js';
 import { connectionConfig } from './database.js';
-import { newId } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 
 const channel = 'longshore';
 

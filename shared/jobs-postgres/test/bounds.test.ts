@@ -1,4 +1,5 @@
-import { defineJob, JobClient, newId } from '@longshore/jobs';
+import { defineJob, JobClient } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';

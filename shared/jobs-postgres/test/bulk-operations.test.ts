@@ -1,4 +1,5 @@
-import { type BulkOperation, defineJob, JobClient, type JobStorage } from '@longshore/jobs';
+import { defineJob, JobClient, type JobStorage } from '@longshore/jobs';
+import type { BulkOperation } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

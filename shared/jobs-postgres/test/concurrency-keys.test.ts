@@ -1,4 +1,5 @@
-import { defineJob, handleJob, JobClient, JobServer, newId, type NewJob } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { newId, type NewJob } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import Type from 'typebox';
 import { expect } from 'chai';
@@ -88,7 +89,7 @@ describe('Concurrency keys on Postgres', () => {
     const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
     if (first !== undefined)
       await storage.completions.complete([
-        { claim: first.claim, outcome: { kind: 'done', result: 'null' }, linked: true },
+        { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     await storage.close(); // it never settles
     storage = new PostgresStorage({ url: database.url });

@@ -1,4 +1,5 @@
-import { type Claim, defineJob, JobClient, type JobState, type Outcome } from '@longshore/jobs';
+import { defineJob, JobClient, type JobState } from '@longshore/jobs';
+import type { Claim, Outcome } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -80,7 +81,7 @@ describe('Continuations and batches on Postgres', () => {
     await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
     const claims = await claim(storage, 20);
     await Promise.all([
-      ...claims.map((held) => storage.completions.complete([{ claim: held, outcome: done, linked: true }])),
+      ...claims.map((held) => storage.completions.complete([{ claim: held, outcome: done, hasMeta: true }])),
       ...[storage, ...others].map(async (settler) => {
         for (let round = 0; round < 20; round++) await settler.maintenance.resolveDependencies(2);
       }),
@@ -164,7 +165,7 @@ describe('Continuations and batches on Postgres', () => {
       Array.from({ length: size }, () => ({ definition: childJob, args: {}, options })),
     );
     await settleAll();
-    await storage.completions.complete([{ claim: await claimOne(), outcome: done, linked: true }]);
+    await storage.completions.complete([{ claim: await claimOne(), outcome: done, hasMeta: true }]);
     // A statement that compares every job with every link takes seconds; one that looks each up, a fraction of one.
     const settler = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_500 });
     await settleAll(settler);

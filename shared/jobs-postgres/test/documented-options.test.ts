@@ -1,4 +1,4 @@
-import { retentionOf } from '@longshore/jobs';
+import { retentionOf } from '@longshore/jobs/storage';
 import { documentedOptions } from '@longshore/test-support';
 import { expect } from 'chai';
 import { databaseOptions, mostQueues, readOptions, searchOptions } from '../src/postgres-options.js';

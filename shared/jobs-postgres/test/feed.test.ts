@@ -1,4 +1,4 @@
-import { type Claim, finishedStates, newId } from '@longshore/jobs';
+import { type Claim, finishedStates, newId } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

@@ -1,4 +1,5 @@
-import { defineJob, JobClient, type ServerRegistration } from '@longshore/jobs';
+import { defineJob, JobClient } from '@longshore/jobs';
+import type { ServerRegistration } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-import { errorFingerprint, type JobFilter } from '@longshore/jobs';
+import { errorFingerprint, type JobFilter } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/database.js';

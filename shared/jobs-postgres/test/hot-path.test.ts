@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@longshore/test-support';
-import { newId, type NewJob } from '@longshore/jobs';
+import { newId, type NewJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';

@@ -1,4 +1,5 @@
-import { type BulkAction, defineJob, JobClient, type JobState } from '@longshore/jobs';
+import { defineJob, JobClient, type JobState } from '@longshore/jobs';
+import type { BulkAction } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

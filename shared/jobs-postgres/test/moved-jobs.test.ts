@@ -1,4 +1,5 @@
-import { type Job, type JobStorage, JobClient, defineJob, newId } from '@longshore/jobs';
+import { defineJob, type Job, JobClient, type JobStorage } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-import { newId, type NewJob } from '@longshore/jobs';
+import { newId, type NewJob } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -1,4 +1,5 @@
-import { defineJob, idleQueueDays, JobClient, RecurringClient, TooManyQueuesError } from '@longshore/jobs';
+import { defineJob, JobClient, RecurringClient, TooManyQueuesError } from '@longshore/jobs';
+import { idleQueueDays } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

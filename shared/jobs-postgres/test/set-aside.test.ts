@@ -1,4 +1,4 @@
-import type { Outcome } from '@longshore/jobs';
+import type { Outcome } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { deleteOldAside } from '../src/sql/set-aside.js';
 import { accept, refuse, unbound } from './support/poison.js';

@@ -1,4 +1,4 @@
-import { firstIdOf } from '@longshore/jobs';
+import { firstIdOf } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

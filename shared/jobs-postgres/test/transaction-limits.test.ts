@@ -1,11 +1,5 @@
-import {
-  type ClaimedJob,
-  defineJob,
-  handleJob,
-  JobClient,
-  JobServer,
-  type JobStorage,
-} from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer, type JobStorage } from '@longshore/jobs';
+import type { ClaimedJob } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import Type from 'typebox';

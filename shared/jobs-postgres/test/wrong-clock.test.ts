@@ -1,4 +1,5 @@
-import { defineJob, firstIdOf, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
+import { firstIdOf } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

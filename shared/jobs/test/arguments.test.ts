@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { InvalidArgumentsError, toJsonText } from '../src/index.js';
+import { InvalidArgumentsError } from '../src/index.js';
+import { toJsonText } from '../src/storage/index.js';
 
 describe('Arguments of a job', () => {
   function problemsOf(value: unknown): string[] {

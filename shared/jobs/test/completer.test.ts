@@ -1,6 +1,7 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
-import { type Claim, type Completion, type Completions, StorageUnavailableError } from '../src/index.js';
+import { StorageUnavailableError } from '../src/index.js';
+import type { Claim, Completion, Completions } from '../src/storage/index.js';
 import { Completer } from '../src/server/completer.js';
 import { silentLogger } from '../src/server/logger.js';
 

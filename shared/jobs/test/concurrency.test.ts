@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import Type from 'typebox';
-import { defineJob, JobClient, MemoryStorage, type NewJob } from '../src/index.js';
+import { defineJob, JobClient, MemoryStorage } from '../src/index.js';
+import type { NewJob } from '../src/storage/index.js';
 
 const perTenant = defineJob({
   name: 'per-tenant',

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { firstIdOf, isId, newId } from '../src/index.js';
+import { firstIdOf, isId, newId } from '../src/storage/index.js';
 
 const made = Array.from({ length: 50_000 }, () => newId());
 

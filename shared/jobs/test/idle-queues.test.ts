@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { defineJob, idleQueueDays, JobClient, MemoryStorage, RecurringClient } from '../src/index.js';
+import { defineJob, JobClient, MemoryStorage, RecurringClient } from '../src/index.js';
+import { idleQueueDays } from '../src/storage/index.js';
 
 const dayMs = 86_400_000;
 const work = defineJob({ name: 'work', queue: 'mail' });

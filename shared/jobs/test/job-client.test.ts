@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { defineJob, InvalidArgumentsError, isId, JobClient, MemoryStorage, newId } from '../src/index.js';
+import { defineJob, InvalidArgumentsError, JobClient, MemoryStorage } from '../src/index.js';
+import { isId, newId } from '../src/storage/index.js';
 
 describe('A job client', () => {
   const report = defineJob({ name: 'report', queue: 'reports', priority: 5 });

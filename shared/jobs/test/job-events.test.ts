@@ -1,16 +1,7 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
-import {
-  type Claim,
-  type EventStream,
-  type FeedRequest,
-  type HeardEvent,
-  JobEvents,
-  MemoryStorage,
-  newId,
-  type NewJob,
-  topicOf,
-} from '../src/index.js';
+import { type EventStream, type HeardEvent, JobEvents, MemoryStorage } from '../src/index.js';
+import { type Claim, type FeedRequest, newId, type NewJob, topicOf } from '../src/storage/index.js';
 
 describe('Job events', () => {
   let storage: MemoryStorage;

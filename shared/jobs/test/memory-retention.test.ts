@@ -1,11 +1,6 @@
 import { expect } from 'chai';
-import {
-  defineJob,
-  type FinishedState,
-  JobClient,
-  type MemoryStorageOptions,
-  MemoryStorage,
-} from '../src/index.js';
+import { defineJob, JobClient, MemoryStorage, type MemoryStorageOptions } from '../src/index.js';
+import type { FinishedState } from '../src/storage/index.js';
 
 const dayMs = 86_400_000;
 const job = defineJob({ name: 'work' });

@@ -1,4 +1,4 @@
-import { describeStorage } from '../src/conformance/index.js';
+import { describeStorage } from '@longshore/jobs-storage-tests';
 import { MemoryStorage } from '../src/index.js';
 
 describeStorage('Memory', async () => {

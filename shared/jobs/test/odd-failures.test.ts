@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { toJobError } from '../src/job/failure.js';
 import { toLogText, toProgress } from '../src/job/job-log.js';
-import { type ClaimedJob, defineJob, handleJob, type Outcome, SnoozeJob } from '../src/index.js';
+import { defineJob, handleJob, SnoozeJob } from '../src/index.js';
+import type { ClaimedJob, Outcome } from '../src/storage/index.js';
 import { failure } from '../src/server/outcome.js';
 import { fromErrorData, toErrorData } from '../src/server/threads/error-data.js';
 

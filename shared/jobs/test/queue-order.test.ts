@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { defineJob, handleJob, JobClient, MemoryStorage } from '../src/index.js';
 import { QueueOrder } from '../src/server/queue-order.js';
+import { jobInState, whileServing } from './support/serving.js';
 
 describe('The order of queues', () => {
   it('is always that of the list', () => {
@@ -35,5 +37,17 @@ describe('The order of queues', () => {
 
   it('refuses no queues', () => {
     expect(() => new QueueOrder({})).to.throw(RangeError, 'at least one queue');
+  });
+
+  it('reaches every weighted queue of a server', async () => {
+    const storage = new MemoryStorage();
+    const task = defineJob({ name: 'task' });
+    const client = new JobClient(storage);
+    const work = async (): Promise<void> => {
+      const jobs = await Promise.all(['heavy', 'light'].map((queue) => client.enqueue(task, {}, { queue })));
+      for (const { id } of jobs) await jobInState(storage, id, 'done');
+    };
+    const queues = { heavy: 6, light: 3 };
+    await whileServing(storage, 'heavy', [handleJob(task, () => null)], work, { queues });
   });
 });

@@ -1,6 +1,7 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
-import { type Claim, type JobReport, MemoryStorage, StorageUnavailableError } from '../src/index.js';
+import { MemoryStorage, StorageUnavailableError } from '../src/index.js';
+import type { Claim, JobReport } from '../src/storage/index.js';
 import type { AttemptReport } from '../src/server/attempt-report.js';
 import { silentLogger } from '../src/server/logger.js';
 import { Reporter } from '../src/server/reporter.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { defaultRetryDelay, defineJob } from '../src/index.js';
-import { worthRetrying } from '../src/job/retry.js';
+import { defineJob } from '../src/index.js';
+import { defaultRetryDelay, worthRetrying } from '../src/job/retry.js';
 
 describe('The default pause before a retry', () => {
   for (const attempt of [1, 2, 5, 9]) {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type ClaimedJob, defineJob, handleJob, MemoryStorage } from '../src/index.js';
+import { defineJob, handleJob, MemoryStorage } from '../src/index.js';
+import type { ClaimedJob } from '../src/storage/index.js';
 import { Fetcher } from '../src/server/fetcher.js';
 import { QueueOrder } from '../src/server/queue-order.js';
 import { Runner } from '../src/server/runner.js';

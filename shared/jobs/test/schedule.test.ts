@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { InvalidScheduleError, nextOccurrences, Schedule } from '../src/index.js';
+import { InvalidScheduleError, nextOccurrences } from '../src/index.js';
+import { Schedule } from '../src/storage/index.js';
 
 const zone = 'Europe/Berlin'; // 2026: forward on 29 March at 01:00Z, back on 25 October at 01:00Z
 

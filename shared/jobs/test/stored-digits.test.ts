@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keepStoredDigits } from '../src/index.js';
+import { keepStoredDigits } from '../src/storage/index.js';
 
 /** What becomes of a document that somebody reads into JavaScript, changes and writes back. */
 function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {

@@ -3,7 +3,7 @@ import type { Database, Resource } from '@longshore/resources';
 
 /** What a service offers the handlers of its application. */
 export interface ApplicationServices {
-  /** The pool of the application's tables; `null` with `STORAGE=memory`. */
+  /** The pool of the application's tables; `null` with `API_STORAGE=memory`. */
   readonly database: Database | null;
   /** A directory that handlers may write files to. */
   readonly directory: string;
@@ -14,7 +14,7 @@ export interface SeedOptions {
   readonly replace?: boolean;
 }
 
-/** The part of an application that needs a database; unused with `STORAGE=memory`. */
+/** The part of an application that needs a database; unused with `API_STORAGE=memory`. */
 export interface ApplicationTables {
   /** Files for node-pg-migrate, and the schema that they create. Applied at start by each service that needs them. */
   readonly migrations: { readonly directory: URL; readonly schema: string };

@@ -1,4 +1,4 @@
-import type { RetentionDays } from '@longshore/jobs';
+import type { RetentionDays } from '@longshore/jobs/storage';
 import Type from 'typebox';
 import type { Config } from './config.js';
 import { databaseVariables } from './variables.js';
@@ -12,13 +12,13 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     pooler: config.DATABASE_POOLER,
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     poolSize: config.DATABASE_POOL_SIZE,
-    maxQueues: config.MAX_QUEUES,
+    maxQueues: config.DATABASE_MAX_QUEUES,
     readPoolSize: config.DATABASE_READ_POOL_SIZE,
     readTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
-    commandBatchMaxTimeoutMs: config.COMMAND_BATCH_MAX_TIMEOUT_MS,
-    transactionIdleTimeoutMs: config.TRANSACTION_IDLE_TIMEOUT_MS,
-    useRecommendedIsolationLevel: config.USE_RECOMMENDED_ISOLATION_LEVEL,
-    disableGlobalLocks: config.DISABLE_GLOBAL_LOCKS,
+    commandBatchMaxTimeoutMs: config.DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS,
+    transactionIdleTimeoutMs: config.DATABASE_TRANSACTION_IDLE_TIMEOUT_MS,
+    useRecommendedIsolationLevel: config.DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL,
+    disableGlobalLocks: config.DATABASE_DISABLE_GLOBAL_LOCKS,
     retentionDays: retentionDays(config),
     applicationName: `longshore ${applicationName}`,
   };
@@ -28,12 +28,12 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
 export function retentionDays(
   config: Pick<
     Config<typeof variables>,
-    'RETENTION_DONE_DAYS' | 'RETENTION_FAILED_DAYS' | 'RETENTION_CANCELLED_DAYS'
+    'DATABASE_RETENTION_DONE_DAYS' | 'DATABASE_RETENTION_FAILED_DAYS' | 'DATABASE_RETENTION_CANCELLED_DAYS'
   >,
 ): RetentionDays {
   return {
-    done: config.RETENTION_DONE_DAYS,
-    failed: config.RETENTION_FAILED_DAYS,
-    cancelled: config.RETENTION_CANCELLED_DAYS,
+    done: config.DATABASE_RETENTION_DONE_DAYS,
+    failed: config.DATABASE_RETENTION_FAILED_DAYS,
+    cancelled: config.DATABASE_RETENTION_CANCELLED_DAYS,
   };
 }

@@ -15,7 +15,7 @@ export function createJobServer(
   config: Config<typeof variables>,
   logger: Logger,
 ): JobServer {
-  const handlers = [...application.handlers, testJobHandler(config.RESULTS_DIR)];
+  const handlers = [...application.handlers, testJobHandler(config.WORKER_RESULTS_DIR)];
   return new JobServer({
     storage,
     handlers,
@@ -23,13 +23,13 @@ export function createJobServer(
     recurring: application.recurring,
     queues: readQueues(config.WORKER_QUEUES) ?? handlers.map(({ definition }) => definition.queue),
     concurrency: config.WORKER_CONCURRENCY,
-    serverTimeoutMs: config.SERVER_TIMEOUT_MS,
-    slidingInvisibilityTimeoutMs: config.SLIDING_INVISIBILITY_TIMEOUT_MS,
-    queuePollIntervalMs: config.QUEUE_POLL_INTERVAL_MS,
-    stopTimeoutMs: config.STOP_TIMEOUT_MS,
+    serverTimeoutMs: config.WORKER_SERVER_TIMEOUT_MS,
+    slidingInvisibilityTimeoutMs: config.WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS,
+    queuePollIntervalMs: config.WORKER_QUEUE_POLL_INTERVAL_MS,
+    stopTimeoutMs: config.WORKER_STOP_TIMEOUT_MS,
     threads: config.WORKER_THREADS,
-    maxLogLines: config.JOB_LOG_MAX_LINES,
-    maxLogLineBytes: config.JOB_LOG_MAX_LINE_BYTES,
+    maxLogLines: config.WORKER_JOB_LOG_MAX_LINES,
+    maxLogLineBytes: config.WORKER_JOB_LOG_MAX_LINE_BYTES,
     logger,
   });
 }

@@ -21,7 +21,7 @@ export function metricsGuard(allowedHosts = ''): Koa.Middleware {
     }
     context.status = 421;
     context.body = {
-      reason: `The request is for the host "${host.slice(0, 200)}"; add it to ALLOWED_HOSTS if it is a name of this service`,
+      reason: `The request is for the host "${host.slice(0, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
     };
   };
 }

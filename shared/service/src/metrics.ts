@@ -1,12 +1,5 @@
-import {
-  finishedStates,
-  type JobServer,
-  type JobStorage,
-  type JobState,
-  jobStates,
-  type Queue,
-  type SetAside,
-} from '@longshore/jobs';
+import type { JobServer, JobState, JobStorage } from '@longshore/jobs';
+import { finishedStates, jobStates, type Queue, type SetAside } from '@longshore/jobs/storage';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The states of jobs that have not finished. */

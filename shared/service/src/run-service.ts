@@ -2,7 +2,7 @@ import { ConfigError, type Environment } from './config.js';
 import { createLogger, type Logger } from './logger.js';
 import { surviveStrayErrors } from './stray-errors.js';
 
-/** Something that runs until it is stopped. */
+/** A service that runs until it is stopped. */
 export interface RunningService {
   /** Finishes work in progress and releases all resources. */
   stop(): Promise<void>;

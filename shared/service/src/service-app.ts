@@ -1,25 +1,25 @@
 import Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** Which forwarded addresses to trust. */
+/** Number of trusted proxies in front. */
 export interface ProxyConfig {
-  readonly TRUSTED_PROXIES: number;
+  readonly HTTP_TRUSTED_PROXIES: number;
 }
 
 /**
  * Creates the Koa application of a service, which takes the addresses of clients from the trusted proxies. If there are none and
  * a request comes through a proxy anyway, logs a warning once: all clients then share the address and the limits of the proxy.
  */
-export function createServiceApp({ TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
-  const app = new Koa({ proxy: TRUSTED_PROXIES > 0, maxIpsCount: TRUSTED_PROXIES });
-  if (TRUSTED_PROXIES === 0) {
+export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
+  const app = new Koa({ proxy: HTTP_TRUSTED_PROXIES > 0, maxIpsCount: HTTP_TRUSTED_PROXIES });
+  if (HTTP_TRUSTED_PROXIES === 0) {
     let warned = false;
     app.use((ctx, next) => {
       if (!warned && ctx.get('x-forwarded-for') !== '') {
         warned = true;
         logger.warn(
           { address: ctx.ip },
-          'requests come through a proxy, but TRUSTED_PROXIES is 0: its clients share one address for limits and sign-in',
+          'requests come through a proxy, but HTTP_TRUSTED_PROXIES is 0: its clients share one address for limits and sign-in',
         );
       }
       return next();

@@ -10,7 +10,7 @@ async function seen(trusted: number, forwarded: readonly string[]) {
   const lines: string[] = [];
   stream.on('data', (line: Buffer) => lines.push(line.toString()));
   const logger = pino({ level: 'warn' }, stream);
-  const app = createServiceApp({ TRUSTED_PROXIES: trusted }, logger);
+  const app = createServiceApp({ HTTP_TRUSTED_PROXIES: trusted }, logger);
   app.use((ctx) => {
     ctx.body = ctx.ip;
   });
@@ -33,7 +33,7 @@ describe('A service that trusts no proxy', () => {
     const { addresses, warnings } = await seen(0, ['192.0.2.1', '192.0.2.2']);
     expect(addresses).to.deep.equal(['127.0.0.1', '127.0.0.1']);
     expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.contain('TRUSTED_PROXIES is 0');
+    expect(warnings[0]).to.contain('HTTP_TRUSTED_PROXIES is 0');
   });
 
   it('does not warn without a proxy', async () => {

@@ -9,28 +9,28 @@ function listOfOnes(one: string): string {
   return ` *${one}( *, *${one})* *`;
 }
 
-/** Variables about who may call, and how often. */
+/** Variables of authentication and rate limits. */
 export const accessVariables = {
-  /** Which credentials are accepted. By default none are asked for, but in production API keys. */
+  /** Accepted credentials. By default, production requires API keys and other modes require none. */
   API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
   /** A key with every scope: the text that its bearer sends, or `sha256:` and the hash of it in hex. */
   API_ADMIN_KEY: Type.Optional(Type.String({ minLength: 32, maxLength: 500, pattern: '^\\S+$' })),
-  JWT_ISSUER: Type.Optional(Type.String()),
-  JWT_AUDIENCE: Type.Optional(Type.String()),
-  JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  API_JWT_ISSUER: Type.Optional(Type.String()),
+  API_JWT_AUDIENCE: Type.Optional(Type.String()),
+  API_JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
   /** What the header `typ` of a token must be, e.g. `at+jwt` (RFC 9068); any unless set. */
-  JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
+  API_JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
   /** What scopes of tokens begin with here, e.g. `longshore:`; words without it mean nothing then. */
-  JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
-  JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
-  /** How many requests each caller may send on the long run; 0: any number. */
-  RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  /** How many at once, after a pause. */
-  RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
-  /** Names that the api answers to, besides loopback ones and that of BASE_URL, comma-separated and without ports. */
-  ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${listOfOnes(host)}$` })),
+  API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
+  API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
+  /** Requests per second that each caller may send in the long run; 0 for no limit. */
+  API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  /** Requests that a caller may send at once after a pause. */
+  API_RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+  /** Names that the api answers to, besides loopback ones and that of API_BASE_URL, comma-separated and without ports. */
+  HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${listOfOnes(host)}$` })),
   /** Origins whose pages may call from a browser, comma-separated: `https://app.example.com`. */
-  CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${listOfOnes(origin)}$` })),
+  API_CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${listOfOnes(origin)}$` })),
   ...proxyVariables,
 };
 
@@ -55,16 +55,16 @@ export function checkAccess(config: AccessConfig): void {
     );
   if (config.API_ADMIN_KEY?.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(config.API_ADMIN_KEY))
     throw new ConfigError('API_ADMIN_KEY: after sha256: there must be 64 hexadecimal digits');
-  const names = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'] as const;
+  const names = ['API_JWT_ISSUER', 'API_JWT_AUDIENCE', 'API_JWT_JWKS_URL'] as const;
   const missing = names.filter((name) => config[name] === undefined);
   if (kinds.has('jwt') && missing.length > 0)
     throw new ConfigError(`API_AUTH accepts JWTs, but ${missing.join(', ')} is not set`);
-  if (config.JWT_JWKS_URL !== undefined && !URL.canParse(config.JWT_JWKS_URL))
+  if (config.API_JWT_JWKS_URL !== undefined && !URL.canParse(config.API_JWT_JWKS_URL))
     throw new ConfigError(
-      'JWT_JWKS_URL is no URL: give the address of the key set, such as https://…/jwks.json',
+      'API_JWT_JWKS_URL is no URL: give the address of the key set, such as https://…/jwks.json',
     );
-  if (config.NODE_ENV === 'production' && config.JWT_JWKS_URL?.startsWith('http://'))
+  if (config.NODE_ENV === 'production' && config.API_JWT_JWKS_URL?.startsWith('http://'))
     throw new ConfigError(
-      'JWT_JWKS_URL must begin with https:// in production: over plain HTTP, anybody on the way can put in keys of their own',
+      'API_JWT_JWKS_URL must begin with https:// in production: over plain HTTP, anybody on the way can put in keys of their own',
     );
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '@longshore/jobs';
+import type { Clock } from '@longshore/jobs/storage';
 import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import {
   type AccessControl,
@@ -82,28 +82,28 @@ function adminKey(configured: string): (token: string) => Principal | undefined 
 }
 
 function verifierOf(config: AccessConfig, logger: Logger): (token: string) => Promise<Principal> {
-  const { JWT_ISSUER = '', JWT_AUDIENCE = '', JWT_JWKS_URL = '' } = config;
+  const { API_JWT_ISSUER = '', API_JWT_AUDIENCE = '', API_JWT_JWKS_URL = '' } = config;
   return tokenVerifier(
     {
-      issuer: JWT_ISSUER,
-      audience: JWT_AUDIENCE,
-      jwksUrl: JWT_JWKS_URL,
-      clockToleranceSeconds: config.JWT_CLOCK_TOLERANCE_S,
-      ...(config.JWT_TYP !== undefined && { typ: config.JWT_TYP }),
-      scopePrefix: config.JWT_SCOPE_PREFIX,
+      issuer: API_JWT_ISSUER,
+      audience: API_JWT_AUDIENCE,
+      jwksUrl: API_JWT_JWKS_URL,
+      clockToleranceSeconds: config.API_JWT_CLOCK_TOLERANCE_S,
+      ...(config.API_JWT_TYP !== undefined && { typ: config.API_JWT_TYP }),
+      scopePrefix: config.API_JWT_SCOPE_PREFIX,
     },
-    (error) => logger.warn({ err: error }, 'the keys of JWT_JWKS_URL cannot be read'),
+    (error) => logger.warn({ err: error }, 'the keys of API_JWT_JWKS_URL cannot be read'),
   );
 }
 
 function rateLimitOf(
-  { RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST }: AccessConfig,
+  { API_RATE_LIMIT_PER_SECOND, API_RATE_LIMIT_BURST }: AccessConfig,
   kinds: ReadonlySet<CredentialKind>,
 ): RateLimit | undefined {
-  const perSecond = RATE_LIMIT_PER_SECOND ?? (kinds.size === 0 ? 0 : usualPerSecond);
+  const perSecond = API_RATE_LIMIT_PER_SECOND ?? (kinds.size === 0 ? 0 : usualPerSecond);
   return perSecond === 0
     ? undefined
-    : createRateLimit({ perSecond, burst: RATE_LIMIT_BURST ?? 2 * perSecond });
+    : createRateLimit({ perSecond, burst: API_RATE_LIMIT_BURST ?? 2 * perSecond });
 }
 
 function schemesOf(kinds: ReadonlySet<CredentialKind>): SecuritySchemes {

@@ -1,7 +1,7 @@
 import type { Transaction } from '@longshore/resources';
 import type { ApiKey, ApiKeyTerms } from './api-key.js';
 
-/** Where keys are kept. There are few, so the whole list is read at once. */
+/** Stores API keys. There are few, so the whole list is read at once. */
 export interface ApiKeyStore {
   /** In no order. */
   list(): Promise<readonly ApiKey[]>;

@@ -5,7 +5,7 @@ export const scopes = ['read', 'write', 'operate', 'admin'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** What may be changed of a key. */
+/** The members of a key that can be changed. */
 export interface ApiKeyTerms {
   readonly name: string;
   readonly scopes: readonly Scope[];

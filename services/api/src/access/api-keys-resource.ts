@@ -53,7 +53,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** What was done to a key, and by whom. */
+/** Logs changes to keys, with who made them. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;

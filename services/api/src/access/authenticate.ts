@@ -1,7 +1,7 @@
 import { type ApiRequest, type Authenticate, type Principal, unauthorized } from '@longshore/resources';
 import { apiKeyId } from './api-key.js';
 
-/** The kinds of credentials that are accepted; a kind that is left out is not. */
+/** The accepted kinds of credentials; an omitted kind is rejected. */
 export interface CredentialKinds {
   /** Knows the bearer of the key that the environment names; undefined if it is another. */
   readonly adminKey?: (token: string) => Principal | undefined;

@@ -2,19 +2,19 @@ import { type Principal, unauthorized } from '@longshore/resources';
 import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
-/** A key that was changed or revoked elsewhere opens the door for so long. */
+/** How long a key that was changed or revoked by another process stays valid here, in milliseconds. */
 const cachedMs = 5_000;
 
-/** So many look-ups are remembered. */
+/** Maximum number of cached look-ups. */
 const remembered = 10_000;
 
-/** How often the last use of a key is written. */
+/** Minimum time between writes of a key's last use, in milliseconds. */
 const useNotedMs = 60_000;
 
 export interface KeyRingOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Gets what went wrong beside a request. */
+  /** Called with errors that occur outside of a request. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -50,7 +50,7 @@ export class KeyRing {
     return { name: `key ${key.id}`, scopes, ...(queues !== null && { rowScope: queues }) };
   }
 
-  /** Looks a key up again at its next use. */
+  /** Drops a key from the cache. */
   forget(id: string): void {
     this.#lookups.delete(id);
   }

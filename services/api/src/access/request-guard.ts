@@ -7,8 +7,8 @@ import { type AccessConfig, acceptedKinds } from './access-config.js';
 
 /** What the guard needs to know of where the api is found. */
 export interface GuardConfig extends AccessConfig {
-  readonly BASE_URL?: string;
-  readonly PATH_PREFIX: string;
+  readonly API_BASE_URL?: string;
+  readonly API_PATH_PREFIX: string;
 }
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -18,28 +18,28 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
  * they hold nothing, and an orchestrator calls by whatever name it has.
  *
  * - 42101: addressed to a host that is not served here, as by DNS rebinding. Checked while the api asks for no
- *   credentials, and wherever `ALLOWED_HOSTS` is set.
+ *   credentials, and wherever `HTTP_ALLOWED_HOSTS` is set.
  * - 40301: not straight from this machine, while nothing says who may call.
  * - 40302: a change that a page of another site sends (cross-site request forgery).
  */
 export function requestGuard(config: GuardConfig): RequestGuard {
-  const { API_AUTH, BASE_URL, PATH_PREFIX, ALLOWED_HOSTS, CORS_ORIGINS } = config;
+  const { API_AUTH, API_BASE_URL, API_PATH_PREFIX, HTTP_ALLOWED_HOSTS, API_CORS_ORIGINS } = config;
   const isOpen = acceptedKinds(config).size === 0;
-  const own = BASE_URL === undefined ? undefined : new URL(BASE_URL);
+  const own = API_BASE_URL === undefined ? undefined : new URL(API_BASE_URL);
   const hosts = new Set(
-    [...listOf(ALLOWED_HOSTS ?? ''), ...(own === undefined ? [] : [own.hostname])].map((host) =>
+    [...listOf(HTTP_ALLOWED_HOSTS ?? ''), ...(own === undefined ? [] : [own.hostname])].map((host) =>
       host.toLowerCase(),
     ),
   );
-  const checksHost = isOpen || ALLOWED_HOSTS !== undefined;
+  const checksHost = isOpen || HTTP_ALLOWED_HOSTS !== undefined;
   const isLocalOnly = isOpen && API_AUTH === undefined;
-  const origins = new Set([...listOf(CORS_ORIGINS ?? ''), ...(own === undefined ? [] : [own.origin])]);
+  const origins = new Set([...listOf(API_CORS_ORIGINS ?? ''), ...(own === undefined ? [] : [own.origin])]);
 
   const isServed = (host: string | undefined): boolean =>
     isLoopbackHost(host) || hosts.has(nameIn(host).toLowerCase());
 
   return (ctx) => {
-    const path = withoutPrefix(ctx.path, PATH_PREFIX);
+    const path = withoutPrefix(ctx.path, API_PATH_PREFIX);
     if (path === '/healthz' || path === '/readyz') return;
     const { host } = ctx.req.headers;
     if (checksHost && !isServed(host) && !(path === '/metrics' && isAddress(host))) throw wrongHost(host);
@@ -67,7 +67,7 @@ function wrongHost(host: string | undefined): Error {
   const named = host === undefined ? 'no Host header' : `the host "${host.slice(0, 200)}"`;
   return apiError(
     42101,
-    `The request is for ${named}; add it to ALLOWED_HOSTS if it is a name of this service`,
+    `The request is for ${named}; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
   );
 }
 
@@ -79,5 +79,8 @@ const notLocal = apiError(
 
 function foreignSite(ctx: Context): Error {
   const origin = ctx.get('Origin').slice(0, 200) || 'an unknown origin';
-  return apiError(40302, `A page of ${origin} sent this request; origins that may call are in CORS_ORIGINS`);
+  return apiError(
+    40302,
+    `A page of ${origin} sent this request; origins that may call are in API_CORS_ORIGINS`,
+  );
 }

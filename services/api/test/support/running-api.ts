@@ -30,10 +30,10 @@ export interface RunningApi {
 export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
   const { logger, text } = keptLog();
   const config = readApiConfig({
-    STORAGE: 'memory',
+    API_STORAGE: 'memory',
     PORT: '0',
-    EMBEDDED_SERVER: 'false',
-    EMBEDDED_DASHBOARD: 'false',
+    API_EMBEDDED_SERVER: 'false',
+    API_EMBEDDED_DASHBOARD: 'false',
     API_AUTH: 'keys',
     API_ADMIN_KEY: adminKey,
     ...environment,

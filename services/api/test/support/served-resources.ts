@@ -19,7 +19,7 @@ export async function serveResources(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const database = createApplicationDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
   const config = readApiConfig({
-    STORAGE: 'memory',
+    API_STORAGE: 'memory',
     API_AUTH: 'keys',
     API_ADMIN_KEY: adminKey,
     ...environment,
@@ -30,7 +30,7 @@ export async function serveResources(
   const events = new JobEvents(storage);
   const application = await loadApplication('@longshore/example-shop', {
     database: database.pool,
-    directory: config.RESULTS_DIR,
+    directory: config.WORKER_RESULTS_DIR,
   });
   const app = new Koa();
   app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));

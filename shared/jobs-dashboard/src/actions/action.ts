@@ -1,4 +1,5 @@
-import type { JobCount, JsonValue } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { JobCount } from '@longshore/jobs/storage';
 import type { Role, Viewer } from '../access/viewer.js';
 import type { Form } from '../http/form.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';

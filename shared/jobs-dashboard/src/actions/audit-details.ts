@@ -1,4 +1,5 @@
-import type { JobCount, JsonValue } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { JobCount } from '@longshore/jobs/storage';
 
 /** What is known of an action before it is done, besides who does what to what. */
 export interface Intent {

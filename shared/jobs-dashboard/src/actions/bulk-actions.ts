@@ -1,4 +1,4 @@
-import type { BulkAction } from '@longshore/jobs';
+import type { BulkAction } from '@longshore/jobs/storage';
 import { conflict, notFound } from '../http/problem.js';
 import type { Action, Actions, Wish } from './action.js';
 import { type Selection, selectionIn } from './selection.js';

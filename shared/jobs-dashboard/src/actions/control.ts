@@ -6,7 +6,7 @@ import type {
   Queues,
   RecurringJobs,
   Servers,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 
 /** What the dashboard’s forms can change in a storage. */
 export interface DashboardControl {

@@ -1,4 +1,4 @@
-import type { ControlResult } from '@longshore/jobs';
+import type { ControlResult } from '@longshore/jobs/storage';
 import { conflict, notFound } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
 import type { Actions, Deed, Wish } from './action.js';

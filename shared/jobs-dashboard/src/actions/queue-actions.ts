@@ -1,11 +1,11 @@
+import type { JsonValue } from '@longshore/jobs';
 import {
-  type JsonValue,
   maxTokens,
   type Queue,
   type QueueDeletion,
   type QueueLimits,
   type RateLimit,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import type { Form } from '../http/form.js';
 import { conflict, notFound } from '../http/problem.js';
 import type { Actions, Deed } from './action.js';

@@ -1,4 +1,5 @@
-import { isId, isUnrestricted, type JobFilter, type JsonValue } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import { isId, isUnrestricted, type JobFilter } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 import {
   complaintOf,

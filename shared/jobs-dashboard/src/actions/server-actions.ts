@@ -1,4 +1,4 @@
-import type { ServerControlResult } from '@longshore/jobs';
+import type { ServerControlResult } from '@longshore/jobs/storage';
 import { notFound } from '../http/problem.js';
 import type { Actions, Deed } from './action.js';
 

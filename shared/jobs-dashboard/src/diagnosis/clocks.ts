@@ -1,4 +1,4 @@
-import type { Server } from '@longshore/jobs';
+import type { Server } from '@longshore/jobs/storage';
 import { formatDuration } from '../format/duration.js';
 import { told } from '../format/sentence.js';
 import type { Warning } from './warning.js';

@@ -1,12 +1,5 @@
-import {
-  type Attempt,
-  isFinished,
-  type Job,
-  type JobState,
-  type Lease,
-  type Queue,
-  type Server,
-} from '@longshore/jobs';
+import type { Job, JobState } from '@longshore/jobs';
+import { type Attempt, isFinished, type Lease, type Queue, type Server } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Moment, type Sentence, told } from '../format/sentence.js';

@@ -1,4 +1,5 @@
-import { isFinished, type Job, type RecurringJob } from '@longshore/jobs';
+import type { Job, RecurringJob } from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { told } from '../format/sentence.js';
 import type { Warning } from './warning.js';

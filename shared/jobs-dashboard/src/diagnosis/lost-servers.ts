@@ -1,4 +1,4 @@
-import type { LostServer, Server } from '@longshore/jobs';
+import type { LostServer, Server } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { told } from '../format/sentence.js';
 import type { Warning } from './warning.js';

@@ -1,4 +1,4 @@
-import type { Queue, Server } from '@longshore/jobs';
+import type { Queue, Server } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, told } from '../format/sentence.js';
 import type { Look } from '../format/state-look.js';

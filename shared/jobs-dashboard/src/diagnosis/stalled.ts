@@ -1,4 +1,4 @@
-import type { Lease } from '@longshore/jobs';
+import type { Lease } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { told } from '../format/sentence.js';
 import type { Warning } from './warning.js';

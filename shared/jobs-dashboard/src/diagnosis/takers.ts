@@ -1,4 +1,4 @@
-import type { Server } from '@longshore/jobs';
+import type { Server } from '@longshore/jobs/storage';
 
 /** The servers of each queue: with a thousand queues, looking through every server for each of them would take too long. */
 export type Takers = (queue: string) => readonly Server[];

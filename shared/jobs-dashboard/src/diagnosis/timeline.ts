@@ -1,5 +1,5 @@
-import type { Attempt, Job } from '@longshore/jobs';
-import { isFinished } from '@longshore/jobs';
+import type { Job } from '@longshore/jobs';
+import { type Attempt, isFinished } from '@longshore/jobs/storage';
 
 /** A stretch of a job's life: it waited, or an attempt ran. */
 export interface Stretch {

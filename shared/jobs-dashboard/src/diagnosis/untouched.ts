@@ -1,4 +1,4 @@
-import type { LostServer, Queue, Server } from '@longshore/jobs';
+import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
 /** What outlives jobs and servers: a queue comes with the first of either, and stays. */
 interface Traces {

@@ -1,4 +1,4 @@
-import type { StateCounts } from '@longshore/jobs';
+import type { StateCounts } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import type { Warning } from './warning.js';
 import { isUntouched } from './untouched.js';

@@ -1,13 +1,5 @@
-import type {
-  Job,
-  Lease,
-  LostServer,
-  Orphan,
-  RecurringJob,
-  Queue,
-  Server,
-  SetAsideItem,
-} from '@longshore/jobs';
+import type { Job, RecurringJob } from '@longshore/jobs';
+import type { Lease, LostServer, Orphan, Queue, Server, SetAsideItem } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { told } from '../format/sentence.js';

@@ -1,4 +1,4 @@
-import type { JobCount } from '@longshore/jobs';
+import type { JobCount } from '@longshore/jobs/storage';
 
 const digits = new Intl.NumberFormat('en-US');
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonText, JsonValue } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { JsonText } from '@longshore/jobs/storage';
 
 /** Unknown to whoever writes arguments, so that nothing in them can be mistaken for it. */
 const mark = randomUUID();

@@ -1,4 +1,4 @@
-import type { RateLimit } from '@longshore/jobs';
+import type { RateLimit } from '@longshore/jobs/storage';
 import { formatNumber } from './count.js';
 import { formatDuration } from './duration.js';
 

@@ -1,4 +1,5 @@
-import type { AttemptOutcome, JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import type { AttemptOutcome } from '@longshore/jobs/storage';
 
 /** How a state looks: never by colour alone. `tone` is the CSS class of the colour. */
 export interface Look {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { isFinished } from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs/storage';
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { logRow } from '../pages/log-row.js';

@@ -1,4 +1,4 @@
-import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs';
+import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs/storage';
 import { type AuditDetails, auditDetails, type Outcome } from '../actions/audit-details.js';
 import { changeLine } from '../format/change-line.js';
 import { limitsLine } from '../format/limits-line.js';

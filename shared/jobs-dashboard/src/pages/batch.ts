@@ -1,4 +1,5 @@
-import { type Batch, endOf, type Job } from '@longshore/jobs';
+import type { Batch, Job } from '@longshore/jobs';
+import { endOf } from '@longshore/jobs/storage';
 import { notFound } from '../http/problem.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { findStandstillOfBatch, type FoundStandstill } from '../reading/standing-still.js';

@@ -1,4 +1,4 @@
-import { endOf, isId } from '@longshore/jobs';
+import { endOf, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../http/problem.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 

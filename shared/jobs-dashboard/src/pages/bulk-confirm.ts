@@ -1,4 +1,5 @@
-import { type BulkAction, type Job, type JobCount, type JobFilter, statesOfAction } from '@longshore/jobs';
+import type { Job } from '@longshore/jobs';
+import { type BulkAction, type JobCount, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
 import { hasRole } from '../access/viewer.js';
 import { type Selection, selectionIn } from '../actions/selection.js';
 import { formatCount } from '../format/count.js';

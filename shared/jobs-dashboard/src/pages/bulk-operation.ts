@@ -1,4 +1,4 @@
-import type { BulkOperation } from '@longshore/jobs';
+import type { BulkOperation } from '@longshore/jobs/storage';
 import { notFound } from '../http/problem.js';
 import { bulkRow } from './bulk.js';
 import { bulkWords } from './bulk-words.js';

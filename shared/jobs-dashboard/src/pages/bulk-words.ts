@@ -1,4 +1,4 @@
-import type { BulkAction } from '@longshore/jobs';
+import type { BulkAction } from '@longshore/jobs/storage';
 
 /** How an action on many jobs is told. */
 export interface BulkWords {

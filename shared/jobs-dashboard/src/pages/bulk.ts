@@ -1,4 +1,4 @@
-import { type BulkOperation, isId } from '@longshore/jobs';
+import { type BulkOperation, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../http/problem.js';
 import { filterPath, filterText } from '../search/filter-text.js';
 import { bulkWords } from './bulk-words.js';

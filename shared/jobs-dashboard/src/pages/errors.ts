@@ -1,4 +1,4 @@
-import type { ErrorGroup } from '@longshore/jobs';
+import type { ErrorGroup } from '@longshore/jobs/storage';
 import { formatCount } from '../format/count.js';
 import { excerpt } from '../format/excerpt.js';
 import { confirmPath, jobsPath } from '../search/filters.js';

@@ -1,4 +1,4 @@
-import { jobStates } from '@longshore/jobs';
+import { jobStates } from '@longshore/jobs/storage';
 import type { Page } from './page.js';
 
 export async function helpPage(): Promise<Page> {

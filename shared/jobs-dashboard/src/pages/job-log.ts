@@ -1,4 +1,4 @@
-import { isFinished, type LogLine } from '@longshore/jobs';
+import { isFinished, type LogLine } from '@longshore/jobs/storage';
 import { badRequest, notFound } from '../http/problem.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { logRow } from './log-row.js';

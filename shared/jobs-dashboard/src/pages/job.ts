@@ -1,12 +1,11 @@
+import type { Job, JobError } from '@longshore/jobs';
 import {
   type Attempt,
   errorFingerprint,
   isFinished,
-  type Job,
-  type JobError,
   type LogLine,
   type Server,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { explain } from '../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../diagnosis/timeline.js';
 import { parseExactly } from '../format/exact-json.js';

@@ -1,4 +1,5 @@
-import { bulkActions, type JobCount, type JobState, jobStates, statesOfAction } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { bulkActions, type JobCount, jobStates, statesOfAction } from '@longshore/jobs/storage';
 import { formatCount } from '../format/count.js';
 import { confirmPath, type Filters } from '../search/filters.js';
 import { bulkWords } from './bulk-words.js';

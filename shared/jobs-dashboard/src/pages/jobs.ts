@@ -1,13 +1,12 @@
+import type { Job, JobState } from '@longshore/jobs';
 import {
   bulkActions,
   isId,
-  type Job,
   type JobCount,
   type JobListQuery,
-  type JobState,
   jobStates,
   statesOfAction,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { badRequest } from '../http/problem.js';
 import {
   complaintOf,

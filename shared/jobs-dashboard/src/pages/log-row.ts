@@ -1,4 +1,4 @@
-import type { LogLevel, LogLine } from '@longshore/jobs';
+import type { LogLevel, LogLine } from '@longshore/jobs/storage';
 import { excerpt } from '../format/excerpt.js';
 import { ExactNumber, redact } from '../format/redaction.js';
 import { jsonTokens } from '../format/json-tokens.js';

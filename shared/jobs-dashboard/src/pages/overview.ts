@@ -1,4 +1,4 @@
-import type { Queue, Server } from '@longshore/jobs';
+import type { Queue, Server } from '@longshore/jobs/storage';
 import { isUntouched } from '../diagnosis/untouched.js';
 import { overallState } from '../diagnosis/verdict.js';
 import { newestOfFailed, oldestInProcessing, readSituation } from '../reading/situation.js';

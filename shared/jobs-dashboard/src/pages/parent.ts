@@ -1,4 +1,5 @@
-import { endOf, isFinished, type JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { endOf, isFinished } from '@longshore/jobs/storage';
 import type { Standstill } from '../diagnosis/standstill.js';
 import { findStandstillOfBatch, findStandstillOfJob } from '../reading/standing-still.js';
 import type { PageContext } from './page.js';

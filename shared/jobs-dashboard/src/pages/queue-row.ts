@@ -1,4 +1,4 @@
-import type { Queue, StateCounts } from '@longshore/jobs';
+import type { Queue, StateCounts } from '@longshore/jobs/storage';
 import { type Sparkline, sparklineOf } from '../format/sparkline.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { readLastHour } from '../reading/last-hour.js';

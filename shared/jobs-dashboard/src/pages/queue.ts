@@ -1,4 +1,4 @@
-import { isFinished, jobStates, type Queue, type Server } from '@longshore/jobs';
+import { isFinished, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
 import { queueVerdict } from '../diagnosis/queue-verdict.js';
 import { isSilent } from '../diagnosis/takers.js';
 import { type Bucket, totalOf } from '../format/chart.js';

@@ -1,4 +1,4 @@
-import type { Queue } from '@longshore/jobs';
+import type { Queue } from '@longshore/jobs/storage';
 import { pageOf } from './list-page.js';
 import type { Page, PageContext, PageRequest } from './page.js';
 import { isUnserved, queueRows } from './queue-row.js';

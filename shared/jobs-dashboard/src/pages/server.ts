@@ -1,4 +1,5 @@
-import type { Job, Server } from '@longshore/jobs';
+import type { Job } from '@longshore/jobs';
+import type { Server } from '@longshore/jobs/storage';
 import { skewOf } from '../diagnosis/clocks.js';
 import { isSilent } from '../diagnosis/takers.js';
 import { notFound } from '../http/problem.js';

@@ -1,4 +1,4 @@
-import type { ErrorGroup, Queue } from '@longshore/jobs';
+import type { ErrorGroup, Queue } from '@longshore/jobs/storage';
 import { areManyFailures, type CommonFailures, type RecentEnds, recently } from '../diagnosis/failing.js';
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';

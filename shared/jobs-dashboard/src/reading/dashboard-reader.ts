@@ -1,14 +1,14 @@
+import type { JobStorage } from '@longshore/jobs';
 import type {
   AuditLog,
   Batches,
   BulkOperations,
   JobReports,
-  JobStorage,
   Queues,
   RecurringJobs,
   Servers,
   SetAside,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 
 /** What the pages read of a storage. */
 export interface DashboardReader extends Pick<

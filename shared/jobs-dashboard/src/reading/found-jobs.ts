@@ -1,4 +1,5 @@
-import { type Job, type JobListQuery, StorageUnavailableError } from '@longshore/jobs';
+import { type Job, StorageUnavailableError } from '@longshore/jobs';
+import type { JobListQuery } from '@longshore/jobs/storage';
 import type { PageContext } from '../pages/page.js';
 import type { Known } from './last-known.js';
 

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { isFinished, type Job, type LogLine } from '@longshore/jobs';
+import type { Job } from '@longshore/jobs';
+import { isFinished, type LogLine } from '@longshore/jobs/storage';
 import type { DashboardReader } from './dashboard-reader.js';
 
 /** What is new about a job. */

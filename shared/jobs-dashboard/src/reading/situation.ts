@@ -1,4 +1,5 @@
-import { type Job, mostSetAside, type RecurringJob } from '@longshore/jobs';
+import type { Job, RecurringJob } from '@longshore/jobs';
+import { mostSetAside } from '@longshore/jobs/storage';
 import { recently } from '../diagnosis/failing.js';
 import { lateAmong, withoutReason } from '../diagnosis/late-recurring.js';
 import { stalledQuery } from '../diagnosis/stalled.js';

@@ -1,4 +1,4 @@
-import type { JobFilter } from '@longshore/jobs';
+import type { JobFilter } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { jobsPath, type Term, type TermKey } from './filters.js';
 import { searchText } from './search.js';

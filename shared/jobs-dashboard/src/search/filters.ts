@@ -1,12 +1,11 @@
+import type { JobState, JsonValue } from '@longshore/jobs';
 import {
   type ArgsFilter,
   type BulkAction,
   isExactNumber,
   type JobFilter,
-  type JobState,
   jobStates,
-  type JsonValue,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { momentOf } from './moment.js';
 
 /** One condition on a job besides its state. */

@@ -1,4 +1,4 @@
-import { isTime } from '@longshore/jobs';
+import { isTime } from '@longshore/jobs/storage';
 
 const DAY_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@longshore/jobs';
+import type { AuditEntry } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 /** The driver gives a bigint as text. */

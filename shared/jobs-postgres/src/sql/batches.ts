@@ -1,4 +1,5 @@
-import { type Batch, progressOf } from '@longshore/jobs';
+import type { Batch } from '@longshore/jobs';
+import { progressOf } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 import { unlinked } from './awaiting-jobs.js';
 import { noted } from './outbox.js';

@@ -1,4 +1,4 @@
-import type { BulkAction, JobFilter } from '@longshore/jobs';
+import type { BulkAction, JobFilter } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 import { unlinked } from './awaiting-jobs.js';
 import { type Position, type Stage, stageTables } from './bulk-walk.js';

@@ -1,4 +1,4 @@
-import type { BulkAction, BulkOperation, BulkState, JobFilter } from '@longshore/jobs';
+import type { BulkAction, BulkOperation, BulkState, JobFilter } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 import { isObject, readTime, UnreadableTime } from '../stored-value.js';
 import type { Cursor } from './bulk-walk.js';

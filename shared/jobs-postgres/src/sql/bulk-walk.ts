@@ -1,4 +1,5 @@
-import { type BulkAction, type BulkOrder, type JobState, statesOfOrder } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/jobs/storage';
 import { statesOf } from './job-conditions.js';
 
 /** Where jobs of a state are, in the order in which a walk visits them: what moves on meanwhile is met later. */
@@ -55,9 +56,9 @@ export class BulkWalk {
   readonly last: Position;
 
   /** @param queueIds of the queues that the filter names; `undefined`: it names none */
-  constructor(order: BulkOrder, queueIds: readonly number[] | undefined) {
+  constructor(order: BulkRequest, queueIds: readonly number[] | undefined) {
     const possible = statesOf(order.filter);
-    const states = new Set(statesOfOrder(order).filter((state) => possible.includes(state)));
+    const states = new Set(statesOfRequest(order).filter((state) => possible.includes(state)));
     const stages = stagesOfAction[order.action].filter((stage) => states.has(stageTables[stage].state));
     this.#stages = queueIds?.length === 0 ? [] : stages;
     // A running job may go back to a table that the walk has left: it is cancelled when a walk changes nothing more.
@@ -93,6 +94,6 @@ export class BulkWalk {
 }
 
 /** The ids of a selection; `null` if the filter is not one. */
-export function selectionOf({ filter: { id = [] } }: BulkOrder): ReadonlySet<string> | null {
+export function selectionOf({ filter: { id = [] } }: BulkRequest): ReadonlySet<string> | null {
   return id.length === 0 ? null : new Set(id.map((each) => each.toLowerCase()));
 }

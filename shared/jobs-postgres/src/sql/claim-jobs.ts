@@ -1,4 +1,5 @@
-import type { JobMeta, JsonValue } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { JobMeta } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 export interface ClaimedRow {

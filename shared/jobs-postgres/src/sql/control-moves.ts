@@ -1,4 +1,4 @@
-import { bounds, mostCountedAttempts } from '@longshore/jobs';
+import { bounds, mostCountedAttempts } from '@longshore/jobs/storage';
 import { becomeReady } from './hold-back.js';
 import { moveNoted } from './job-moves.js';
 import { noted } from './outbox.js';

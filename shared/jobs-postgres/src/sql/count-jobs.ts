@@ -1,4 +1,5 @@
-import { isFinished, type JobCount, type JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { isFinished, type JobCount } from '@longshore/jobs/storage';
 import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from './job-search.js';
 import { countHistory } from './search-history.js';
 import { searchStage } from './search-stages.js';

@@ -1,4 +1,5 @@
-import { type JobState, jobStates } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { jobStates } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 /** Of a queue; `null`: it has never held any. */

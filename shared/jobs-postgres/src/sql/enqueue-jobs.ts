@@ -1,4 +1,4 @@
-import type { NewJob } from '@longshore/jobs';
+import type { NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from '../array-literal.js';
 import type { Statement } from '../database.js';
 import { fromNow } from './from-now.js';

@@ -1,4 +1,4 @@
-import { bounds } from '@longshore/jobs';
+import { bounds } from '@longshore/jobs/storage';
 
 /**
  * SQL of the time so many milliseconds from now; null for null. What is beyond the bounds of a delay counts as the nearest

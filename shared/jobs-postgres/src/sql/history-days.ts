@@ -1,4 +1,4 @@
-import type { JobFilter } from '@longshore/jobs';
+import type { JobFilter } from '@longshore/jobs/storage';
 import type { Bind } from './job-conditions.js';
 
 // History is partitioned by the days (UTC) on which jobs ended.

@@ -1,4 +1,4 @@
-import type { FinishedState } from '@longshore/jobs';
+import type { FinishedState } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 // Which days exist and which have passed their retention is decided here, by the database's clock: that of a server may be

@@ -1,4 +1,4 @@
-import { bounds } from '@longshore/jobs';
+import { bounds } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 import { gapNoted, type Visibility } from './scan-jobs.js';
 

@@ -1,14 +1,14 @@
+import type { JobState } from '@longshore/jobs';
 import {
   type ArgsFilter,
   firstIdOf,
-  isId,
   isFinished,
+  isId,
   type JobFilter,
   type JobMeta,
-  type JobState,
   jobStates,
   wordsOf,
-} from '@longshore/jobs';
+} from '@longshore/jobs/storage';
 import { fingerprintOfError } from './error-fingerprint.js';
 
 export type Bind = (value: unknown) => string;

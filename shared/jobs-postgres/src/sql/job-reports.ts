@@ -1,4 +1,5 @@
-import type { JsonValue, LogLevel } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { LogLevel } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 export interface LogRow {

@@ -1,4 +1,5 @@
-import { isFinished, type JobFilter, type JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import { isFinished, type JobFilter } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 import type { HoldingRow } from './counts.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.js';

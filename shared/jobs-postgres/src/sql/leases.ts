@@ -1,4 +1,4 @@
-import type { Lease } from '@longshore/jobs';
+import type { Lease } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 export interface LeaseRow {

@@ -1,4 +1,4 @@
-import { isFinished } from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs/storage';
 import { createHash } from 'node:crypto';
 import { statesOf } from './job-conditions.js';
 import { progressOf } from './job-reports.js';

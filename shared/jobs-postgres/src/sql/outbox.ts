@@ -1,4 +1,5 @@
-import type { JobMeta, JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import type { JobMeta } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 /** A move of a job on which others depend. */

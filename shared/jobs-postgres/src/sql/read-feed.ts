@@ -1,4 +1,5 @@
-import type { JobMeta, JsonValue, LogLevel } from '@longshore/jobs';
+import type { JsonValue } from '@longshore/jobs';
+import type { JobMeta, LogLevel } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 import type { JobRow } from '../job-row.js';
 import { running } from './job-rows.js';

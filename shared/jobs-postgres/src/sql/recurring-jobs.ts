@@ -1,4 +1,5 @@
-import type { JsonValue, MisfirePolicy, NewRecurringJob, OverlapPolicy, RecurringJob } from '@longshore/jobs';
+import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
+import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 export interface RecurringJobRow {

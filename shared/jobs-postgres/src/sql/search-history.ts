@@ -1,4 +1,4 @@
-import type { FinishedState, JobFilter } from '@longshore/jobs';
+import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
 import { isContained } from './job-conditions.js';
 import { finished } from './job-rows.js';
 import { madeDays, startOfDay, wholeDays } from './history-days.js';

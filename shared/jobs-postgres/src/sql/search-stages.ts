@@ -1,4 +1,5 @@
-import type { FinishedState, JobFilter, JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
 import { conditionsOf } from './job-conditions.js';
 import { held, lastError, ready, running, waiting } from './job-rows.js';
 import { all, isText, type JobSearch } from './job-search.js';

@@ -1,4 +1,4 @@
-import type { Server, ServerRequest, ServerState } from '@longshore/jobs';
+import type { Server, ServerRequest, ServerState } from '@longshore/jobs/storage';
 import type { Statement } from '../statement.js';
 
 /** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names it has handlers for, or null. */

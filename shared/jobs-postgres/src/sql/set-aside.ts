@@ -1,4 +1,5 @@
-import { mostSetAside, type JobError, type SetAsideRole } from '@longshore/jobs';
+import type { JobError } from '@longshore/jobs';
+import { mostSetAside, type SetAsideRole } from '@longshore/jobs/storage';
 import type { Statement } from '../database.js';
 
 export interface SetAsideRow {

@@ -1,4 +1,4 @@
-import { isFinished, jobStates } from '@longshore/jobs';
+import { isFinished, jobStates } from '@longshore/jobs/storage';
 
 const unfinished = jobStates
   .filter((state) => !isFinished(state))

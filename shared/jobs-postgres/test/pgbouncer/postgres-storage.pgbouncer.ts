@@ -1,4 +1,4 @@
-import { describeStorage } from '@longshore/jobs/conformance';
+import { describeStorage } from '@longshore/jobs-storage-tests';
 import { postgresUnderTest } from '../support/postgres-under-test.js';
 import { startPgBouncer } from './pgbouncer.js';
 import { createStoreDatabase } from '../support/store-database.js';

@@ -1,12 +1,5 @@
-import {
-  type Claim,
-  defineJob,
-  JobClient,
-  type JobState,
-  type Outcome,
-  type SetAsideItem,
-  type SetAsideRole,
-} from '@longshore/jobs';
+import { defineJob, JobClient, type JobState } from '@longshore/jobs';
+import type { Claim, Outcome, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { PostgresStorage } from '../../src/index.js';
 import { createStoreDatabase } from './store-database.js';

@@ -1,4 +1,4 @@
-import type { StorageUnderTest } from '@longshore/jobs/conformance';
+import type { StorageUnderTest } from '@longshore/jobs-storage-tests';
 import type { TestDatabase } from '@longshore/test-support';
 import { type PostgresOptions, PostgresStorage } from '../../src/index.js';
 

@@ -3,14 +3,14 @@ import { type After, type ContinuationCondition, continuationConditions } from '
 import { isId } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 
-/** What a job is to wait for. */
+/** The dependencies of a job. */
 export interface AfterOption {
   /**
    * 1 to 1 000 parents. A text is the id of a job or batch that exists. A number is the place, counted from 0, of a job in
    * the same call; it must come before this one, so that no circle can arise.
    */
   readonly parents: readonly (string | number)[];
-  /** The end that each of the parents must come to; `onDone` by default. A job of which one comes to another is cancelled. */
+  /** How each parent must end; `onDone` by default. If a parent ends otherwise, the job is cancelled. */
   readonly when?: ContinuationCondition;
 }
 

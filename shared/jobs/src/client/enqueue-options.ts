@@ -4,17 +4,17 @@ import type { TransactionClient } from '../storage/transaction.js';
 import type { AfterOption } from './after-option.js';
 
 export interface EnqueueOptions {
-  /** Instead of the definition's queue. */
+  /** Overrides the definition's queue. */
   queue?: string;
-  /** Instead of the definition's priority; lower runs first; −100 to 100. */
+  /** Overrides the definition's priority; lower runs first; −100 to 100. */
   priority?: number;
-  /** Instead of the definition's number of attempts. */
+  /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
-  /** Instead of the definition's time for one attempt, in milliseconds. */
+  /** Overrides the definition's time limit of one attempt, in milliseconds. */
   timeoutMs?: number;
   /** The trace that the job belongs to (W3C Trace Context); its handler finds it in `job.traceparent`. */
   traceparent?: string;
-  /** Words to find the job by: at most 20 of 1 to 100 characters. */
+  /** Labels to search by: at most 20, of 1 to 100 characters each. */
   tags?: readonly string[];
   /**
    * At most `limit` jobs of this queue with this key run at once, over all servers. Instead of the definition's; `null` for
@@ -31,7 +31,7 @@ export interface EnqueueOptions {
    * arguments an {@link IdempotencyConflictError}. 1 to 200 characters, each caller's own: a UUID, the id of a request.
    */
   idempotencyKey?: string;
-  /** Only after other jobs or batches have ended. */
+  /** The jobs or batches that must end first. */
   after?: AfterOption;
   /**
    * The queues that the caller can see on whose behalf this job is enqueued; all of them unless given. Parents elsewhere
@@ -57,11 +57,11 @@ export interface EnqueueOptions {
   transaction?: TransactionClient;
 }
 
-/** What the caller learns about the job that it handed over. */
+/** The job as it was enqueued. */
 export interface EnqueuedJob {
-  /** UUIDv7. Of the job that holds the key, if none was created. */
+  /** UUIDv7; that of the key's holder if no job was created. */
   readonly id: string;
   readonly queue: string;
-  /** `false`: another job holds its key and stands in its place. */
+  /** `false` if another job holds its key and was returned instead. */
   readonly created: boolean;
 }

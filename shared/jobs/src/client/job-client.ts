@@ -10,27 +10,27 @@ import type { Enqueuer } from '../storage/enqueuer.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
-import type { BatchOrder, EnqueuedBatch } from './batch-order.js';
+import type { BatchRequest, EnqueuedBatch } from './batch-request.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
 import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
-import { HandedOver } from './handed-over.js';
-import type { JobOrder } from './job-order.js';
+import { EnqueuedJobDetails } from './enqueued-job-details.js';
+import type { EnqueueRequest } from './enqueue-request.js';
 import { mapInSlices } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
 export interface JobClientOptions {
-  /** Around every call, the first outermost; none by default. */
+  /** Wraps every call, the first outermost; none by default. */
   middleware?: readonly EnqueueMiddleware[];
 
-  /** How many bytes the arguments of a job may take as JSON, 1 to 67 108 864; 1 048 576 by default. */
+  /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67 108 864; 1 048 576 by default. */
   maxArgsBytes?: number;
 
-  /** How many milliseconds an idempotency key stands for its job, 1 to 31 536 000 000; 86 400 000 by default: 24 hours. */
+  /** How long an idempotency key identifies its job, in milliseconds: 1 to 31 536 000 000; 86 400 000 (24 hours) by default. */
   idempotencyPeriodMs?: number;
 }
 
-/** Creates jobs and drops them into the storage. Cheap; one a process is enough. */
+/** Enqueues jobs. Cheap to create; one per process is enough. */
 export class JobClient {
   readonly recurring: RecurringClient;
   readonly #enqueuer: Enqueuer;
@@ -52,14 +52,14 @@ export class JobClient {
   }
 
   /**
-   * Hands over one job. Resolves once it is durable.
+   * Enqueues one job. Resolves once it is durable.
    *
    * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
    * @throws {RangeError} if an option is out of its bounds
-   * @throws {DuplicateJobError} if another job holds its key and it insists on it
-   * @throws {IdempotencyConflictError} if its idempotency key was used for something else
-   * @throws {UnknownParentError} if it is to wait for something that is not there
-   * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not be there
+   * @throws {DuplicateJobError} if another job holds its key and its `onConflict` is `reject`
+   * @throws {IdempotencyConflictError} if its idempotency key was used for a different request
+   * @throws {UnknownParentError} if it depends on a job or batch that does not exist
+   * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not exist
    */
   async enqueue<Args>(
     definition: JobDefinition<Args>,
@@ -68,77 +68,87 @@ export class JobClient {
   ): Promise<EnqueuedJob> {
     if (this.#middleware.length > 0) {
       const { transaction, ...rest } = options;
-      // A definition of certain arguments, together with these, is a definition of some arguments.
-      const order = { definition, args, options: rest } as JobOrder;
-      const [enqueued] = await this.enqueueMany([order], transaction);
+      // Pairs the definition with arguments of its own type, so erasing that type is safe.
+      const request = { definition, args, options: rest } as EnqueueRequest;
+      const [enqueued] = await this.enqueueMany([request], transaction);
       if (enqueued === undefined)
-        throw new Error('A middleware left no job to enqueue; to refuse one it throws');
+        throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
       return enqueued;
     }
     const job = this.#toNewJob(definition, args, options, []);
-    const receipt =
+    const result =
       options.transaction === undefined
         ? await this.#enqueuer.enqueue(job)
         : await this.#enqueuer.enqueueMany([job], options.transaction);
-    return new HandedOver(job, receipt);
+    return new EnqueuedJobDetails(job, result);
   }
 
   /**
-   * Hands over several jobs: all of them or none. Throws as {@link enqueue} does.
+   * Enqueues several jobs: all of them or none. Throws as {@link enqueue} does.
    *
    * @param transaction as in {@link EnqueueOptions}
    */
-  async enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
-    if (this.#middleware.length === 0) return this.#enqueueMany(orders, transaction);
+  async enqueueMany(
+    requests: readonly EnqueueRequest[],
+    transaction?: TransactionClient,
+  ): Promise<EnqueuedJob[]> {
+    if (this.#middleware.length === 0) return this.#enqueueMany(requests, transaction);
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
-      this.#enqueueMany(context.orders, transaction),
+      this.#enqueueMany(context.requests, transaction),
     );
-    return enqueue({ orders, followUp: null, transaction });
+    return enqueue({ requests, followUp: null, transaction });
   }
 
-  async #enqueueMany(orders: readonly JobOrder[], transaction?: TransactionClient): Promise<EnqueuedJob[]> {
+  async #enqueueMany(
+    requests: readonly EnqueueRequest[],
+    transaction?: TransactionClient,
+  ): Promise<EnqueuedJob[]> {
     const jobs: NewJob[] = [];
-    await mapInSlices(orders, ({ definition, args, options = {} }) =>
+    await mapInSlices(requests, ({ definition, args, options = {} }) =>
       jobs.push(this.#toNewJob(definition, args, options, jobs)),
     );
     const [first] = jobs;
     if (first === undefined) return [];
-    // Storages may put what concurrent callers enqueue into one write.
-    const receipt =
+    // A storage may combine the jobs of concurrent callers in one write.
+    const result =
       jobs.length === 1 && transaction === undefined
         ? await this.#enqueuer.enqueue(first)
         : await this.#enqueuer.enqueueMany(jobs, transaction);
-    return mapInSlices(jobs, (job) => new HandedOver(job, receipt));
+    return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
   }
 
   /**
-   * Hands over jobs that are counted together, with one that may follow them: all of it or nothing. A job that is not
-   * created, for another holds its key, is no part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch, with an optional callback job: all or nothing. A job that is not created because another one holds
+   * its key is not part of the batch. Throws as {@link enqueue} does.
    *
    * @param transaction as in {@link EnqueueOptions}
    */
-  async enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    if (this.#middleware.length === 0) return this.#enqueueBatch(order, transaction);
+  async enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
+    if (this.#middleware.length === 0) return this.#enqueueBatch(request, transaction);
     let batch: EnqueuedBatch | null = null;
-    const { followUp: last = null, ...rest } = order;
-    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async ({ orders, followUp }) => {
-      const jobs = { ...rest, jobs: orders, ...(followUp !== null && { followUp }) };
-      const enqueued = await this.#enqueueBatch(jobs, transaction);
-      batch = enqueued;
-      return enqueued.followUp === null ? [...enqueued.jobs] : [...enqueued.jobs, enqueued.followUp];
-    });
-    await enqueue({ orders: order.jobs, followUp: last, transaction });
-    if (batch === null) throw new Error('A middleware left no batch to enqueue; to refuse one it throws');
+    const { followUp: last = null, ...rest } = request;
+    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(
+      this.#middleware,
+      async ({ requests, followUp }) => {
+        const jobs = { ...rest, jobs: requests, ...(followUp !== null && { followUp }) };
+        const enqueued = await this.#enqueueBatch(jobs, transaction);
+        batch = enqueued;
+        return enqueued.followUp === null ? [...enqueued.jobs] : [...enqueued.jobs, enqueued.followUp];
+      },
+    );
+    await enqueue({ requests: request.jobs, followUp: last, transaction });
+    if (batch === null)
+      throw new Error('Middleware did not call next() for a batch; to reject a batch, throw instead');
     return batch;
   }
 
-  async #enqueueBatch(order: BatchOrder, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    const { name = null, followUp: last, followUpWhen: when = 'onDone' } = order;
+  async #enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
+    const { name = null, followUp: last, followUpWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
     const id = this.#ids.newId();
     const jobs: NewJob[] = [];
-    await mapInSlices(order.jobs, ({ definition, args, options = {} }) => {
+    await mapInSlices(request.jobs, ({ definition, args, options = {} }) => {
       const job = this.#toNewJob(definition, args, options, jobs);
       jobs.push({ ...job, meta: { ...job.meta, batchId: id } });
     });
@@ -147,15 +157,15 @@ export class JobClient {
       last === undefined
         ? null
         : this.#toNewJob(last.definition, last.args, { ...last.options, after }, jobs);
-    const receipt = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp }, transaction);
+    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp }, transaction);
     return {
       id,
-      jobs: await mapInSlices(jobs, (job) => new HandedOver(job, receipt)),
-      followUp: followUp === null ? null : new HandedOver(followUp, receipt),
+      jobs: await mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result)),
+      followUp: followUp === null ? null : new EnqueuedJobDetails(followUp, result),
     };
   }
 
-  /** @param earlier the jobs that come before it in the same call */
+  /** @param earlier the jobs before it in the same call */
   #toNewJob<Args>(
     definition: JobDefinition<Args>,
     args: Args,

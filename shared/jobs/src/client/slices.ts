@@ -1,9 +1,9 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** For so long one call is worked on, in milliseconds, before other work of the process has its turn. */
+/** How long one call may occupy the event loop before it yields, in milliseconds. */
 const sliceMs = 10;
 
-/** What `work` makes of one element after another, in slices of time between which the event loop goes on. */
+/** Maps elements in order, yielding to the event loop between time slices. */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,

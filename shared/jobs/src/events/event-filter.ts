@@ -1,7 +1,7 @@
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { type JobState, jobStates } from '../job/state.js';
 
-/** Which events: those that match every given member; within a member, any of its values. */
+/** Selects the events that match every given member; within a member, any of its values. */
 export interface EventFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
@@ -14,7 +14,7 @@ export interface EventFilter {
   readonly recurringJobId?: readonly string[];
 }
 
-/** Whether an event is one that the filter asks for. */
+/** Whether an event matches the filter. */
 export function admits(filter: EventFilter, event: JobEvent): boolean {
   return (
     (filter.jobId === undefined || filter.jobId === event.jobId) &&
@@ -28,7 +28,7 @@ export function admits(filter: EventFilter, event: JobEvent): boolean {
   );
 }
 
-/** What the events can be about that the filter lets through. */
+/** Returns the topics that events matching the filter can have. */
 export function topicsWanted({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;

@@ -8,7 +8,7 @@ import { RecentEvents } from './recent-events.js';
 /** A reader that is far behind catches up in steps of this length. */
 const spanMs = 10_000;
 
-/** Nobody listens for so long, and it rests. */
+/** How long it keeps polling without listeners, in milliseconds. */
 const lingerMs = 10_000;
 
 /** Whoever resumes after a restart is not the only one: the others' places lie a heartbeat or two earlier. */
@@ -16,7 +16,7 @@ const runUpMs = 30_000;
 
 const farthestBackMs = 60_000;
 
-/** Reads the feed for all listeners of a process, while there are any. */
+/** Polls the feed on behalf of all listeners of a process, while there are any. */
 export class FeedFollower {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;

@@ -11,7 +11,7 @@ import { ListenerSet } from './listener-set.js';
 
 export interface JobEventsOptions {
   readonly logger?: Logger;
-  /** Milliseconds between two looks while somebody listens; 1 or more, 200 by default. */
+  /** Milliseconds between polls while there are listeners; 1 or more, 200 by default. */
   readonly pollIntervalMs?: number;
 }
 
@@ -50,7 +50,7 @@ export class JobEvents {
     this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
   }
 
-  /** How many wait or listen. */
+  /** Number of open waits and event streams. */
   get listeners(): number {
     return this.#listeners.size;
   }

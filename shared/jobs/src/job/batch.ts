@@ -1,13 +1,13 @@
 import type { NewJob } from './job.js';
 import type { FinishedState } from './state.js';
 
-/** Jobs that are counted together. */
+/** Jobs that are enqueued and counted together. */
 export interface Batch {
   /** UUIDv7. */
   id: string;
-  /** What people call it; `null` if it has no name. */
+  /** For display; `null` if it has no name. */
   name: string | null;
-  /** How many jobs it has. */
+  /** Number of jobs in the batch. */
   total: number;
   /** How many of them have ended in each way; a job that is sent back after its end is taken off again. */
   done: number;
@@ -15,10 +15,10 @@ export interface Batch {
   cancelled: number;
   /** How much of it has finished: whole percent, rounded down, so 100 only when all of it has. */
   progress: number;
-  /** The job that waits for all of them; `null` if none does. */
+  /** The batch callback; `null` if there is none. */
   followUpId: string | null;
   createdAt: Date;
-  /** `null` as long as a job of it has not finished. */
+  /** `null` until all of its jobs have finished. */
   finishedAt: Date | null;
 }
 

@@ -1,4 +1,4 @@
-/** The least and the most that a number may be, both included. */
+/** Inclusive bounds of a number. */
 export interface Bounds {
   readonly least: number;
   readonly most: number;
@@ -13,11 +13,11 @@ export const bounds = {
   /** Each priority in use costs every claim of its queue, so there are few of them. */
   priority: { least: -100, most: 100 },
   maxAttempts: { least: 1, most: 1_000 },
-  /** Milliseconds of one attempt: up to a day. */
+  /** Time limit of one attempt, in milliseconds: up to a day. */
   timeoutMs: { least: 1, most: 86_400_000 },
-  /** Milliseconds that a job may be put off from now, by its enqueuer or by its handler: up to ten years of 365 days. */
+  /** Delay of a job, set by its enqueuer or handler, in milliseconds: up to ten years of 365 days. */
   delayMs: { least: 0, most: 315_360_000_000 },
-  /** Milliseconds that a key may be held: up to a year. */
+  /** How long a key may be held, in milliseconds: up to a year. */
   periodMs: { least: 1, most: 31_536_000_000 },
   /** Jobs of one concurrency key that run at once. */
   concurrencyLimit: { least: 1, most: 10_000 },

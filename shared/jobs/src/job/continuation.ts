@@ -1,19 +1,19 @@
 import type { JobError } from './job-error.js';
 import type { FinishedState } from './state.js';
 
-/** Which end of a parent lets a job that waits for it run: `onAny` takes each. */
+/** How a parent must end for its dependent to run; `onAny` accepts any end. */
 export const continuationConditions = ['onDone', 'onFailed', 'onAny'] as const;
 
 export type ContinuationCondition = (typeof continuationConditions)[number];
 
-/** What a job waits for. With several parents, each of them must come to the wanted end. */
+/** A job's dependencies. Every parent must meet the condition. */
 export interface After {
   /** Ids of jobs or batches. */
   readonly parents: readonly string[];
   readonly when: ContinuationCondition;
 }
 
-/** How a parent ended. `gone`: nobody knows any more, it has been deleted. A batch ends as its worst job did. */
+/** How a parent ended; `gone` if it was deleted, so that its end is unknown. A batch ends as its worst job did. */
 export type ParentEnd = FinishedState | 'gone';
 
 const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {
@@ -22,7 +22,7 @@ const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {
   onAny: ['done', 'failed', 'cancelled', 'gone'],
 };
 
-/** Whether a parent that ended so lets the job that waits for it run. */
+/** Whether a parent's end meets the condition. */
 export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean {
   return wanted[condition].includes(end);
 }
@@ -34,7 +34,7 @@ const said: Record<ParentEnd, string> = {
   gone: 'was deleted, and how it ended is not known any more',
 };
 
-/** Why a job is cancelled that waited for another end of its parent. */
+/** Returns the error of a job that is cancelled because a parent did not meet its condition. */
 export function brokenCondition(
   parentId: string,
   condition: ContinuationCondition,

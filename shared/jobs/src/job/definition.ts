@@ -32,7 +32,7 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
    * `attempt⁴` seconds ± 10 % by default. Of what a function gives beyond these bounds the nearest one counts.
    */
   retryDelay?: RetryDelay | readonly number[];
-  /** How many milliseconds an attempt may take, 1 to 86 400 000; as long as it likes unless given. */
+  /** Time limit of an attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
   timeoutMs?: number;
   /**
    * At most `limit` of its jobs with the same key run at once, over all servers. The key is a function of the arguments, a
@@ -52,7 +52,7 @@ export interface ConcurrencyRule<Args> {
   readonly limit: number;
 }
 
-/** What clients and servers share about a kind of job: its name, its arguments, its defaults. No handler. */
+/** A job's name, argument schema and defaults, shared by clients and servers. It contains no handler. */
 export interface JobDefinition<Args = unknown> {
   readonly name: string;
   readonly schema: TSchema;
@@ -61,7 +61,7 @@ export interface JobDefinition<Args = unknown> {
   readonly maxAttempts: number;
   readonly retryDelay: RetryDelay;
   readonly retryRules: RetryRules;
-  /** `null` if an attempt may take as long as it likes. */
+  /** `null` if attempts have no time limit. */
   readonly timeoutMs: number | null;
   /** The concurrency key of a job with these arguments and its limit; `null` if it has none. */
   concurrencyOf(args: Args): Concurrency | null;

@@ -11,7 +11,7 @@ export class StorageUnavailableError extends Error {
  */
 export class ReadTimeoutError extends StorageUnavailableError {}
 
-/** There are as many queues as there may be, and another one was named. */
+/** A further queue was named, but the maximum number of queues exists already. */
 export class TooManyQueuesError extends RangeError {
   override readonly name = 'TooManyQueuesError';
 
@@ -22,7 +22,7 @@ export class TooManyQueuesError extends RangeError {
   }
 }
 
-/** This server has been declared dead; its claims are gone. It must register again before it takes more jobs. */
+/** This server was declared dead and lost its leases. It must register again before it claims more jobs. */
 export class ServerLostError extends Error {
   override readonly name = 'ServerLostError';
   readonly serverId: string;
@@ -124,7 +124,7 @@ export class ClaimLostError extends Error {
   }
 }
 
-/** Why a handler's signal aborted: somebody cancelled the job. */
+/** The reason with which a handler's signal aborts when its job is cancelled. */
 export class JobCancelledError extends Error {
   override readonly name = 'JobCancelledError';
 
@@ -145,7 +145,7 @@ export class JobTimeoutError extends Error {
   }
 }
 
-/** A handler returned more than the server lets into the storage. */
+/** A handler's result is larger than the server allows. */
 export class ResultTooLargeError extends Error {
   override readonly name = 'ResultTooLargeError';
 
@@ -154,12 +154,12 @@ export class ResultTooLargeError extends Error {
   }
 }
 
-/** Thrown by a handler: this job is not to be done, now or later. It ends `cancelled`, whatever attempts are left. */
+/** Thrown by a handler to cancel its job, regardless of the attempts left. */
 export class CancelJob extends Error {
   override readonly name = 'CancelJob';
 }
 
-/** Thrown by a handler: not now. The job waits and runs again, and the attempt does not count. */
+/** Thrown by a handler to run its job again later, without counting the attempt. */
 export class SnoozeJob extends Error {
   override readonly name = 'SnoozeJob';
   readonly delayMs: number;

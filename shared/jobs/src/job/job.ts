@@ -4,7 +4,7 @@ import type { JobKey } from './job-key.js';
 import type { Progress } from './job-log.js';
 import type { JobError } from './job-error.js';
 import type { JsonText, JsonValue } from './json.js';
-import type { JobLinks, JobMeta } from './meta.js';
+import type { JobMetaFields, JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
 import type { ServerRequest, ServerState } from './server-state.js';
 import type { JobState } from './state.js';
@@ -13,7 +13,7 @@ export type { JobError } from './job-error.js';
 export type { JsonText, JsonValue } from './json.js';
 
 /** One unit of work as people read it: in the API, on the dashboard, in a test. */
-export interface Job extends JobLinks {
+export interface Job extends JobMetaFields {
   /** UUIDv7: sorts by the time of creation. */
   id: string;
   /** The name of its definition, which finds its handler. */
@@ -78,7 +78,7 @@ export interface NewJob {
    * a batch as a parent, unless it comes in the same call. Not stored.
    */
   scope?: readonly string[] | null;
-  /** The receipt must show the job that holds its key: one that is deleted, or out of scope, refuses the whole call. Not stored. */
+  /** The result must include the job that holds its key; if that one is deleted or out of scope, the whole call is rejected. Not stored. */
   showsHolder?: boolean;
 }
 
@@ -150,8 +150,8 @@ export type Outcome =
 export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
-  /** The job carries more than a plain one does. A hint that spares a look-up, no more: others may have linked it since. */
-  readonly linked?: boolean;
+  /** Whether the claimed job had metadata. Only a hint that saves a look-up: dependents may have been added since. */
+  readonly hasMeta?: boolean;
 }
 
 /** A process that takes jobs and runs them. */

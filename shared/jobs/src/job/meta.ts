@@ -1,31 +1,31 @@
 import { bounds, checkText } from './bounds.js';
 
 /**
- * What only some jobs carry. A job with none of it has `null` in its place, and pays for none of it.
+ * Properties that only some jobs have. A job without any has `null` instead, at no cost.
  */
 export interface JobMeta {
-  /** Words to find the job by. */
+  /** Labels to search by. */
   readonly tags?: readonly string[];
   readonly batchId?: string;
-  /** The jobs, or the batch, that it waits or waited for. */
+  /** The jobs, or the batch, that it depends on. */
   readonly parentIds?: readonly string[];
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
   readonly concurrencyKey?: string;
-  /** At most so many jobs of its concurrency key run at once. */
+  /** How many jobs of its concurrency key may run at once. */
   readonly concurrencyLimit?: number;
   /** W3C Trace Context, as `traceparent`. */
   readonly traceparent?: string;
-  /** Milliseconds that one attempt may take. */
+  /** Time limit of one attempt, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Another job waits for this one. */
+  /** It has dependents. */
   readonly followed?: true;
 }
 
 /**
- * Each once.
+ * Returns the tags without duplicates.
  *
- * @throws {RangeError} if there are more than 20, or if one is no text of 1 to 100 characters
+ * @throws {RangeError} if there are more than 20, or if one is not a string of 1 to 100 characters
  */
 export function checkTags(tags: readonly string[]): string[] {
   if (!Array.isArray(tags) || tags.length > bounds.tags.most)
@@ -33,11 +33,11 @@ export function checkTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map((tag: string) => checkText('A tag', tag, bounds.tagLength)))];
 }
 
-/** The part of a job that comes from its meta. */
-export interface JobLinks {
-  /** Words to find it by. */
+/** The members of a job that come from its metadata. */
+export interface JobMetaFields {
+  /** Labels to search by. */
   tags: string[];
-  /** The first of the jobs that it waits or waited for. */
+  /** The first of its parents. */
   parentId: string | null;
   batchId: string | null;
   /** The recurring job whose schedule enqueued it. */
@@ -45,8 +45,8 @@ export interface JobLinks {
   idempotencyKey: string | null;
 }
 
-/** What people read of a job's meta. Never throws: what has another shape than it should have counts as not there. */
-export function readMeta(meta: JobMeta | null): JobLinks {
+/** Reads the displayed members of a job's metadata. Never throws: a malformed member counts as absent. */
+export function readMeta(meta: JobMeta | null): JobMetaFields {
   const { tags, batchId, parentIds, recurringJobId, idempotencyKey } = asObject(meta);
   return {
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
@@ -57,7 +57,7 @@ export function readMeta(meta: JobMeta | null): JobLinks {
   };
 }
 
-/** The members of a job that {@link readMeta} cannot read, though there is something. */
+/** Lists the members that are present but malformed, which {@link readMeta} leaves out. */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
   if (asObject(meta) !== meta) return ['tags', 'batchId', 'parentId', 'recurringJobId', 'idempotencyKey'];
@@ -74,7 +74,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   ];
 }
 
-/** What is stored may have any shape, whatever the types say. */
+/** Stored metadata may have any shape. */
 function asObject(meta: unknown): Record<string, unknown> {
   return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
     ? (meta as Record<string, unknown>)

@@ -1,55 +1,55 @@
 import type { JobRecord } from './job-record.js';
-import { ReadyLine } from './ready-line.js';
+import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
   /** Ready or running. */
   readonly inside: Set<JobRecord>;
-  readonly held: ReadyLine;
+  readonly blocked: ReadyQueue;
 }
 
-/** The jobs of one queue that share concurrency keys: which are ready or running, and which are held back. */
+/** Concurrency semaphore of one queue: tracks which jobs of each key are ready or running, and which are blocked. */
 export class ConcurrencyKeys {
   readonly #keys = new Map<string, KeyRecord>();
 
-  /** A job has become ready. Returns the jobs that may join the line now; it is held back if it is not among them. */
+  /** Registers a job that would be ready. Returns the jobs that become ready now; the job is blocked if it is not among them. */
   arrive(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     if (name === undefined) return [job];
     let key = this.#keys.get(name);
-    if (key === undefined) this.#keys.set(name, (key = { inside: new Set(), held: new ReadyLine() }));
-    if (key.inside.has(job)) return [job]; // given back, it keeps its place
-    key.held.add(job);
-    job.held = true;
+    if (key === undefined) this.#keys.set(name, (key = { inside: new Set(), blocked: new ReadyQueue() }));
+    if (key.inside.has(job)) return [job]; // released: it keeps its slot
+    key.blocked.add(job);
+    job.blocked = true;
     return admit(key);
   }
 
-  /** A job is neither ready nor running any longer. Returns the jobs that may join the line now. */
+  /** Frees the slot of a job that is no longer ready or running. Returns the jobs that become ready now. */
   leave(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     const key = name === undefined ? undefined : this.#keys.get(name);
     if (name === undefined || !key?.inside.delete(job)) return [];
     const admitted = admit(key);
-    if (key.inside.size === 0 && key.held.length === 0) this.#keys.delete(name);
+    if (key.inside.size === 0 && key.blocked.length === 0) this.#keys.delete(name);
     return admitted;
   }
 
-  /** Forgets a job that is held back. Returns `false` if it is not. */
+  /** Removes a blocked job. Returns `false` if it is not blocked. */
   forget(job: JobRecord): boolean {
     const key = this.#keys.get(job.meta?.concurrencyKey ?? '');
     if (key === undefined || key.inside.has(job)) return false;
-    key.held.remove(job);
+    key.blocked.remove(job);
     return true;
   }
 }
 
-/** The job next in line waits until fewer than its own limit are inside. */
-function admit({ inside, held }: KeyRecord): JobRecord[] {
+/** Unblocks jobs in run order while the next job's own limit allows it. */
+function admit({ inside, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
-  for (let next = held.first; next !== undefined; next = held.first) {
+  for (let next = blocked.first; next !== undefined; next = blocked.first) {
     if (inside.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
     inside.add(next);
-    next.held = false;
-    admitted.push(...held.take(1, null));
+    next.blocked = false;
+    admitted.push(...blocked.take(1, null));
   }
   return admitted;
 }

@@ -1,34 +1,37 @@
 import type { Attempt, Claim, ClaimedJob, Job, JobError, JsonText, JsonValue, NewJob } from '../job/job.js';
 import type { LogLine, Progress } from '../job/job-log.js';
-import { type JobLinks, type JobMeta, readMeta } from '../job/meta.js';
+import { type JobMetaFields, type JobMeta, readMeta } from '../job/meta.js';
 import type { Transition } from '../job/transition.js';
 import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
-/** A job as the memory storage keeps it. Arguments and result stay text, so nobody can change them from outside. */
-export interface JobRecord extends Omit<Job, 'args' | 'result' | 'progress' | 'readyAt' | keyof JobLinks> {
+/** A job as the memory storage keeps it. Arguments and result stay text, so callers cannot modify them. */
+export interface JobRecord extends Omit<
+  Job,
+  'args' | 'result' | 'progress' | 'readyAt' | keyof JobMetaFields
+> {
   args: JsonText;
   result: JsonText;
-  /** The order in which jobs became known, which breaks ties of priority. */
+  /** Order of arrival, which breaks ties of priority. */
   seq: number;
   /** The end of the lease, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
-  /** Its concurrency key keeps it out of the line. */
-  held: boolean;
-  /** How long it is to wait after the end of its parents. */
+  /** The limit of its concurrency key keeps it from being ready. */
+  blocked: boolean;
+  /** Delay after its last parent ends, in milliseconds. */
   delayMs: number | null;
-  /** Somebody cancelled it while it ran. */
+  /** It was cancelled while it ran. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
-  /** What the latest attempt last said. */
+  /** Latest progress of the latest attempt. */
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
-  /** When each line came, by the storage's clock. */
+  /** When each line was written, by the storage's clock. */
   readonly logWrittenAt: Date[];
-  /** How often it has been claimed, also by attempts that did not count. */
+  /** How often it has been claimed, including attempts that were not counted. */
   runs: number;
 }
 
@@ -54,7 +57,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     seq,
     leaseUntil: 0,
     readyAt: nowMs,
-    held: false,
+    blocked: false,
     delayMs: null,
     cancelRequested: false,
     meta: job.meta ?? null,
@@ -67,7 +70,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
   };
 }
 
-/** Gives a job that does not run the content of another. What it waits for, and its attempts, stay its own. */
+/** Replaces the content of a job that is not running. Its dependencies and attempts stay. */
 export function takeOver(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;
@@ -92,7 +95,7 @@ export function toJob(record: JobRecord): Job {
     maxAttempts: record.maxAttempts,
     createdAt: record.createdAt,
     runAt: record.runAt,
-    readyAt: record.state === 'enqueued' && !record.held ? new Date(record.readyAt) : null,
+    readyAt: record.state === 'enqueued' && !record.blocked ? new Date(record.readyAt) : null,
     startedAt: record.startedAt,
     finishedAt: record.finishedAt,
     progress: toProgress(record),
@@ -137,14 +140,14 @@ export function toAttempts({
   ];
 }
 
-/** Whether the claim still holds on this job. */
+/** Whether the claim's lease on this job is still valid. */
 export function holds(record: JobRecord | undefined, claim: Claim): record is JobRecord {
   return (
     record?.state === 'processing' && record.serverId === claim.serverId && record.attempt === claim.attempt
   );
 }
 
-/** As if the attempt had not begun. */
+/** Undoes the start of the attempt. */
 export function letGo(record: JobRecord): void {
   record.attempt--;
   record.serverId = null;
@@ -160,7 +163,7 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
-/** Writes down how the running attempt ended without ending the job, and lets go of the server. */
+/** Records how the running attempt ended without finishing the job, and clears its server. */
 export function endAttempt(
   record: JobRecord,
   outcome: 'failed' | 'lost',

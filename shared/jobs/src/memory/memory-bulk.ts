@@ -4,9 +4,9 @@ import {
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
-  type BulkOrder,
-  checkBulkOrder,
-  statesOfOrder,
+  type BulkRequest,
+  checkBulkRequest,
+  statesOfRequest,
 } from '../storage/bulk-operations.js';
 import type { ControlResult, JobControl } from '../storage/job-control.js';
 import { bulkKey } from '../storage/set-aside.js';
@@ -50,11 +50,11 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#setAside = setAside;
   }
 
-  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
+  async start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation> {
     refuseTransaction(transaction);
-    checkBulkOrder(order);
+    checkBulkRequest(order);
     const { action, filter, requestedBy = null } = order;
-    const states = statesOfOrder(order);
+    const states = statesOfRequest(order);
     const matches = matcherOf(filter);
     const matching = [...this.#jobs.all()].filter((job) => states.includes(job.state) && matches(job));
     const wanted = filter.id ?? [];
@@ -76,7 +76,7 @@ export class MemoryBulkOperations implements BulkOperations {
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
     this.#operations.set(operation.id, { operation, rest });
     this.#trim();
-    this.#jobs.wake(null);
+    this.#jobs.notify(null);
     return { ...operation };
   }
 
@@ -115,7 +115,7 @@ export class MemoryBulkOperations implements BulkOperations {
   async #change({ action, filter }: BulkOperation, id: string): Promise<boolean> {
     const job = this.#jobs.find(id);
     if (job === undefined || !matcherOf({ ...filter, state: [] })(job)) return false;
-    if (!statesOfOrder({ action, filter }).includes(job.state)) return false;
+    if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
     try {
       const result = await verbs[action](this.#control, id);
       return result.outcome === 'ok' && result.changed;

@@ -18,15 +18,15 @@ export class MemoryClaims implements Claims {
     this.#jobs = jobs;
     this.#servers = servers;
     this.#clock = clock;
-    this.#alarms = new QueueAlarms((queue) => jobs.wake(queue));
+    this.#alarms = new QueueAlarms((queue) => jobs.notify(queue));
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
     if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
-    const { line, pausedAt, bucket, rateLimit } = this.#jobs.queue(queue);
+    const { ready, pausedAt, bucket, rateLimit } = this.#jobs.queue(queue);
     if (pausedAt !== null) return [];
     const now = this.#clock.now();
-    const taken = line.take(this.#room(queue, limit), this.#servers.jobNamesOf(serverId));
+    const taken = ready.take(this.#room(queue, limit), this.#servers.jobNamesOf(serverId));
     if (rateLimit !== null) bucket.take(taken.length);
     return taken.map((record) => {
       record.serverId = serverId;
@@ -68,8 +68,8 @@ export class MemoryClaims implements Claims {
 
   /** How many of the jobs asked for the queue's limits allow now. */
   #room(name: string, asked: number): number {
-    const { line, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
-    const room = Math.min(asked, line.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
+    const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
+    const room = Math.min(asked, ready.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
     if (rateLimit === null || room === 0) return room;
     const tokens = bucket.available(rateLimit, this.#clock.now());
     if (tokens < room) this.#alarms.set(name, bucket.nextInMs(rateLimit));

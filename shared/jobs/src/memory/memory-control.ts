@@ -25,7 +25,7 @@ export class MemoryControl implements JobControl {
       if (record.state === 'cancelled' || record.cancelRequested) return 'unchanged';
       if (record.state === 'processing') {
         record.cancelRequested = true;
-        this.#jobs.wake(null);
+        this.#jobs.notify(null);
       } else {
         if (record.state === 'enqueued') this.#jobs.takeOut(record);
         this.#jobs.finish(record, 'cancelled');

@@ -1,7 +1,7 @@
 import type { NewBatch } from '../job/batch.js';
 import type { NewJob } from '../job/job.js';
 import type { Enqueuer } from '../storage/enqueuer.js';
-import type { Receipt } from '../storage/receipt.js';
+import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -14,16 +14,16 @@ export class MemoryEnqueuer implements Enqueuer {
     this.#jobs = jobs;
   }
 
-  async enqueue(job: NewJob): Promise<Receipt> {
+  async enqueue(job: NewJob): Promise<EnqueueResult> {
     return this.#jobs.add([job]);
   }
 
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt> {
+  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     refuseTransaction(transaction);
     return this.#jobs.add(jobs);
   }
 
-  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt> {
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
     refuseTransaction(transaction);
     return this.#jobs.addBatch(batch);
   }

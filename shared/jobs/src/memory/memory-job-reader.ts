@@ -90,7 +90,7 @@ export class MemoryJobReader implements JobReader {
 
   async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
     const { limit = 100, after = '', documents = true } = page;
-    const jobs = [...this.#jobs.links.childrenOf(id.toLowerCase())]
+    const jobs = [...this.#jobs.dependencies.dependentsOf(id.toLowerCase())]
       .toSorted(compare)
       .filter((child) => child > after)
       .flatMap((child) => this.#jobs.find(child) ?? [])

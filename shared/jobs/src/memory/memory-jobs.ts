@@ -9,7 +9,7 @@ import {
   type KeyResolution,
   resolveKeys,
 } from '../storage/key-resolution.js';
-import { checkShown, holdersToShow, type Receipt, receiptOf } from '../storage/receipt.js';
+import { checkShown, holdersToShow, type EnqueueResult, enqueueResultOf } from '../storage/enqueue-result.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from '../storage/clock.js';
@@ -18,17 +18,17 @@ import { enter } from './job-transitions.js';
 import { BatchRecords } from './batch-records.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
 import { MemoryKeys } from './memory-keys.js';
-import { MemoryLinks } from './memory-links.js';
+import { MemoryDependencies } from './memory-dependencies.js';
 import { MemoryThroughput } from './memory-throughput.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
-/** The most queues there may be, unless told otherwise. */
+/** Default for the maximum number of queues. */
 const usualQueues = 10_000;
 
-/** All jobs and queues of one process, and the steps from state to state that several callers take. */
+/** Holds all jobs and queues of one process, and performs the state changes that several roles share. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
-  readonly links = new MemoryLinks();
+  readonly dependencies = new MemoryDependencies();
   readonly throughput = new MemoryThroughput();
   readonly #clock: Clock;
   readonly #records = new Map<string, JobRecord>();
@@ -55,14 +55,14 @@ export class MemoryJobs {
     return this.#records.get(id.toLowerCase());
   }
 
-  /** All of them or none. `batch`: the one they belong to, which is new. */
-  add(jobs: readonly NewJob[], batch: NewBatch | null = null): Receipt {
+  /** Adds all of the jobs or none. `batch` is the new batch that they belong to. */
+  add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
     this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
     if (!jobs.some(bringsKeys)) {
       this.#add(jobs, batch, now);
-      return receiptOf(new Date(now));
+      return enqueueResultOf(new Date(now));
     }
     const stateOf = (id: string): JobState | undefined => this.#records.get(id)?.state;
     const { created, holders, replacements, claims } = this.#resolve(jobs, (queue, key) =>
@@ -103,7 +103,7 @@ export class MemoryJobs {
     }
   }
 
-  /** An unfinished job that does not run takes over the content of another. */
+  /** Replaces the content of an unfinished job that is not running. */
   #replace(id: string, job: NewJob): void {
     const record = this.#records.get(id);
     if (record === undefined) return;
@@ -118,11 +118,11 @@ export class MemoryJobs {
     else this.schedule(record, record.runAt, null);
   }
 
-  addBatch(batch: NewBatch): Receipt {
+  addBatch(batch: NewBatch): EnqueueResult {
     return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
   }
 
-  /** A queue comes into being when it is first named. */
+  /** Returns a queue, which is created when it is first named. */
   queue(name: string): QueueRecord {
     return this.#queues.get(name);
   }
@@ -146,7 +146,7 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
-  /** What makes it ready, or schedules it, does not bring back a job that somebody cancelled while it ran. */
+  /** A job that was cancelled while it ran is finished as cancelled instead. */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -155,16 +155,16 @@ export class MemoryJobs {
     this.#stop(record);
     const { batchId } = record.meta ?? {};
     if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
-    if (record.state === 'awaiting') this.links.drop(record.id);
+    if (record.state === 'awaiting') this.dependencies.drop(record.id);
     enter(record, 'enqueued', reason, now);
     record.readyAt = now;
     this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
   }
 
-  /** Takes a job that nobody has claimed out of its queue. */
+  /** Removes an unclaimed job from its queue. */
   takeOut(record: JobRecord): void {
-    const { keys, line } = this.queue(record.queue);
-    if (!keys.forget(record)) line.remove(record);
+    const { keys, ready } = this.queue(record.queue);
+    if (!keys.forget(record)) ready.remove(record);
   }
 
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
@@ -177,7 +177,7 @@ export class MemoryJobs {
     record.runAt = runAt;
     enter(record, 'scheduled', reason, this.#clock.now());
     this.queue(record.queue);
-    this.wake(null);
+    this.notify(null);
   }
 
   finish(record: JobRecord, state: FinishedState): void {
@@ -188,54 +188,54 @@ export class MemoryJobs {
     record.cancelRequested = false;
     this.#history.add(record);
     this.throughput.note(record.queue, state, this.#clock.now());
-    this.links.drop(record.id);
-    this.#tellChildren(record.id, state);
+    this.dependencies.drop(record.id);
+    this.#resolveDependents(record.id, state);
     const { batchId } = record.meta ?? {};
     const end = batchId === undefined ? null : this.batches.count(batchId, state, record.finishedAt);
-    if (batchId !== undefined && end !== null) this.#tellChildren(batchId, end);
+    if (batchId !== undefined && end !== null) this.#resolveDependents(batchId, end);
   }
 
   delete(record: JobRecord): void {
     this.#records.delete(record.id);
     this.#history.forget(record);
-    this.links.forget(record.id);
+    this.dependencies.forget(record.id);
   }
 
-  /** Forgets finished jobs that are to be kept no longer, and batches beyond as many. */
+  /** Deletes finished jobs and batches beyond their retention. */
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
-    for (const id of this.batches.trim(retention.maxFinished)) this.links.forget(id);
+    for (const id of this.batches.trim(retention.maxFinished)) this.dependencies.forget(id);
     this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
   }
 
-  listen(listener: (queue: string | null) => void): () => void {
+  onNotification(listener: (queue: string | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  wake(queue: string | null): void {
+  notify(queue: string | null): void {
     for (const listener of this.#listeners) listener(queue);
   }
 
-  /** Those that were held back, all but the one that arrives, stand at the end: other keys' jobs come first. */
+  /** Unblocked jobs, except the arriving one, go to the end, behind the jobs of other keys. */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
       if (job !== arriving) job.seq = this.#seq++;
-      this.queue(queue).line.add(job);
+      this.queue(queue).ready.add(job);
     }
-    if (jobs.length > 0) this.wake(queue);
+    if (jobs.length > 0) this.notify(queue);
   }
 
   #leave(record: JobRecord): void {
     this.#join(record.queue, this.queue(record.queue).keys.leave(record));
   }
 
-  /** Before a job leaves its state: makes room if it ran. */
+  /** Frees the slot of a running job that is about to leave its state. */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
     queue.running--;
-    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.wake(record.queue));
+    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
   /** A parent may have ended already. */
@@ -244,10 +244,10 @@ export class MemoryJobs {
     enter(record, 'awaiting', 'created', this.#clock.now());
     if (after === undefined || after === null) return;
     record.delayMs = due !== null && 'inMs' in due ? due.inMs : null;
-    this.links.add(record.id, after);
+    this.dependencies.add(record.id, after);
     for (const parent of after.parents) {
       const end = this.#endOf(parent);
-      if (end !== null) this.#tellChildren(parent, end);
+      if (end !== null) this.#resolveDependents(parent, end);
     }
   }
 
@@ -258,10 +258,10 @@ export class MemoryJobs {
     return batch === undefined ? 'gone' : endOf(batch);
   }
 
-  #tellChildren(parentId: string, end: ParentEnd): void {
-    this.links.ended(parentId, end, {
-      release: (childId) => this.#release(childId),
-      cancel: (childId, error) => this.#cancel(childId, error),
+  #resolveDependents(parentId: string, end: ParentEnd): void {
+    this.dependencies.parentEnded(parentId, end, {
+      release: (dependentId) => this.#release(dependentId),
+      cancel: (dependentId, error) => this.#cancel(dependentId, error),
     });
   }
 

@@ -5,7 +5,7 @@ import type { MemoryRetention } from './memory-history.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 import { aboutJob, type MemorySetAside } from './memory-set-aside.js';
-import { byPlaceInLine } from './ready-line.js';
+import { byRunOrder } from './ready-queue.js';
 
 const hourMs = 3_600_000;
 
@@ -102,7 +102,7 @@ function inClaimOrder(
   return lost
     .toSorted(
       (one, other) =>
-        (one.startedAt?.getTime() ?? 0) - (other.startedAt?.getTime() ?? 0) || byPlaceInLine(one, other),
+        (one.startedAt?.getTime() ?? 0) - (other.startedAt?.getTime() ?? 0) || byRunOrder(one, other),
     )
     .map((record) => {
       const place = (places.get(record.serverId) ?? 0) + 1;

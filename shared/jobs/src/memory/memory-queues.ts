@@ -60,7 +60,7 @@ export class MemoryQueues implements Queues {
     const queue = this.#jobs.queue(name);
     if (!isAsSeen(queue, seen)) return false;
     queue.pausedAt = null;
-    this.#jobs.wake(name);
+    this.#jobs.notify(name);
     return true;
   }
 
@@ -70,7 +70,7 @@ export class MemoryQueues implements Queues {
     if (!isAsSeen(queue, seen)) return false;
     if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
     if (rateLimit !== undefined) queue.rateLimit = rateLimit;
-    this.#jobs.wake(name);
+    this.#jobs.notify(name);
     return true;
   }
 
@@ -91,8 +91,8 @@ export class MemoryQueues implements Queues {
 }
 
 function toQueue(name: string, queue: QueueRecord, counts: StateCounts, running: readonly Server[]): Queue {
-  const { createdAt, pausedAt, line, concurrencyLimit, rateLimit } = queue;
-  const oldest = line.oldestReadyAt;
+  const { createdAt, pausedAt, ready, concurrencyLimit, rateLimit } = queue;
+  const oldest = ready.oldestReadyAt;
   return {
     name,
     counts,

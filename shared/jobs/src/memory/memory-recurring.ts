@@ -132,7 +132,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     if (record.pausedAt !== null) {
       record.pausedAt = null;
       record.nextDueAt = new Schedule(record.cron, record.timeZone).next(this.#now());
-      this.#jobs.wake(null);
+      this.#jobs.notify(null);
     }
     return toRecurringJob(record);
   }
@@ -210,7 +210,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       updatedAt: now,
     };
     this.#records.set(job.id, record);
-    this.#jobs.wake(null);
+    this.#jobs.notify(null);
     return record;
   }
 

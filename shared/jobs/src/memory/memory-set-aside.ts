@@ -1,9 +1,9 @@
 import { toJobError } from '../job/failure.js';
-import type { BulkOrder } from '../storage/bulk-operations.js';
+import type { BulkRequest } from '../storage/bulk-operations.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import {
   mostSetAside,
-  orderOfAside,
+  bulkRequestOf,
   type SetAside,
   setAsideForMs,
   type SetAsideItem,
@@ -35,10 +35,10 @@ export class MemorySetAside implements SetAside {
   readonly #listeners = new Set<SetAsideListener>();
   #lastId = 0;
 
-  readonly #startBulk: (order: BulkOrder) => void;
+  readonly #startBulk: (order: BulkRequest) => void;
 
   /** @param startBulk starts a bulk operation */
-  constructor(clock: Clock, startBulk: (order: BulkOrder) => void) {
+  constructor(clock: Clock, startBulk: (order: BulkRequest) => void) {
     this.#clock = clock;
     this.#startBulk = startBulk;
   }
@@ -113,7 +113,7 @@ export class MemorySetAside implements SetAside {
         return;
       }
       this.#items.delete(name);
-      this.#startBulk(orderOfAside(item));
+      this.#startBulk(bulkRequestOf(item));
     });
   }
 

@@ -107,6 +107,6 @@ export class MemoryStorage implements JobStorage {
   }
 
   onNotification(listener: (queue: string | null) => void): () => void {
-    return this.#jobs.listen(listener);
+    return this.#jobs.onNotification(listener);
   }
 }

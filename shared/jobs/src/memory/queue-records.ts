@@ -3,12 +3,12 @@ import type { RateLimit } from '../job/queue-limits.js';
 import type { Clock } from '../storage/clock.js';
 import { idleQueueDays } from '../storage/retention.js';
 import { ConcurrencyKeys } from './concurrency-keys.js';
-import { ReadyLine } from './ready-line.js';
+import { ReadyQueue } from './ready-queue.js';
 import { TokenBucket } from './token-bucket.js';
 
 export interface QueueRecord {
   readonly createdAt: Date;
-  readonly line: ReadyLine;
+  readonly ready: ReadyQueue;
   pausedAt: Date | null;
   concurrencyLimit: number | null;
   rateLimit: Required<RateLimit> | null;
@@ -54,7 +54,7 @@ export class QueueRecords {
       const now = this.#clock.now();
       queue = {
         createdAt: new Date(now),
-        line: new ReadyLine(),
+        ready: new ReadyQueue(),
         pausedAt: null,
         concurrencyLimit: null,
         rateLimit: null,

@@ -79,11 +79,11 @@ export interface RecurringJobOptions<Args> {
   misfireLimit?: number;
   /** `allow` unless given. */
   overlap?: OverlapPolicy;
-  /** Instead of the definition's queue. */
+  /** Overrides the definition's queue. */
   queue?: string;
   /** Instead of the definition's priority. */
   priority?: number;
-  /** Instead of the definition's number of attempts. */
+  /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
   /** Words to find its jobs by: at most 20 of 1 to 100 characters; none unless given. */
   tags?: readonly string[];

@@ -15,7 +15,7 @@ const maxWrites = 2;
 export class Completer {
   readonly #completions: Completions;
   readonly #logger: Logger;
-  readonly #onLinked: () => void;
+  readonly #onDependenciesChanged: () => void;
   readonly #writing = new Set<Promise<void>>();
   #gathered: Completion[] = [];
   readonly #pending = new Set<Completion>();
@@ -27,7 +27,7 @@ export class Completer {
   constructor(completions: Completions, logger: Logger, onLinked: () => void) {
     this.#completions = completions;
     this.#logger = logger;
-    this.#onLinked = onLinked;
+    this.#onDependenciesChanged = onLinked;
   }
 
   /** Claims whose outcome is not written yet; their leases must go on being renewed. */
@@ -71,7 +71,7 @@ export class Completer {
     try {
       const stale = await this.#completions.complete(batch);
       this.#retryMs = 0;
-      if (batch.some(({ linked = false }) => linked)) this.#onLinked();
+      if (batch.some(({ hasMeta = false }) => hasMeta)) this.#onDependenciesChanged();
       for (const completion of batch) this.#pending.delete(completion);
       for (const claim of stale) {
         this.#logger.warn(

@@ -12,7 +12,7 @@ import { Rescuer } from './rescuer.js';
 import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
-import { Settler } from './settler.js';
+import { DependencyResolver } from './dependency-resolver.js';
 import { describeServer } from './server-description.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
 import { within } from './within.js';
@@ -39,7 +39,7 @@ export class JobServer {
   readonly #fetcher: Fetcher;
   readonly #fetching: Loop;
   readonly #recurring: RecurringScheduler;
-  readonly #settling: Loop;
+  readonly #resolvingDependencies: Loop;
   /** Those that a wake-up without a queue is for. */
   readonly #prompted: readonly Loop[];
   readonly #background: readonly Loop[];
@@ -61,7 +61,7 @@ export class JobServer {
       onRequest: (request) => void (request === 'stop' ? this.stop() : this.quiet()),
       description: describeServer(resolved),
     });
-    this.#completer = new Completer(storage.completions, logger, () => this.#settling.wake());
+    this.#completer = new Completer(storage.completions, logger, () => this.#resolvingDependencies.wake());
     this.#events = new ServerEvents(logger);
     this.#runner = new Runner({
       ...resolved,
@@ -92,7 +92,7 @@ export class JobServer {
       cancel: (claims) => this.#runner.cancel(claims),
     });
     const scheduler = new Scheduler(storage.maintenance);
-    const settler = new Settler(storage.maintenance);
+    const resolver = new DependencyResolver(storage.maintenance);
     const bulk = new BulkRunner(storage.bulk);
     this.#recurring = new RecurringScheduler(storage.recurring, logger);
     const rescuer = new Rescuer(
@@ -102,9 +102,13 @@ export class JobServer {
     );
     const cleaner = new Cleaner(storage.maintenance);
     this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
-    this.#settling = new Loop({ task: 'settling moves', logger, runOnce: () => settler.runOnce() });
+    this.#resolvingDependencies = new Loop({
+      task: 'resolving dependencies',
+      logger,
+      runOnce: () => resolver.runOnce(),
+    });
     this.#prompted = [
-      this.#settling,
+      this.#resolvingDependencies,
       new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
       new Loop({ task: 'firing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
       new Loop({ task: 'carrying out bulk operations', logger, runOnce: () => bulk.runOnce() }),
@@ -112,55 +116,55 @@ export class JobServer {
     ];
     this.#background = [
       ...this.#prompted,
-      new Loop({ task: 'giving waiting jobs back', logger, runOnce: () => this.#fetcher.trim() }),
+      new Loop({ task: 'releasing waiting jobs', logger, runOnce: () => this.#fetcher.trim() }),
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
       new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),
     ];
   }
 
-  /** This server's id among the running ones; `null` before `start` and while it registers anew. */
+  /** This server's id among the running ones; `null` before `start` and while it registers again. */
   get id(): string | null {
     return this.#membership.serverId;
   }
 
-  /** Aborts when this server has stopped, at an operator's request for example. */
+  /** Aborts when this server has stopped, for example at an operator's request. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** Jobs whose handlers run now. */
+  /** Number of jobs whose handlers are running. */
   get running(): number {
     return this.#runner.running;
   }
 
   /**
-   * Listens to what becomes of the jobs that this server runs, in this process and as soon as a handler has settled:
-   * the outcome is being written then. Returns a function that ends it.
+   * Calls the listener, in this process, as soon as a handler has settled; the outcome may not be written yet. Returns a
+   * function that unsubscribes.
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     return this.#events.on(name, listener);
   }
 
-  /** Registers and begins to take jobs. The storage must be open. */
+  /** Registers the server and starts claiming jobs. The storage must be open. */
   async start(): Promise<void> {
     const { recurring } = this.#options;
     if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
     await this.#membership.join();
     const { logger, storage } = this.#options;
-    const wakeUps = storage.onNotification((queue) => this.#wake(queue));
-    const asides = storage.setAside.listen(({ error, ...item }) =>
-      logger.error({ ...item, err: error }, 'set aside: background work goes on without it'),
+    const stopNotifications = storage.onNotification((queue) => this.#notified(queue));
+    const stopSetAside = storage.setAside.listen(({ error, ...item }) =>
+      logger.error({ ...item, err: error }, 'set aside after an error; background work continues without it'),
     );
     this.#unsubscribe = () => {
-      wakeUps();
-      asides();
+      stopNotifications();
+      stopSetAside();
     };
     this.#fetching.start();
     for (const loop of this.#background) loop.start();
   }
 
-  /** Takes no more jobs and gives those not yet started back; running ones go on. There is no way back but a new server. */
+  /** Claims no more jobs and releases those not yet started; running ones continue. Cannot be undone: start a new server. */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
     await this.#fetching.stop();
@@ -168,9 +172,9 @@ export class JobServer {
   }
 
   /**
-   * Stops taking jobs, gives those not yet started back at once, lets running ones finish for `stopTimeoutMs`, then
-   * aborts their signals, ends their transactions and gives them back with the attempt not counted. Resolves within
-   * `stopTimeoutMs` and six seconds, whatever the storage does. Leaves the storage open. Safe to call twice.
+   * Stops claiming jobs, releases those not yet started at once, and lets running ones finish for `stopTimeoutMs`. Then it
+   * aborts their signals, ends their transactions and releases them without counting the attempt. Resolves within
+   * `stopTimeoutMs` plus six seconds, even if the storage does not respond. Leaves the storage open. Safe to call twice.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -181,7 +185,7 @@ export class JobServer {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    const quieted = this.quiet(); // waits for a storage that does not answer, and the server does not
+    const quieted = this.quiet(); // may wait for an unresponsive storage; the server does not
     await within(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
@@ -192,7 +196,10 @@ export class JobServer {
       within(Math.max(leastMs, endAt - performance.now()), task);
     if (!finished) {
       const unfinished = [...this.#runner.claims()];
-      logger.warn({ jobs: unfinished.length }, 'jobs did not finish in time; they run again elsewhere');
+      logger.warn(
+        { jobs: unfinished.length },
+        'jobs did not finish in time; another server will run them again',
+      );
       this.#runner.drop(unfinished, new Error('The server is stopping'));
       await inTime(this.#runner.abandoned());
       await inTime(this.#release(unfinished));
@@ -213,7 +220,7 @@ export class JobServer {
     this.#report();
   }
 
-  #wake(queue: string | null): void {
+  #notified(queue: string | null): void {
     const { queues, queuePollIntervalMs } = this.#options;
     if (queue === null) for (const loop of this.#prompted) loop.wake();
     else if (queuePollIntervalMs === 0 && queues.names.includes(queue)) this.#fetching.wake();
@@ -221,7 +228,7 @@ export class JobServer {
 
   #finish(job: ClaimedJob, outcome: Outcome | null): void {
     const { claim, meta } = job;
-    if (outcome !== null) this.#completer.add({ claim, outcome, linked: meta !== null });
+    if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
     this.#events.ended(job, outcome);
     this.#report();
     if (this.#fetcher.jobFinished()) this.#fetching.wake();
@@ -232,13 +239,13 @@ export class JobServer {
   }
 
   #dropLost(claims: readonly Claim[]): void {
-    // A claim that was completed while the renewal was under way is no longer held, and not lost.
+    // A claim completed during the renewal is no longer held, but it is not lost either.
     const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
     const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
-    this.#options.logger.warn({ claims: lost }, 'claims were lost; their jobs run elsewhere');
+    this.#options.logger.warn({ claims: lost }, 'leases were lost; other servers run their jobs');
     this.#events.lost(lost);
-    this.#runner.drop(lost, new Error('The claim on this job was lost'));
+    this.#runner.drop(lost, new Error('The lease on this job was lost'));
   }
 
   #dropEverything(): void {
@@ -248,18 +255,18 @@ export class JobServer {
     this.#completer.abandon();
   }
 
-  /** Claims of the jobs that this server holds, and of those whose outcome is still to be written. */
+  /** Claims of the jobs that this server holds, including those whose outcome is not written yet. */
   #claims(): Claim[] {
     return [...this.#runner.claims(), ...this.#completer.claims];
   }
 
-  /** A claim that cannot be given back now is taken back by the rescuers later. */
+  /** If releasing fails, the rescuers take the claims back later. */
   async #release(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     try {
       await this.#options.storage.claims.release(claims);
     } catch (error) {
-      this.#options.logger.warn({ err: error, jobs: claims.length }, 'giving jobs back failed');
+      this.#options.logger.warn({ err: error, jobs: claims.length }, 'releasing jobs failed');
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Where a server says what it does; pino's shape. Fields first, then the sentence. */
+/** A server's log, with pino's signature: fields first, then the message. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -6,7 +6,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** The same logger, except that it never throws: one that is broken must not stop what it describes. */
+/** Wraps a logger so that it never throws: a broken logger must not stop the work it reports. */
 export function guarded(logger: Logger): Logger {
   const attempt =
     (level: keyof Logger) =>
@@ -22,5 +22,5 @@ export function guarded(logger: Logger): Logger {
 
 const ignore = (): void => undefined;
 
-/** Says nothing. */
+/** Discards everything. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

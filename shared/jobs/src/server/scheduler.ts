@@ -2,10 +2,10 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const batch = 1_000;
 
-/** A job scheduled by a process that could not wake this one is noticed at the latest after this. */
+/** Finds scheduled jobs whose notification was lost. */
 const maxPauseMs = 1_000;
 
-/** Makes scheduled jobs ready when their time has come. Every server does it; the storage gives each job to one of them. */
+/** Makes due jobs ready. Every server does this; the storage assigns each job to one of them. */
 export class Scheduler {
   readonly #maintenance: Maintenance;
 

@@ -1,7 +1,7 @@
 import type { ServerDescription } from '../storage/servers.js';
 import type { ResolvedServerOptions } from './server-options.js';
 
-/** What others get to know of a server. */
+/** Describes this server for the list of servers. */
 export function describeServer(options: ResolvedServerOptions): ServerDescription {
   return {
     host: options.host,

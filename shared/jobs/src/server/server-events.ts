@@ -3,18 +3,18 @@ import type { RunningJob } from './handler.js';
 import type { Logger } from './logger.js';
 import { toRunningJob } from './running-attempt.js';
 
-/** What a server tells those who listen: the event's name and what comes with it. */
+/** The events of a server, by name, with their payloads. */
 export interface JobServerEvents {
   /** A handler is about to be called. */
   started: { readonly job: RunningJob };
   done: { readonly job: RunningJob };
-  /** For good: no attempt is left, or the error is one to give up on. */
+  /** Failed for good: no attempt is left, or the error is in `giveUpOn`. */
   failed: { readonly job: RunningJob; readonly error: JobError };
-  /** Failed, to be tried again after `delayMs` milliseconds. */
+  /** Failed; the next attempt follows after `delayMs` milliseconds. */
   retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
   cancelled: { readonly job: RunningJob; readonly error: JobError };
   snoozed: { readonly job: RunningJob; readonly delayMs: number };
-  /** The claim no longer holds: the job runs elsewhere, or will. */
+  /** The lease was lost: another server runs the job, or will. */
   lost: { readonly claim: Claim };
 }
 
@@ -22,7 +22,7 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
-/** Calls listeners. An event that nobody listens to costs a look at an empty set; a listener that throws or rejects is logged. */
+/** Calls listeners. Events without listeners cost almost nothing; a listener that throws or rejects is logged. */
 export class ServerEvents {
   readonly #logger: Logger;
   readonly #listeners: Listeners = {
@@ -39,7 +39,7 @@ export class ServerEvents {
     this.#logger = logger;
   }
 
-  /** Returns a function that ends the listening. */
+  /** Returns a function that unsubscribes. */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     this.#listeners[name].add(listener);
     return () => void this.#listeners[name].delete(listener);
@@ -49,7 +49,7 @@ export class ServerEvents {
     if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job) });
   }
 
-  /** @param outcome `null`: done, and written already */
+  /** @param outcome `null` if the job is done and its outcome already written */
   ended(claimed: ClaimedJob, outcome: Outcome | null): void {
     const kind = outcome?.kind ?? 'done';
     if (this.#listeners[kind === 'retry' ? 'retrying' : kind === 'snooze' ? 'snoozed' : kind].size === 0)
@@ -77,7 +77,7 @@ export class ServerEvents {
       const failed = (error: unknown): void =>
         this.#logger.error({ err: error, event: name }, 'a listener failed');
       try {
-        // One that is async fails later than it returns.
+        // An async listener rejects after it has returned.
         const answer: unknown = listener(event);
         if (answer instanceof Promise) answer.catch(failed);
       } catch (error) {

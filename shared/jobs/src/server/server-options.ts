@@ -6,22 +6,21 @@ import type { JobHandler, RunMiddleware } from './handler.js';
 import { guarded, type Logger, silentLogger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
-/** Times that rule how servers and their storage work together; the names are the field's. All in milliseconds. */
+/** Timeouts and intervals between a server and its storage, in milliseconds. */
 export interface ServerTimes {
   /**
-   * How long a claim stays invisible to other servers without being renewed; it is renewed each fifth of this.
-   * 1 000 to 86 400 000, default 300 000. Shorter brings back the jobs of a wedged server sooner; a blocked event
-   * loop must be shorter than this.
+   * How long a lease lasts without renewal; it is renewed every fifth of this time. 1 000 to 86 400 000, default 300 000.
+   * A shorter lease recovers the jobs of a stuck server sooner, but no handler may block the event loop for that long.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
-   * Silence after which this server is declared dead and its claims are released; the heartbeat goes out each third
-   * of this. 5 000 to 3 600 000, default 30 000.
+   * Silence after which this server is declared dead and its leases are released; it sends a heartbeat every third of
+   * this time. 5 000 to 3 600 000, default 30 000.
    */
   serverTimeoutMs?: number;
   /**
-   * 0: no delay, the server waits for a wake-up and looks every 200 ms for those that got lost. Above 0: it looks at
-   * that interval only. Up to 60 000, default 0.
+   * 0: wait for notifications, and poll every 200 ms in case one was lost. Above 0: poll at this interval. At most 60 000,
+   * default 0.
    */
   queuePollIntervalMs?: number;
 }
@@ -29,7 +28,7 @@ export interface ServerTimes {
 export interface JobServerOptions extends ServerTimes {
   storage: JobStorage;
   handlers: readonly JobHandler[];
-  /** The name of the application, whose recurring jobs `recurring` are. */
+  /** The name of the application that owns the `recurring` jobs. */
   application?: string;
   /**
    * The recurring jobs of the application: all of them. When the server starts, the storage's become these; what
@@ -38,11 +37,11 @@ export interface JobServerOptions extends ServerTimes {
   recurring?: readonly NewRecurringJob[];
   /** Queues to take jobs from: the first ones first, or by weight. `['default']` unless given. */
   queues?: ServerQueues;
-  /** How many jobs run at once; 1 to 1000, default 10. */
+  /** Maximum number of jobs to run at once; 1 to 1000, default 10. */
   concurrency?: number;
-  /** How long `stop` lets running jobs finish before their signals abort; 0 to 3 600 000 ms, default 25 000. */
+  /** How long `stop` waits for running jobs before it aborts their signals; 0 to 3 600 000 ms, default 25 000. */
   stopTimeoutMs?: number;
-  /** How many bytes a job's result may take as JSON before its attempt fails; 1 to 67 108 864, default 1 048 576. */
+  /** Maximum size of a result as JSON, in bytes; a larger one fails the attempt. 1 to 67 108 864, default 1 048 576. */
   maxResultBytes?: number;
   /**
    * How long a handler may go on after its job's timeout before its job goes on without it; 0 to 3 600 000 ms, default
@@ -54,14 +53,14 @@ export interface JobServerOptions extends ServerTimes {
    * processor cores, at least 1. A thread is started when it is first needed.
    */
   threads?: number;
-  /** How many lines an attempt's log keeps; one more says that others were dropped. 0 to 100 000, default 1 000. */
+  /** Maximum number of log lines kept per attempt, plus one that reports dropped lines. 0 to 100 000, default 1 000. */
   maxLogLines?: number;
-  /** How many bytes a line of an attempt's log may take, message and fields together; 100 to 65 536, default 4 096. */
+  /** Maximum size of a log line, message and fields together, in bytes; 100 to 65 536, default 4 096. */
   maxLogLineBytes?: number;
-  /** Around every handler, the first outermost; none by default. */
+  /** Wraps every handler, the first outermost; none by default. */
   middleware?: readonly RunMiddleware[];
   logger?: Logger;
-  /** The host's name, as people will see it. */
+  /** The host name to display. */
   host?: string;
 }
 

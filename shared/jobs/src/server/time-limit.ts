@@ -5,7 +5,7 @@ export interface TimeLimitOptions {
   readonly onGraceOver: () => void;
 }
 
-/** Two bells: one when the time is up, one when the grace after it is over too. */
+/** Two timers: one for the time limit, one for the grace period after it. */
 export class TimeLimit {
   #timer: NodeJS.Timeout;
 
@@ -16,7 +16,7 @@ export class TimeLimit {
     }, timeoutMs);
   }
 
-  /** Neither bell rings any more. */
+  /** Cancels both timers. */
   lift(): void {
     clearTimeout(this.#timer);
   }

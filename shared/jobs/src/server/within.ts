@@ -1,4 +1,4 @@
-/** Waits for the task, but no longer than this; the task goes on. Rejects as it does. */
+/** Waits for the task for at most this time; the task itself continues. Rejects if the task does. */
 export async function within(timeoutMs: number, task: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -19,7 +19,7 @@ export const statesOfAction: Readonly<Record<BulkAction, readonly JobState[]>> =
 /** More ids than this are no selection that a person made. */
 const maxIds = 1_000;
 
-export interface BulkOrder {
+export interface BulkRequest {
   readonly action: BulkAction;
   /** Which jobs; with `id`, at most 1000. Every job is meant only by naming states, as a filter may be empty by mistake. */
   readonly filter: JobFilter;
@@ -75,7 +75,7 @@ export interface BulkOperations {
    * none: a `TypeError`
    * @throws {RangeError} if the action is none, there are too many ids, or the filter lets every job through
    */
-  start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation>;
+  start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
   /** `null` if there is no such operation. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
@@ -87,7 +87,7 @@ export interface BulkOperations {
 }
 
 /** @throws {RangeError} as `start` does */
-export function checkBulkOrder({ action, filter, requestedBy }: BulkOrder): void {
+export function checkBulkRequest({ action, filter, requestedBy }: BulkRequest): void {
   if (!bulkActions.includes(action))
     throw new RangeError(`"${action}" is no action on many jobs: ${bulkActions.join(', ')} are`);
   if (isUnrestricted(filter))
@@ -98,7 +98,7 @@ export function checkBulkOrder({ action, filter, requestedBy }: BulkOrder): void
 }
 
 /** The states in which the action finds jobs of the filter. */
-export function statesOfOrder({ action, filter: { state = [] } }: BulkOrder): readonly JobState[] {
+export function statesOfRequest({ action, filter: { state = [] } }: BulkRequest): readonly JobState[] {
   const states = statesOfAction[action];
   return state.length === 0 ? states : states.filter((candidate) => state.includes(candidate));
 }

@@ -1,26 +1,26 @@
 import type { NewBatch } from '../job/batch.js';
 import type { NewJob } from '../job/job.js';
-import type { Receipt } from './receipt.js';
+import type { EnqueueResult } from './enqueue-result.js';
 import type { TransactionClient } from './transaction.js';
 
-/** Takes new jobs and batches. */
+/** Stores new jobs and batches. */
 export interface Enqueuer {
   /** Resolves once the job is durable. Concurrent calls may share one write. Throws as {@link enqueueMany} does. */
-  enqueue(job: NewJob): Promise<Receipt>;
+  enqueue(job: NewJob): Promise<EnqueueResult>;
   /**
    * Enqueues all jobs or none. Within a transaction of the caller's, they become visible when it commits and vanish when it
-   * rolls back. A job whose key another job holds is not created; a key that another transaction has just taken is waited
-   * for. Resolves to the jobs that hold the keys.
+   * rolls back. A job whose key another job holds is not created; a call waits for
+   * a key that another open transaction has taken. Resolves to the jobs that hold the keys.
    *
-   * @throws {DuplicateJobError} if a job must not exist twice and does
+   * @throws {DuplicateJobError} if a job exists already and its `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
    * @throws {UnknownParentError} if a job depends on one that does not exist
    * @throws {TypeError} if the storage cannot take part in such a transaction
    */
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<Receipt>;
+  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
-   * Enqueues a batch with its jobs and its follow-up: all or nothing. Jobs that are not created because others hold their
+   * Enqueues a batch with its jobs and its callback: all or nothing. Jobs that are not created because others hold their
    * keys are not part of the batch. Otherwise as {@link enqueueMany}.
    */
-  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<Receipt>;
+  enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
 }

@@ -2,7 +2,7 @@ import type { Queue } from '../job/job.js';
 import type { QueueLimits } from '../job/queue-limits.js';
 import type { TransactionClient } from './transaction.js';
 
-/** What operators set of a queue. */
+/** The settings of a queue that operators control. */
 export type QueueSettings = Pick<Queue, 'pausedAt' | 'concurrencyLimit' | 'rateLimit'>;
 
 /** The result of deleting a queue. */

@@ -12,7 +12,7 @@ export interface SynchronizationReport {
   readonly refused: string[];
 }
 
-/** What became of one recurring job that was due. */
+/** The result of firing one due recurring job. */
 export interface FiredRecurringJob {
   readonly id: string;
   /** Of the jobs that it enqueued. */
@@ -39,7 +39,7 @@ export interface TriggeredJob {
   readonly recurringJob: RecurringJob;
 }
 
-/** Keeps the recurring jobs. All times are by the storage's clock. */
+/** Stores and fires recurring jobs. All times are by the storage's clock. */
 export interface RecurringJobs {
   /**
    * Stores an operator's recurring job. One that is there already is changed: it keeps its pause, and unless cron or time
@@ -78,7 +78,7 @@ export interface RecurringJobs {
   list(): Promise<RecurringJob[]>;
   /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */
   trigger(id: string, options?: RecurringControlOptions): Promise<TriggeredJob | null>;
-  /** It enqueues nothing until it is resumed. */
+  /** Stops a recurring job from enqueueing jobs until it is resumed. */
   pause(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
   /** It goes on with the next due time from now; those that passed meanwhile were not missed. */
   resume(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;

@@ -1,7 +1,7 @@
 /** More words than these find nothing that fewer would not. */
 const maxWords = 10;
 
-/** The words of a search: what stands between spaces. */
+/** Splits a search text at white space. */
 export function wordsOf(text: string | undefined): string[] {
   return (text ?? '')
     .split(/\s+/)

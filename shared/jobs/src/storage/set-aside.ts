@@ -1,5 +1,5 @@
 import type { JobError } from '../job/job.js';
-import { type BulkAction, bulkActions, type BulkOrder } from './bulk-operations.js';
+import { type BulkAction, bulkActions, type BulkRequest } from './bulk-operations.js';
 import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -32,9 +32,9 @@ export interface SetAsideItem {
   /** The queue of the job that it is about; `null` if it is about none. */
   readonly queue: string | null;
   readonly jobId: string | null;
-  /** Why, as of the last time it was tried. */
+  /** The error of the last try. */
   readonly error: JobError;
-  /** How often it was tried. */
+  /** Number of tries. */
   readonly failures: number;
   readonly createdAt: Date;
   readonly failedAt: Date;
@@ -61,7 +61,11 @@ export function bulkKey(action: BulkAction, jobId: string): string {
 }
 
 /** What a bulk operation did not do to a job. @throws {Error} if the item is of another role */
-export function orderOfAside({ role, key, jobId }: Pick<SetAsideItem, 'role' | 'key' | 'jobId'>): BulkOrder {
+export function bulkRequestOf({
+  role,
+  key,
+  jobId,
+}: Pick<SetAsideItem, 'role' | 'key' | 'jobId'>): BulkRequest {
   const action = bulkActions.find((candidate) => key === bulkKey(candidate, jobId ?? ''));
   if (role !== 'bulk' || action === undefined || jobId === null)
     throw new Error(`"${key}" of the role ${role} is nothing that a bulk operation passed over`);

@@ -47,13 +47,13 @@ export interface JobStorage {
    * right to a few milliseconds once the storage is open, however wrong the clock of this machine is.
    */
   readonly clock: Clock;
-  /** Asks the storage for its time. */
+  /** Reads the storage's clock. */
   readClock(): Promise<Date>;
-  /** Resolves if the storage answers. */
+  /** Resolves if the storage responds. */
   ping(): Promise<void>;
   /** Prepares the storage: connects, migrates. Any number of processes may call it at the same time. */
   open(): Promise<void>;
-  /** Waits for what is under way, then releases every connection and timer. */
+  /** Waits for pending operations, then releases every connection and timer. */
   close(): Promise<void>;
   /**
    * Calls the listener when a job may have become ready in `queue`, or, with `null`, when a job was scheduled or asked to

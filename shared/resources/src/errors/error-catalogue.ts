@@ -49,7 +49,7 @@ export const errorCatalogue = {
     title: 'Origin not allowed',
     userMessage: 'This page is not allowed to do this.',
     cause: 'A browser sent the request for a page of another site whose origin is not allowed.',
-    fix: 'Call from a page of the same origin, or ask the operators to add the origin to `CORS_ORIGINS`.',
+    fix: 'Call from a page of the same origin, or ask the operators to add the origin to `API_CORS_ORIGINS`.',
   },
   40401: {
     title: 'No such path',
@@ -124,7 +124,7 @@ export const errorCatalogue = {
     title: 'Wrong host',
     userMessage: 'This address is not served here.',
     cause: 'The `Host` header names a host that the service does not answer for.',
-    fix: 'Use the address that the operators gave you, or ask them to add the host to `ALLOWED_HOSTS`.',
+    fix: 'Use the address that the operators gave you, or ask them to add the host to `HTTP_ALLOWED_HOSTS`.',
   },
   42201: {
     title: 'Missing field',

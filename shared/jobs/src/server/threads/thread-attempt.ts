@@ -41,7 +41,7 @@ export class ThreadAttempt {
     else this.#end.abort();
   };
 
-  /** Messages that have arrived and not been told of yet: the answer comes another way and may be faster. */
+  /** Drains queued messages, because the result may overtake them. */
   #hearAll(): void {
     for (;;) {
       const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);

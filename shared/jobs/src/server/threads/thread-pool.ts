@@ -69,7 +69,7 @@ export class ThreadPool {
     }
   }
 
-  /** Ends every thread, whatever it does. */
+  /** Terminates every thread, even if it is busy. */
   async close(): Promise<void> {
     const pool = await this.#pool;
     await pool?.destroy();

@@ -4,7 +4,7 @@ import type { LogLevel } from '../../job/job-log.js';
 import type { RunningJob } from '../handler.js';
 import type { ErrorData } from './error-data.js';
 
-/** What a thread is given to do. */
+/** The task of a thread. */
 export interface ThreadTask {
   /** The URL of the module whose `run` is called. */
   readonly module: string;
@@ -21,12 +21,12 @@ export type ThreadAnswer =
   /** `isReason`: the handler threw what its signal had been aborted with. */
   | { readonly error: ErrorData; readonly isReason: boolean };
 
-/** What the main thread says while the handler runs. */
+/** Messages from the main thread while the handler runs. */
 export interface AbortMessage {
   readonly reason: ErrorData;
 }
 
-/** What the thread says while the handler runs. */
+/** Messages from the thread while the handler runs. */
 export type ThreadMessage =
   | { readonly kind: 'started' }
   | { readonly kind: 'progress'; readonly percent: number; readonly message: string | undefined }

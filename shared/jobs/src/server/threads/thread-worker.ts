@@ -5,7 +5,7 @@ import { toErrorData } from './error-data.js';
 import { ThreadContext } from './thread-context.js';
 import type { ThreadAnswer, ThreadTask } from './thread-task.js';
 
-/** Runs in a thread of the pool: calls the `run` of a module. */
+/** Entry point of a pool thread: calls the `run` export of a module. */
 export async function runInThread(task: ThreadTask): Promise<ThreadAnswer> {
   const context = new ThreadContext(task);
   try {

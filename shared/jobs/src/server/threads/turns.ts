@@ -1,4 +1,4 @@
-/** Lets so many in at once. The others wait in the order in which they came, each until its signal aborts. */
+/** A FIFO semaphore; a waiting caller leaves the queue when its signal aborts. */
 export class Turns {
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -29,7 +29,7 @@ export class Turns {
     if (!hasBegun) signal.throwIfAborted();
   }
 
-  /** Ends one turn: the next one's begins. */
+  /** Releases the slot to the next waiting caller. */
   end(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { readSource } from './house.js';
+
+/** What an application imports from `@longshore/jobs`. A name that only storages or tools need belongs in `/storage`. */
+const names = `
+  AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
+  DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueuedBatch EnqueuedJob
+  EventFilter EventStream HeardEvent IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
+  JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
+  JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState
+  JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob
+  ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError
+  ResultTooLargeError RetryDelay RunJob RunMiddleware RunningJob ServerQueues SnoozeJob
+  StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient UniquenessRule
+  UnknownParentError defineJob defineRecurringJob handleJob nextOccurrences silentLogger
+`;
+
+describe('The index of @longshore/jobs', () => {
+  it('exports these names, so that each further one is a decision', async () => {
+    const source = await readSource('shared/jobs/src/index.ts');
+    const exported = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
+      list.split(',').map((name) => name.replace('type ', '').trim()),
+    );
+    expect(exported.filter((name) => name !== '').toSorted()).to.deep.equal(names.trim().split(/\s+/));
+    expect(source).not.to.match(/^export (type )?\*/m);
+  });
+});

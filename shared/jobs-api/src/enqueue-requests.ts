@@ -1,0 +1,149 @@
+import {
+  defineJob,
+  type EnqueueOptions,
+  InvalidArgumentsError,
+  type JobDefinition,
+  type EnqueueRequest,
+  UnknownParentError,
+} from '@longshore/jobs';
+import { mapInSlices } from '@longshore/jobs/storage';
+import { ApiError, apiError, type Problem, ProblemList } from '@longshore/resources';
+import type { NewJobItem } from './job-item.js';
+import type { Static } from 'typebox';
+
+type NewJobBody = Static<typeof NewJobItem>;
+
+/** Stands in for jobs that only other processes define. */
+const unchecked = defineJob({ name: 'unchecked' });
+
+/** Converts request bodies into enqueue requests. */
+export class EnqueueRequests {
+  readonly #definitions: ReadonlyMap<string, JobDefinition>;
+  readonly #acceptUnknown: boolean;
+
+  /** @param acceptUnknown accepts jobs of undefined names, with any arguments */
+  constructor(definitions: readonly JobDefinition[], acceptUnknown: boolean) {
+    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#acceptUnknown = acceptUnknown;
+  }
+
+  /** @throws {ApiError} 42202 if the application defines no such job */
+  definitionOf(name: string): JobDefinition {
+    const definition = this.#definitions.get(name);
+    if (definition !== undefined) return definition;
+    if (!this.#acceptUnknown) {
+      const known = [...this.#definitions.keys()].join(', ') || 'none';
+      throw apiError(42202, `name "${name}" is no job of this application; it has ${known}`);
+    }
+    return { ...unchecked, name };
+  }
+
+  /** @throws {ApiError} 42202 if the application defines no such job */
+  requestOf(body: NewJobBody): EnqueueRequest {
+    const { name, args = {}, runAt, ...rest } = body;
+    const options: Omit<EnqueueOptions, 'transaction'> = {
+      ...rest,
+      ...(runAt !== undefined && { runAt: new Date(runAt) }),
+    };
+    return { definition: this.definitionOf(name), args, options };
+  }
+}
+
+/**
+ * Runs `work` for a request body and turns a rejection by the platform into a 422.
+ *
+ * @param at position of the body in the request, for messages: `[3]`, `jobs[3]`
+ */
+export async function asked<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ApiError ? error : (refusal(problemsOf(error, at)) ?? error);
+  }
+}
+
+/**
+ * Runs `work` for several bodies at once. Problems of any of them become one 422, and each names its body.
+ *
+ * @param at the position of each body in the request; `[3]` by default
+ */
+export async function askedAll<Result>(
+  bodies: readonly NewJobBody[],
+  requests: EnqueueRequests,
+  work: (requests: EnqueueRequest[]) => Promise<Result>,
+  at: Place = (index) => `[${index}]`,
+): Promise<Result> {
+  const given = await eachAskedInSlices(bodies, at, (body) => requests.requestOf(body));
+  return asked(async () => {
+    try {
+      return await work(given);
+    } catch (error) {
+      // The client reports only the first invalid arguments; an API caller gets all of them.
+      if (error instanceof InvalidArgumentsError)
+        await eachAskedInSlices(given, at, ({ definition, args }) => definition.serialize(args));
+      throw error;
+    }
+  });
+}
+
+type Place = (index: number) => string;
+
+/** Runs `work` for each entry of a list; throws the problems of all entries together, each with its position. */
+export function eachAsked<Given, Result>(
+  list: readonly Given[],
+  at: Place,
+  work: (one: Given) => Result,
+): Result[] {
+  const problems = new ProblemList();
+  const results = list.flatMap((one, index) => resultOf(() => work(one), at(index), problems));
+  problems.throwIfAny();
+  return results;
+}
+
+/** Like {@link eachAsked}, but yields to other requests from time to time. */
+async function eachAskedInSlices<Given, Result>(
+  list: readonly Given[],
+  at: Place,
+  work: (one: Given) => Result,
+): Promise<Result[]> {
+  const problems = new ProblemList();
+  const results = await mapInSlices(list, (one, index) => resultOf(() => work(one), at(index), problems));
+  problems.throwIfAny();
+  return results.flat(1);
+}
+
+/** Returns an empty list if the entry was rejected, after adding its problems to the list. */
+function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
+  try {
+    return [work()];
+  } catch (error) {
+    const found = problemsOf(error, at);
+    if (found.length === 0) throw error;
+    problems.addAll(found);
+    return [];
+  }
+}
+
+function refusal([first, ...rest]: readonly Problem[]): ApiError | undefined {
+  return first === undefined ? undefined : new ApiError([first, ...rest]);
+}
+
+function problemsOf(error: unknown, at: string): Problem[] {
+  const place = at === '' ? '' : `${at}.`;
+  if (error instanceof ApiError) {
+    return error.problems.map((problem) => ({
+      ...problem,
+      internalMessage: place + problem.internalMessage,
+    }));
+  }
+  if (error instanceof InvalidArgumentsError) {
+    return error.problems.map(({ path, message, kind }) => ({
+      code: kind === 'missing' ? 42201 : kind === 'unknown' ? 42203 : 42202,
+      internalMessage: `${place}${path} ${message}`,
+    }));
+  }
+  const isRefusal = error instanceof RangeError || error instanceof UnknownParentError;
+  return isRefusal
+    ? [{ code: 42202, internalMessage: at === '' ? error.message : `${at}: ${error.message}` }]
+    : [];
+}

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { AuditListQuery, NewAuditEntry } from '@longshore/jobs/storage';
+import type { Bench } from './storage-under-test.js';
+
+export function auditing(bench: Bench): void {
+  const entry = (own: Partial<NewAuditEntry> = {}): NewAuditEntry => ({
+    who: 'ada',
+    action: 'jobs/retry',
+    target: 'x',
+    filter: null,
+    count: 1,
+    ...own,
+  });
+  const record = (own?: Partial<NewAuditEntry>) => bench.storage.audit.record(entry(own));
+  const newest = async () => (await bench.storage.audit.list({ limit: 1 }))[0];
+
+  it('keeps who did what to what', async () => {
+    const told = entry({ target: null, filter: { state: ['failed'], queue: ['ä'] }, count: 12_345_678_901 });
+    await record(told);
+    const { id, at, ...kept } = (await newest()) ?? {};
+    expect(kept).to.deep.equal(told);
+    expect(id).to.be.a('string');
+    expect(at).to.be.a('date');
+  });
+
+  it('lists the newest first, a page after the other', async () => {
+    for (const target of ['first', 'second', 'third']) await record({ target });
+    const [third, second] = await bench.storage.audit.list({ limit: 2 });
+    expect([third?.target, second?.target]).to.deep.equal(['third', 'second']);
+    const [first] = await bench.storage.audit.list({ limit: 1, after: second?.id ?? '' });
+    expect(first?.target).to.equal('first');
+  });
+
+  it('keeps any text, and cuts what is too long', async () => {
+    await record({ who: `\0${'w'.repeat(300)}`, target: '"\\\'' });
+    const kept = await newest();
+    expect([kept?.who.length, kept?.target]).to.deep.equal([200, '"\\\'']);
+  });
+
+  it('keeps how an action ended in the entry of its beginning', async () => {
+    const id = await record({ target: null, count: 0 });
+    await record({ target: 'other' });
+    await bench.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
+    const [other, amended] = await bench.storage.audit.list({ limit: 2 });
+    expect(amended).to.deep.include({ id, who: 'ada', target: 'y', filter: { state: 'failed' }, count: 7 });
+    expect(other).to.deep.include({ target: 'other', filter: null, count: 1 });
+  });
+
+  it('lists what somebody did, what was done, and what was done to one thing', async () => {
+    const [who, target] = [bench.newQueue(), bench.newQueue()];
+    await record({ who, action: 'queues/pause', target });
+    await record({ who, action: 'queues/resume', target });
+    await record({ who, action: 'queues/pause', target: null });
+    await record({ action: 'queues/pause', target });
+    const found = async (query: Omit<AuditListQuery, 'limit'>): Promise<string[]> =>
+      (await bench.storage.audit.list({ limit: 10, ...query })).map(
+        (each) => `${each.who === who ? 'one' : 'other'} ${each.action} ${each.target === target}`,
+      );
+    const paused = 'one queues/pause true';
+    const resumed = 'one queues/resume true';
+    expect(await found({ who })).to.deep.equal(['one queues/pause false', resumed, paused]);
+    expect(await found({ target })).to.deep.equal(['other queues/pause true', resumed, paused]);
+    expect(await found({ who, target, action: 'queues/pause' })).to.deep.equal([paused]);
+  });
+}

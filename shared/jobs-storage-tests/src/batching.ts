@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { Batch, ContinuationCondition, JobState } from '@longshore/jobs';
+import { type Claim, type FinishedState, type NewBatch, newId, type NewJob } from '@longshore/jobs/storage';
+import { childOf, outcomeOf, settleAll } from './dependent-job.js';
+import { type Bench, newJob } from './storage-under-test.js';
+
+/** Jobs that are counted together. */
+export function batching(bench: Bench): void {
+  const settled = (): Promise<void> => settleAll(bench.storage);
+  const stateOf = async (id: string): Promise<JobState | undefined> =>
+    (await bench.storage.jobs.find(id))?.state;
+
+  const find = async ({ id }: { id: string }): Promise<Batch> => {
+    const batch = await bench.storage.batches.find(id);
+    if (batch === null) throw new Error(`There is no batch ${id}`);
+    return batch;
+  };
+
+  function newBatch(
+    queue: string,
+    size: number,
+    when: ContinuationCondition = 'onDone',
+    job: Partial<NewJob> = {},
+  ): NewBatch & { followUp: NewJob } {
+    const id = newId();
+    return {
+      id,
+      name: 'nightly',
+      jobs: Array.from({ length: size }, () => ({ ...newJob(queue), ...job, meta: { batchId: id } })),
+      followUp: { ...newJob(bench.newQueue()), ...childOf([id], when) },
+    };
+  }
+
+  /** Enqueues a batch and ends the first of its jobs in these states. */
+  async function run(
+    size: number,
+    ends: readonly FinishedState[],
+    when?: ContinuationCondition,
+  ): Promise<{ batch: NewBatch & { followUp: NewJob }; claims: Claim[] }> {
+    const queue = bench.newQueue();
+    const batch = newBatch(queue, size, when);
+    await bench.storage.enqueuer.enqueueBatch(batch);
+    const { id: serverId } = await bench.register(queue);
+    const claims = (await bench.claim(serverId, queue, ends.length)).map(({ claim }) => claim);
+    await bench.storage.completions.complete(
+      claims.map((claim, index) => ({ claim, outcome: outcomeOf[ends[index] ?? 'done'], linked: true })),
+    );
+    await settled();
+    return { batch, claims };
+  }
+
+  it('counts the jobs of a batch by how they ended', async () => {
+    const { batch } = await run(5, ['done', 'done', 'failed', 'cancelled']);
+    const found = await find(batch);
+    expect(found).to.deep.include({ name: 'nightly', total: 5, done: 2, failed: 1, cancelled: 1 });
+    expect(found).to.deep.include({ progress: 80, finishedAt: null, followUpId: batch.followUp.id });
+  });
+
+  it('names the batch of each of its jobs', async () => {
+    const { batch } = await run(1, []);
+    expect(await bench.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.include({ batchId: batch.id });
+  });
+
+  it('finishes a batch with its last job', async () => {
+    const { batch } = await run(2, ['done', 'failed']);
+    const found = await find(batch);
+    expect(found.progress).to.equal(100);
+    expect(found.finishedAt).to.be.a('date');
+  });
+
+  it('keeps the follow-up waiting until the last job has finished', async () => {
+    const { batch } = await run(2, ['done']);
+    expect(await stateOf(batch.followUp.id)).to.equal('awaiting');
+  });
+
+  const followUps: [ContinuationCondition, FinishedState[], JobState][] = [
+    ['onDone', ['done', 'done'], 'enqueued'],
+    ['onDone', ['done', 'failed'], 'cancelled'],
+    ['onDone', ['cancelled', 'done'], 'cancelled'],
+    ['onFailed', ['done', 'failed'], 'enqueued'],
+    ['onFailed', ['done', 'done'], 'cancelled'],
+    ['onAny', ['failed', 'cancelled'], 'enqueued'],
+  ];
+  for (const [when, ends, state] of followUps) {
+    it(`${when}: a batch with jobs ${ends.join(' and ')} makes its follow-up ${state}`, async () => {
+      const { batch } = await run(ends.length, ends, when);
+      expect(await stateOf(batch.followUp.id)).to.equal(state);
+    });
+  }
+
+  it('finishes an empty batch at once and starts its follow-up', async () => {
+    const { batch } = await run(0, []);
+    expect(await find(batch)).to.include({ total: 0, progress: 100 });
+    expect((await find(batch)).finishedAt).to.be.a('date');
+    expect(await stateOf(batch.followUp.id)).to.equal('enqueued');
+  });
+
+  it('takes a job that is sent back off the counts again, and counts it anew when it ends', async () => {
+    const { batch, claims } = await run(2, ['done', 'failed']);
+    const failed = claims[1];
+    if (failed === undefined) throw new Error('the second job was not claimed');
+    await bench.storage.control.retry(failed.jobId);
+    await settled();
+    expect(await find(batch)).to.deep.include({ done: 1, failed: 0, progress: 50, finishedAt: null });
+    const [again] = await bench.claim(failed.serverId, failed.queue);
+    if (again === undefined) throw new Error('the job that was sent back could not be claimed');
+    await bench.storage.completions.complete([
+      { claim: again.claim, outcome: outcomeOf.done, hasMeta: true },
+    ]);
+    await settled();
+    const found = await find(batch);
+    expect(found).to.include({ done: 2, failed: 0, progress: 100 });
+    expect(found.finishedAt).to.be.a('date');
+  });
+
+  it('lets a job wait for a batch that has been enqueued before', async () => {
+    const { batch, claims } = await run(1, []);
+    expect(claims).to.deep.equal([]);
+    const child = await bench.enqueue(bench.newQueue(), childOf([batch.id], 'onAny'));
+    await settled();
+    expect(await stateOf(child.id)).to.equal('awaiting');
+    await bench.storage.control.cancel(batch.jobs[0]?.id ?? '');
+    await settled();
+    expect(await stateOf(child.id)).to.equal('enqueued');
+  });
+
+  it('cancels every job of a batch that has not finished', async () => {
+    const queue = bench.newQueue();
+    const batch = newBatch(queue, 4);
+    const [first, second, third, fourth] = batch.jobs;
+    if (!first || !second || !third || !fourth) throw new Error('the batch has four jobs');
+    const jobs = [
+      first,
+      second,
+      { ...third, due: { inMs: 60_000 } },
+      { ...fourth, after: { parents: [first.id], when: 'onDone' as const } },
+    ];
+    await bench.storage.enqueuer.enqueueBatch({ ...batch, jobs });
+    const { id: serverId } = await bench.register(queue);
+    const [running] = await bench.claim(serverId, queue, 1);
+    if (running === undefined) throw new Error('nothing could be claimed');
+    const result = await bench.storage.batches.cancel(batch.id);
+    expect(result).to.deep.include({ outcome: 'ok', changed: true });
+    expect(await bench.storage.control.cancellations([running.claim])).to.deep.equal([running.claim]);
+    await bench.storage.completions.complete([
+      { claim: running.claim, outcome: outcomeOf.cancelled, hasMeta: true },
+    ]);
+    await settled();
+    expect(await find(batch)).to.include({ cancelled: 4, progress: 100 });
+    expect(await stateOf(batch.followUp.id)).to.equal('cancelled');
+  });
+
+  it('does not cancel a batch that has finished', async () => {
+    const { batch } = await run(1, ['done']);
+    expect(await bench.storage.batches.cancel(batch.id)).to.deep.include({ outcome: 'illegal' });
+  });
+
+  it('knows no batch by the id of none', async () => {
+    expect(await bench.storage.batches.cancel(newId())).to.deep.equal({ outcome: 'unknown' });
+    expect(await bench.storage.batches.find(newId())).to.equal(null);
+    expect(await bench.storage.batches.find('none')).to.equal(null);
+  });
+
+  it('lists batches, the newest first, page by page', async () => {
+    const batches = [await run(0, []), await run(1, []), await run(2, ['done'])].map(({ batch }) => batch.id);
+    const newest = batches.toSorted().toReversed();
+    const listed = (await bench.storage.batches.list({ limit: 50 })).map(({ id }) => id);
+    // A batch of another test may have been made in the same millisecond.
+    expect(listed.filter((id) => newest.includes(id))).to.deep.equal(newest);
+    const next = await bench.storage.batches.list({ limit: 1, after: listed[1] ?? '' });
+    expect(next.map(({ id }) => id)).to.deep.equal(listed.slice(2, 3));
+  });
+
+  it('lists batches, the oldest first, after another one or after passing over some', async () => {
+    const ids = [await run(0, []), await run(0, []), await run(0, [])]
+      .map(({ batch }) => batch.id)
+      .toSorted();
+    const [first = ''] = ids;
+    const next = await bench.storage.batches.list({ order: 'oldest', limit: 50, after: first });
+    // A batch of another test may have been made in the same millisecond.
+    expect(next.map(({ id }) => id).filter((id) => ids.includes(id))).to.deep.equal(ids.slice(1));
+    const newest = await bench.storage.batches.list({ order: 'newest', limit: 3 });
+    const passed = await bench.storage.batches.list({ order: 'newest', limit: 1, offset: 1 });
+    expect(passed).to.deep.equal(newest.slice(1, 2));
+  });
+
+  it('counts batches', async () => {
+    const { count: before } = await bench.storage.batches.count();
+    await run(0, []);
+    expect(await bench.storage.batches.count()).to.deep.equal({ count: before + 1, exact: true });
+  });
+
+  it('enqueues nothing of a batch that it refuses', async () => {
+    const queue = bench.newQueue();
+    const batch = newBatch(queue, 2);
+    const stray = { ...newJob(queue), ...childOf([newId()]) };
+    const refusal = await bench.storage.enqueuer
+      .enqueueBatch({ ...batch, jobs: [...batch.jobs, stray] })
+      .catch((thrown: unknown) => thrown);
+    expect(refusal).to.have.property('name', 'UnknownParentError');
+    expect(await bench.storage.batches.find(batch.id)).to.equal(null);
+    expect(await bench.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.equal(null);
+  });
+
+  it('takes thousands of jobs as one batch', async () => {
+    const batch = newBatch(bench.newQueue(), 5_000);
+    await bench.storage.enqueuer.enqueueBatch(batch);
+    expect(await find(batch)).to.include({ total: 5_000, done: 0, progress: 0 });
+    expect(await bench.storage.batches.cancel(batch.id)).to.include({ outcome: 'ok', changed: true });
+    await settled();
+    expect(await find(batch)).to.include({ cancelled: 5_000, progress: 100 });
+  });
+}

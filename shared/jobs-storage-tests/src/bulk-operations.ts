@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage';
+import { BulkBench } from './bulk-bench.js';
+import type { Bench } from './storage-under-test.js';
+
+/** Bulk operations as things that are looked at, carried on and ended. */
+export function keepingBulkOperations(bench: Bench): void {
+  const bulk = new BulkBench(bench);
+
+  it('goes on from chunk to chunk until it has met every job', async () => {
+    const queue = bench.newQueue();
+    await bulk.fill(queue, 2_300);
+    await bulk.fill(queue, 300, { due: { inMs: 60_000 } });
+    const operation = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+    expect(operation).to.deep.include({
+      state: 'running',
+      matched: { count: 2_600, exact: true },
+      changed: 0,
+    });
+    expect(await bulk.carriedOut(operation.id)).to.include({ state: 'done', changed: 2_600, skipped: 0 });
+    expect(await bench.storage.jobs.count({ queue: [queue], state: ['cancelled'] })).to.include({
+      count: 2_600,
+    });
+  });
+
+  it('ends an operation that somebody cancels, and leaves the rest of the jobs as they are', async () => {
+    const queue = bench.newQueue();
+    await bulk.fill(queue, 2_300);
+    const { id } = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+    while (((await bench.storage.bulk.find(id))?.changed ?? 0) === 0) await bench.storage.bulk.advance();
+    const cancelled = await bench.storage.bulk.cancel(id);
+    expect(cancelled).to.include({ state: 'cancelled' });
+    expect(cancelled?.finishedAt).to.be.a('date');
+    await bench.storage.bulk.advance();
+    const { count } = await bench.storage.jobs.count({ queue: [queue], state: ['cancelled'] });
+    expect(count).to.equal(cancelled?.changed);
+    expect(count).to.be.below(2_300);
+  });
+
+  it('lists operations, the newest first and page by page', async () => {
+    const started: string[] = [];
+    for (let index = 0; index < 3; index++) {
+      const filter = { queue: [bench.newQueue()] };
+      started.push((await bulk.carryOut({ action: 'run', filter, requestedBy: 'ann' })).id);
+    }
+    const newestFirst = started.toSorted().toReversed(); // within a millisecond ids have no order
+    const [first, ...rest] = await bench.storage.bulk.list({ limit: 3 });
+    expect(first).to.include({
+      id: newestFirst[0],
+      requestedBy: 'ann',
+      action: 'run',
+      state: 'done',
+      error: null,
+    });
+    expect(rest.map(({ id }) => id)).to.deep.equal(newestFirst.slice(1));
+    const page = await bench.storage.bulk.list({ limit: 1, after: newestFirst[0] ?? '' });
+    expect(page.map(({ id }) => id)).to.deep.equal([newestFirst[1]]);
+  });
+
+  it('knows no operation by an id that is none', async () => {
+    expect(await bench.storage.bulk.find('nothing')).to.equal(null);
+    expect(await bench.storage.bulk.cancel(newId())).to.equal(null);
+  });
+
+  it('refuses more ids than a person selects, and an action that is none', async () => {
+    const id = Array.from({ length: 1_001 }, () => newId());
+    const tooMany: unknown = await bench.storage.bulk
+      .start({ action: 'cancel', filter: { id } })
+      .catch((reason: unknown) => reason);
+    expect(tooMany).to.be.instanceOf(RangeError);
+    const action = 'destroy' as BulkRequest['action'];
+    const unknown: unknown = await bench.storage.bulk
+      .start({ action, filter: { queue: [bench.newQueue()] } })
+      .catch((reason: unknown) => reason);
+    expect(unknown).to.be.instanceOf(RangeError);
+  });
+
+  for (const filter of [
+    {},
+    { id: [], state: [] },
+    { q: ' ' },
+    { args: [{ path: ['order'], values: [] }] },
+  ] satisfies JobFilter[]) {
+    it(`refuses a filter that lets every job through: ${JSON.stringify(filter)}`, async () => {
+      const refused: unknown = await bench.storage.bulk
+        .start({ action: 'delete', filter })
+        .catch((reason: unknown) => reason);
+      expect(refused).to.be.instanceOf(RangeError);
+    });
+  }
+}

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { JobError, JobState } from '@longshore/jobs';
+import { type JobControl, newId } from '@longshore/jobs/storage';
+import { childOf } from './dependent-job.js';
+import type { Bench } from './storage-under-test.js';
+
+type Verb = 'cancel' | 'retry' | 'run' | 'delete';
+
+/** What each verb makes of a job in each state: the state afterwards, `same`, `illegal` or `gone`. */
+const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'gone'>> = {
+  cancel: {
+    scheduled: 'cancelled',
+    awaiting: 'cancelled',
+    enqueued: 'cancelled',
+    processing: 'processing',
+    done: 'illegal',
+    failed: 'illegal',
+    cancelled: 'same',
+  },
+  retry: {
+    scheduled: 'illegal',
+    awaiting: 'illegal',
+    enqueued: 'same',
+    processing: 'same',
+    done: 'illegal',
+    failed: 'enqueued',
+    cancelled: 'enqueued',
+  },
+  run: {
+    scheduled: 'enqueued',
+    awaiting: 'enqueued',
+    enqueued: 'same',
+    processing: 'same',
+    done: 'illegal',
+    failed: 'illegal',
+    cancelled: 'illegal',
+  },
+  delete: {
+    scheduled: 'illegal',
+    awaiting: 'illegal',
+    enqueued: 'illegal',
+    processing: 'illegal',
+    done: 'gone',
+    failed: 'gone',
+    cancelled: 'gone',
+  },
+};
+
+export function controlling(bench: Bench): void {
+  const error: JobError = { name: 'Error', message: 'no', stack: null };
+
+  /** A job in the state asked for. */
+  async function jobIn(state: JobState): Promise<string> {
+    if (state === 'scheduled') return (await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } })).id;
+    if (state === 'awaiting') {
+      const parent = await bench.enqueue(bench.newQueue());
+      return (await bench.enqueue(bench.newQueue(), childOf([parent.id]))).id;
+    }
+    if (state === 'enqueued') return (await bench.enqueue(bench.newQueue())).id;
+    const { claim } = await bench.claimOne({ maxAttempts: 1 });
+    const { storage } = bench;
+    if (state === 'done')
+      await storage.completions.complete([{ claim, outcome: { kind: 'done', result: '1' } }]);
+    if (state === 'failed')
+      await storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    if (state === 'cancelled')
+      await storage.completions.complete([{ claim, outcome: { kind: 'cancelled', error } }]);
+    return claim.jobId;
+  }
+
+  for (const [verb, byState] of Object.entries(effects)) {
+    for (const [state, effect] of Object.entries(byState)) {
+      it(`${verb} on a job in ${state}: ${effect}`, async () => {
+        const id = await jobIn(state as JobState);
+        const result = await bench.storage.control[verb as Verb](id);
+        const after = await bench.storage.jobs.find(id);
+        if (effect === 'illegal') expect(result).to.include({ outcome: 'illegal' });
+        else expect(result).to.include({ outcome: 'ok', changed: effect !== 'same' });
+        if (effect === 'gone') expect(after).to.equal(null);
+        else expect(after?.state).to.equal(effect === 'illegal' || effect === 'same' ? state : effect);
+      });
+    }
+  }
+
+  for (const verb of ['cancel', 'retry', 'run', 'delete'] satisfies (keyof JobControl)[]) {
+    it(`${verb} on an unknown job says so`, async () => {
+      expect(await bench.storage.control[verb](newId())).to.deep.equal({ outcome: 'unknown' });
+    });
+  }
+
+  for (const state of ['scheduled', 'enqueued', 'processing', 'failed', 'cancelled'] satisfies JobState[]) {
+    it(`does nothing to a job that is ${state} if a check refuses what it is`, async () => {
+      const id = await jobIn(state);
+      const before = await bench.storage.jobs.find(id);
+      const seen: unknown[] = [];
+      const check = (job: unknown): void => {
+        seen.push(job);
+        throw new RangeError('refused');
+      };
+      for (const verb of ['cancel', 'retry', 'run', 'delete'] satisfies (keyof JobControl)[]) {
+        const error: unknown = await bench.storage.control[verb](id, { check }).catch(
+          (reason: unknown) => reason,
+        );
+        expect(error, verb).to.be.instanceOf(RangeError);
+      }
+      expect(seen).to.deep.equal([before, before, before, before]);
+      expect(await bench.storage.jobs.find(id)).to.deep.equal(before);
+    });
+  }
+
+  it('sets nothing of a queue whose settings are not those that were seen', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue);
+    const found = async () => (await bench.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
+    const seen = await found();
+    expect(await bench.storage.queues.limit(queue, { concurrencyLimit: 2 }, seen)).to.equal(true);
+    expect(await bench.storage.queues.limit(queue, { concurrencyLimit: 3 }, seen)).to.equal(false);
+    expect(await bench.storage.queues.pause(queue, seen)).to.equal(false);
+    expect(await found()).to.include({ concurrencyLimit: 2, pausedAt: null });
+    expect(await bench.storage.queues.pause(queue, await found())).to.equal(true);
+    expect(await bench.storage.queues.resume(queue, seen)).to.equal(false);
+    expect(await bench.storage.queues.resume(queue, await found())).to.equal(true);
+  });
+
+  it('allows a failed job that is retried one more attempt, and keeps the ones before', async () => {
+    const id = await jobIn('failed');
+    await bench.storage.control.retry(id);
+    expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 1, maxAttempts: 2 });
+    expect((await bench.storage.jobs.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal([
+      'failed',
+    ]);
+  });
+
+  it('gives a scheduled job another time', async () => {
+    const id = await jobIn('scheduled');
+    const runAt = new Date(Date.now() + 7_200_000);
+    await bench.storage.control.reschedule(id, runAt);
+    expect((await bench.storage.jobs.find(id))?.runAt?.getTime()).to.equal(runAt.getTime());
+  });
+
+  it('names the running jobs that somebody cancelled', async () => {
+    const { claim } = await bench.claimOne();
+    const { claim: other } = await bench.claimOne();
+    await bench.storage.control.cancel(claim.jobId);
+    expect(await bench.storage.control.cancellations([claim, other])).to.deep.equal([claim]);
+  });
+
+  it('cancels a job twice to the same effect as once', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.control.cancel(claim.jobId);
+    expect(await bench.storage.control.cancel(claim.jobId)).to.include({ outcome: 'ok', changed: false });
+  });
+
+  it('does not run a cancelled job again whose server died', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.control.cancel(claim.jobId);
+    await bench.silence(claim.serverId);
+    await bench.storage.maintenance.rescue();
+    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
+  });
+
+  it('never gives a cancelled job to a server', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.storage.control.cancel(id);
+    const server = await bench.register(queue);
+    expect(await bench.claim(server.id, queue)).to.deep.equal([]);
+  });
+
+  it('shows since when a queue is paused, and no longer when it is resumed', async () => {
+    const queue = bench.newQueue();
+    const pausedAt = async (): Promise<Date | null | undefined> =>
+      (await bench.storage.queues.list()).find(({ name }) => name === queue)?.pausedAt;
+    await bench.storage.queues.pause(queue);
+    expect(await pausedAt()).to.be.a('date');
+    await bench.storage.queues.resume(queue);
+    expect(await pausedAt()).to.equal(null);
+  });
+
+  it('keeps counts true through every step', async () => {
+    const queue = bench.newQueue();
+    const counts = async () => (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+    const first = await bench.enqueue(queue);
+    const second = await bench.enqueue(queue, { due: { inMs: 60_000 } });
+    await bench.storage.control.cancel(first.id);
+    await bench.storage.control.run(second.id);
+    expect(await counts()).to.include({ cancelled: 1, enqueued: 1, scheduled: 0 });
+    await bench.storage.control.retry(first.id);
+    await bench.storage.control.cancel(second.id);
+    await bench.storage.control.delete(second.id);
+    expect(await counts()).to.include({ cancelled: 0, enqueued: 1, scheduled: 0 });
+  });
+}

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { NewJob } from '@longshore/jobs/storage';
+import { childOf } from './dependent-job.js';
+import { type Bench, moveJob, until } from './storage-under-test.js';
+
+/** A queue that is not used any more goes, and comes back when it is. */
+export function deletingQueues(bench: Bench): void {
+  const isListed = async (queue: string): Promise<boolean> =>
+    (await bench.storage.queues.list()).some(({ name }) => name === queue);
+
+  /** With one job, which was cancelled. */
+  async function deletedQueue(): Promise<{ queue: string; job: NewJob }> {
+    const queue = bench.newQueue();
+    const job = await bench.enqueue(queue);
+    await bench.storage.control.cancel(job.id);
+    expect(await bench.storage.queues.delete(queue)).to.equal('deleted');
+    return { queue, job };
+  }
+
+  it('deletes a queue without unfinished jobs: it is neither found nor listed', async () => {
+    const { queue } = await deletedQueue();
+    expect(await bench.storage.queues.find(queue)).to.equal(null);
+    expect(await isListed(queue)).to.equal(false);
+  });
+
+  it('keeps the finished jobs of a deleted queue, which are found under its name', async () => {
+    const { queue, job } = await deletedQueue();
+    expect((await bench.jobsOf(queue)).map(({ id }) => id)).to.deep.equal([job.id]);
+    expect(await bench.storage.jobs.find(job.id)).to.include({ queue, state: 'cancelled' });
+    expect(await bench.storage.jobs.count({ queue: [queue] })).to.include({ count: 1 });
+  });
+
+  it('does not know a queue that never was, nor one that is deleted already', async () => {
+    const { queue } = await deletedQueue();
+    expect(await bench.storage.queues.delete(queue)).to.equal('unknown');
+    expect(await bench.storage.queues.delete(bench.newQueue())).to.equal('unknown');
+  });
+
+  const holding: Readonly<Record<string, (queue: string) => Promise<unknown>>> = {
+    enqueued: (queue) => bench.enqueue(queue),
+    scheduled: (queue) => bench.enqueue(queue, { due: { inMs: 60_000 } }),
+    awaiting: async (queue) => bench.enqueue(queue, childOf([(await bench.enqueue(bench.newQueue())).id])),
+    'held back': async (queue) => {
+      const meta = { concurrencyKey: 'a', concurrencyLimit: 1 };
+      const first = await bench.enqueue(queue, { meta });
+      await bench.enqueue(queue, { meta });
+      await bench.storage.control.cancel(first.id);
+    },
+  };
+  for (const [state, make] of Object.entries(holding)) {
+    it(`does not delete a queue that holds a job that is ${state}`, async () => {
+      const queue = bench.newQueue();
+      await make(queue);
+      expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
+      expect(await isListed(queue)).to.equal(true);
+    });
+  }
+
+  it('does not delete a queue one of whose jobs runs', async () => {
+    const { queue } = await bench.claimOne();
+    expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
+  });
+
+  it('does not delete a queue that a server takes jobs from, before that server is gone', async () => {
+    const queue = bench.newQueue();
+    const server = await bench.register(queue);
+    expect(await bench.storage.queues.delete(queue)).to.equal('served');
+    await server.unregister();
+    expect(await bench.storage.queues.delete(queue)).to.equal('deleted');
+  });
+
+  it('does not delete a queue whose settings are not those that were seen', async () => {
+    const queue = bench.newQueue();
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 2 });
+    const seen = (await bench.storage.queues.find(queue)) ?? undefined;
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
+    expect(await bench.storage.queues.delete(queue, seen)).to.equal('changed');
+    const now = (await bench.storage.queues.find(queue)) ?? undefined;
+    expect(await bench.storage.queues.delete(queue, now)).to.equal('deleted');
+  });
+
+  const returning: Readonly<Record<string, (queue: string, job: NewJob) => Promise<unknown>>> = {
+    'a job': (queue) => bench.enqueue(queue),
+    'a job for later': (queue) => bench.enqueue(queue, { due: { inMs: 60_000 } }),
+    'a job that was sent back': (_queue, { id }) => bench.storage.control.retry(id),
+    'a job that was moved there': async (queue) =>
+      moveJob(bench.storage, (await bench.enqueue(bench.newQueue())).id, queue),
+    'a server': (queue) => bench.register(queue),
+    'being paused': (queue) => bench.storage.queues.pause(queue),
+    'being resumed': (queue) => bench.storage.queues.resume(queue),
+    'a limit': (queue) => bench.storage.queues.limit(queue, { concurrencyLimit: 1 }),
+  };
+  for (const [how, bringBack] of Object.entries(returning)) {
+    it(`brings a deleted queue back with ${how}`, async () => {
+      const { queue, job } = await deletedQueue();
+      await bringBack(queue, job);
+      expect(await bench.storage.queues.find(queue)).to.include({ name: queue });
+      expect(await isListed(queue)).to.equal(true);
+    });
+  }
+
+  it('brings a queue back without the settings that it had', async () => {
+    const queue = bench.newQueue();
+    await bench.storage.queues.pause(queue);
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 1_000 } });
+    await bench.storage.queues.delete(queue);
+    await bench.enqueue(queue);
+    expect(await bench.storage.queues.find(queue)).to.include({
+      pausedAt: null,
+      concurrencyLimit: null,
+      rateLimit: null,
+    });
+  });
+
+  it('counts in a queue that came back what had finished before', async () => {
+    const { queue } = await deletedQueue();
+    await bench.enqueue(queue);
+    expect((await bench.storage.queues.find(queue))?.counts).to.include({ cancelled: 1, enqueued: 1 });
+  });
+
+  it('makes a job due that was scheduled in a deleted queue, and hands it out', async () => {
+    const { queue } = await deletedQueue();
+    const { id } = await bench.enqueue(queue, { due: { inMs: 1 } });
+    await until(async () => {
+      await bench.storage.maintenance.promoteDue(100);
+      return (await bench.storage.jobs.find(id))?.state === 'enqueued' ? true : undefined;
+    });
+    const server = await bench.register(queue);
+    const claimed = await bench.claim(server.id, queue);
+    expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);
+  });
+
+  it('keeps every queue listed that jobs come to while it is deleted', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { queue } = await deletedQueue();
+      const jobs = await Promise.all([
+        bench.enqueue(queue),
+        bench.storage.queues.delete(queue),
+        bench.enqueue(queue),
+        bench.storage.queues.delete(queue),
+      ]);
+      expect(jobs).to.have.length(4);
+      expect((await bench.storage.queues.find(queue))?.counts).to.include({ enqueued: 2 });
+      expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
+    }
+  });
+}

@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { JobError, JobEvent } from '@longshore/jobs';
+import {
+  type EventTopic,
+  finishedStates,
+  jobStates,
+  newId,
+  type Outcome,
+  topicOf,
+} from '@longshore/jobs/storage';
+import { type Bench, until } from './storage-under-test.js';
+
+const error: JobError = { name: 'Error', message: 'No wind', stack: null };
+const done: Outcome = { kind: 'done', result: 'null' };
+
+export function feeding(bench: Bench): void {
+  async function start(): Promise<Date> {
+    return (await bench.storage.feed.read({ since: null, topics: [] })).settled;
+  }
+
+  /** What is told of a queue. */
+  async function told(
+    queue: string,
+    since: Date,
+    topics: readonly EventTopic[] = jobStates,
+  ): Promise<JobEvent[]> {
+    const { events } = await bench.storage.feed.read({ since, topics });
+    return events.filter((event) => event.queue === queue);
+  }
+
+  const course = (events: readonly JobEvent[]): string[] =>
+    events.map((event) => `${topicOf(event)} ${event.attempt}`);
+
+  it('tells of the creation, the start and the end of a job', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne();
+    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1']);
+    await bench.storage.completions.complete([{ claim, outcome: done }]);
+    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'done 1']);
+  });
+
+  it('says which job it is about', async () => {
+    const since = await start();
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, {
+      name: 'sail',
+      meta: { tags: ['blue'], recurringJobId: 'tide' },
+    });
+    const [event] = await told(queue, since);
+    expect(event).to.deep.include({ kind: 'state', jobId: id, name: 'sail', queue, tags: ['blue'] });
+    expect(event).to.deep.include({ state: 'enqueued', batchId: null, recurringJobId: 'tide' });
+  });
+
+  it('tells of jobs that begin by waiting', async () => {
+    const since = await start();
+    const queue = bench.newQueue();
+    const parent = await bench.enqueue(queue, { due: { inMs: 60_000 } });
+    await bench.enqueue(queue, {
+      after: { parents: [parent.id], when: 'onDone' },
+      meta: { parentIds: [parent.id] },
+    });
+    expect(course(await told(queue, since))).to.have.members(['scheduled 0', 'awaiting 0']);
+  });
+
+  it('tells of a failed attempt that is to be repeated', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne();
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
+    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
+  });
+
+  it('tells of a lost attempt when the next one starts', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne();
+    await bench.silence(claim.serverId);
+    await bench.storage.maintenance.rescue();
+    const { id } = await bench.register(queue);
+    await bench.claim(id, queue);
+    expect(course(await told(queue, since))).to.deep.equal([
+      'enqueued 0',
+      'processing 1',
+      'enqueued 1',
+      'processing 2',
+    ]);
+  });
+
+  it('tells that a job was cancelled before it began', async () => {
+    const since = await start();
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.storage.control.cancel(id);
+    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'cancelled 0']);
+  });
+
+  it('tells only of the states asked for', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne();
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    expect(course(await told(queue, since, finishedStates))).to.deep.equal(['failed 1']);
+    expect(course(await told(queue, since, ['processing']))).to.deep.equal(['processing 1']);
+    expect(course(await told(queue, since, ['done']))).to.deep.equal([]);
+  });
+
+  it('tells of progress and of the lines of logs', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne({ meta: { tags: ['blue'] } });
+    const progress = { percent: 12.5, message: 'Casting off', at: new Date() };
+    const line = { line: 1, at: new Date(), level: 'warn', message: 'Fog', fields: '{"miles":1}' } as const;
+    await bench.storage.reports.report([{ claim, progress, lines: [line] }]);
+    const [log, said] = (await told(queue, since, ['progress', 'log'])).toSorted((one, other) =>
+      topicOf(one) < topicOf(other) ? -1 : 1,
+    );
+    const subject = { jobId: claim.jobId, name: 'work', queue, attempt: 1, tags: ['blue'] };
+    expect(said).to.deep.include({ kind: 'progress', ...subject, percent: 12.5, message: 'Casting off' });
+    expect(log).to.deep.include({
+      kind: 'log',
+      ...subject,
+      level: 'warn',
+      message: 'Fog',
+      fields: { miles: 1 },
+    });
+    const [written] = await bench.storage.reports.listLogs(claim.jobId);
+    expect(log).to.include({ line: written?.id });
+  });
+
+  it('takes no move by an operator for something that was said', async () => {
+    const since = await start();
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.retry(id);
+    expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
+    expect(await bench.storage.feed.saidBy(id, since)).to.deep.equal([]);
+  });
+
+  it('gives what the attempts of one job have said, also when it has ended', async () => {
+    const since = await start();
+    const { claim } = await bench.claimOne();
+    const line = { line: 1, at: new Date(), level: 'info', message: 'Land', fields: null } as const;
+    await bench.storage.reports.report([{ claim, progress: null, lines: [line] }]);
+    await bench.storage.completions.complete([{ claim, outcome: done }]);
+    const said = await bench.storage.feed.saidBy(claim.jobId, since);
+    expect(said.map((event) => (event.kind === 'log' ? event.message : event.kind))).to.deep.equal(['Land']);
+    expect(await bench.storage.feed.saidBy(newId(), since)).to.deep.equal([]);
+  });
+
+  it('misses no end between one read and the next, and ends to tell some twice', async () => {
+    const queue = bench.newQueue();
+    const jobs = Array.from({ length: 40 }, () => bench.enqueue(queue));
+    const ids = (await Promise.all(jobs)).map(({ id }) => id);
+    const { id: serverId } = await bench.register(queue);
+    let since = await start();
+    const ended = new Map<string, number>();
+    const read = async (): Promise<void> => {
+      const page = await bench.storage.feed.read({ since, topics: finishedStates });
+      since = page.settled;
+      for (const { jobId } of page.events) ended.set(jobId, (ended.get(jobId) ?? 0) + 1);
+    };
+    for (let left = ids.length; left > 0; left -= 5) {
+      const claimed = await bench.claim(serverId, queue, 5);
+      await Promise.all([
+        ...claimed.map(({ claim }) => bench.storage.completions.complete([{ claim, outcome: done }])),
+        read(),
+      ]);
+    }
+    await read();
+    expect([...ended.keys()]).to.include.members(ids);
+    await until(async () => {
+      const before = [...ended.values()].reduce((sum, times) => sum + times, 0);
+      await read();
+      return [...ended.values()].reduce((sum, times) => sum + times, 0) === before ? true : undefined;
+    });
+  });
+
+  it('reads no further than it is asked to', async () => {
+    const since = await start();
+    const { queue, claim } = await bench.claimOne();
+    await bench.storage.completions.complete([{ claim, outcome: done }]);
+    const at = (await bench.storage.jobs.find(claim.jobId))?.finishedAt ?? since;
+    const long = new Date(at.getTime() - 3_600_000);
+    const page = await bench.storage.feed.read({ since: long, spanMs: 1_800_000, topics: jobStates });
+    expect(page).to.deep.include({ caughtUp: false, settled: new Date(long.getTime() + 1_800_000) });
+    expect(page.events.filter((event) => event.queue === queue)).to.deep.equal([]);
+  });
+}

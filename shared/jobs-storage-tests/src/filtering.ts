@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { type JobFilter, newId } from '@longshore/jobs/storage';
+import { error } from './dependent-job.js';
+import { type Bench, newJob } from './storage-under-test.js';
+
+/** Which jobs a filter finds; each test keeps to a queue of its own. */
+export function filtering(bench: Bench): void {
+  const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
+    const near = await bench.storage.jobs.listNear({ filter: { queue: [queue], ...filter }, limit: 100 });
+    expect(jobs, 'none but those is near').to.deep.include.members(near.jobs);
+    if (near.complete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
+    const each = Object.values(await bench.storage.jobs.countByState({ queue: [queue], ...filter }));
+    expect(
+      each.reduce((sum, ofState) => sum + ofState.count, 0),
+      'as many in each state',
+    ).to.equal(count);
+    expect(count, 'as many counted as listed').to.equal(jobs.length);
+    return jobs.map(({ id }) => id);
+  };
+  const work = async (queue: string): Promise<string> => {
+    const { claim } = await bench.claimOne({ queue });
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    return claim.jobId;
+  };
+
+  for (const state of ['enqueued', 'scheduled', 'cancelled'] as const) {
+    it(`finds ${state} jobs by any of several tags`, async () => {
+      const queue = bench.newQueue();
+      const wanted: string[] = [];
+      for (const [index, tags] of [['night', 'mail'], ['day'], ['noon'], undefined].entries()) {
+        const { id } = await bench.enqueue(queue, {
+          id: newId(Date.now() + index),
+          ...(tags && { meta: { tags } }),
+          ...(state === 'scheduled' && { due: { inMs: 60_000 } }),
+        });
+        if (state === 'cancelled') await bench.storage.control.cancel(id);
+        if (index < 2) wanted.unshift(id);
+      }
+      expect(await found(queue, { tag: ['mail', 'day'] })).to.deep.equal(wanted);
+    });
+  }
+
+  it('finds jobs only by whole tags', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { meta: { tags: ['nightly'] } });
+    expect(await found(queue, { tag: ['night'] })).to.deep.equal([]);
+  });
+
+  it('finds the jobs of a recurring job', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { meta: { recurringJobId: 'report' } });
+    await bench.enqueue(queue, { meta: { recurringJobId: 'backup' } });
+    expect(await found(queue, { recurringJobId: ['report'] })).to.deep.equal([id]);
+  });
+
+  it('finds the jobs of a batch, however its id is spelt', async () => {
+    const queue = bench.newQueue();
+    const batchId = newId();
+    const job = { ...newJob(queue), meta: { batchId } };
+    await bench.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [job], followUp: null });
+    await bench.enqueue(queue);
+    expect(await found(queue, { batchId: [batchId.toUpperCase()] })).to.deep.equal([job.id]);
+  });
+
+  it('finds the jobs that wait for a job, also by one of several parents', async () => {
+    const queue = bench.newQueue();
+    const [first, second] = [await bench.enqueue(queue), await bench.enqueue(queue)];
+    const parents = [first.id, second.id];
+    const { id } = await bench.enqueue(queue, {
+      after: { parents, when: 'onAny' },
+      meta: { parentIds: parents },
+    });
+    expect(await found(queue, { parentId: [second.id.toUpperCase()] })).to.deep.equal([id]);
+  });
+
+  it('finds the jobs that a server runs and those that it ran last', async () => {
+    const queue = bench.newQueue();
+    const done = await work(queue);
+    const { claim } = await bench.claimOne({ queue, id: newId(Date.now() + 1) });
+    await bench.enqueue(queue);
+    const doneBy = (await bench.storage.jobs.find(done))?.serverId ?? '';
+    expect(await found(queue, { serverId: [claim.serverId] })).to.deep.equal([claim.jobId]);
+    expect(await found(queue, { serverId: [doneBy, claim.serverId] })).to.deep.equal([claim.jobId, done]);
+  });
+
+  it('finds nothing by an id that is none', async () => {
+    const queue = bench.newQueue();
+    await work(queue);
+    for (const member of ['serverId', 'parentId', 'batchId']) {
+      expect(await found(queue, { [member]: ['nobody'] }), member).to.deep.equal([]);
+    }
+  });
+
+  it('finds jobs created at a time or later and earlier than another', async () => {
+    const queue = bench.newQueue();
+    const start = Date.now();
+    const ids = [0, 1, 2].map((offset) => newId(start + offset * 1_000));
+    for (const id of ids) await bench.enqueue(queue, { id });
+    const at = (offset: number): Date => new Date(start + offset * 1_000);
+    expect(await found(queue, { createdAfter: at(1) })).to.deep.equal([ids[2], ids[1]]);
+    expect(await found(queue, { createdBefore: at(1) })).to.deep.equal([ids[0]]);
+    expect(await found(queue, { createdAfter: at(1), createdBefore: at(2) })).to.deep.equal([ids[1]]);
+  });
+
+  it('finds jobs finished at a time or later and earlier than another, and none that has not finished', async () => {
+    const queue = bench.newQueue();
+    const id = await work(queue);
+    await bench.enqueue(queue);
+    const finishedAt = (await bench.storage.jobs.find(id))?.finishedAt?.getTime() ?? 0;
+    const [earlier, later] = [new Date(finishedAt - 1_000), new Date(finishedAt + 1_000)];
+    expect(await found(queue, { finishedAfter: earlier })).to.deep.equal([id]);
+    expect(await found(queue, { finishedBefore: later })).to.deep.equal([id]);
+    expect(await found(queue, { finishedAfter: later })).to.deep.equal([]);
+    expect(await found(queue, { finishedBefore: earlier })).to.deep.equal([]);
+  });
+
+  it('finds jobs by what their arguments hold at a path', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { args: '{"customer":{"id":7},"items":["a","b"]}' });
+    await bench.enqueue(queue, { args: '{"customer":{"id":"7"},"items":["b"]}' });
+    expect(
+      await found(queue, { args: [{ path: ['customer', 'id'], values: [7, 8] }] }),
+      'number',
+    ).to.deep.equal([id]);
+    expect(await found(queue, { args: [{ path: ['items', '1'], values: ['b'] }] }), 'element').to.deep.equal([
+      id,
+    ]);
+    expect(
+      await found(queue, { args: [{ path: ['customer'], values: [{ id: 7 }] }] }),
+      'object',
+    ).to.deep.equal([id]);
+    expect(
+      await found(queue, { args: [{ path: ['customer', 'none'], values: [7] }] }),
+      'no such',
+    ).to.deep.equal([]);
+  });
+
+  it('compares numbers in arguments by what they are, to the last digit', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { args: '{"big":9007199254740992,"one":1.0}' });
+    await bench.enqueue(queue, { args: '{"big":9007199254740993,"one":1.00000000000000000001}' });
+    expect(await found(queue, { args: [{ path: ['big'], values: [2 ** 53] }] })).to.deep.equal([id]);
+    expect(await found(queue, { args: [{ path: ['one'], values: [1] }] })).to.deep.equal([id]);
+  });
+
+  it('finds only what matches every member', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { name: 'mail', meta: { tags: ['night'] } });
+    await bench.enqueue(queue, { name: 'mail' });
+    await bench.enqueue(queue, { meta: { tags: ['night'] } });
+    expect(await found(queue, { name: ['mail'], tag: ['night'] })).to.deep.equal([id]);
+  });
+
+  it('takes a member without values as not given', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    expect(await found(queue, { name: [], tag: [], serverId: [], args: [] })).to.deep.equal([id]);
+  });
+
+  it('goes on after a job within what matches', async () => {
+    const queue = bench.newQueue();
+    const ids = [0, 1, 2].map((offset) => newId(Date.now() + offset));
+    for (const id of ids) {
+      await bench.enqueue(queue, { id, meta: { tags: ['page'] } });
+      await bench.storage.control.cancel(id);
+    }
+    const page = { filter: { queue: [queue], tag: ['page'] }, limit: 1, after: ids[2] ?? '' };
+    expect((await bench.storage.jobs.list(page)).map((job) => job.id)).to.deep.equal([ids[1]]);
+  });
+
+  it('finds failed jobs by a tag', async () => {
+    const { queue, claim } = await bench.claimOne({ meta: { tags: ['night'] } });
+    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    expect(await found(queue, { state: ['failed'], tag: ['night'] })).to.deep.equal([claim.jobId]);
+  });
+
+  it('answers every pair of filters, whatever they have to do with one another', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    const at = new Date(Date.UTC(2020, 0, 1));
+    const filters: readonly JobFilter[] = [
+      { q: 'work' },
+      { id: [id] },
+      { name: ['work'] },
+      { state: ['enqueued', 'done'] },
+      { tag: ['red'] },
+      { createdAfter: at },
+      { createdBefore: at },
+      { finishedAfter: at },
+      { finishedBefore: at },
+      { serverId: [id] },
+      { batchId: [id] },
+      { parentId: [id] },
+      { recurringJobId: ['nightly'] },
+      { error: ['boom'] },
+      { errorFingerprint: ['Error: boom'] },
+      { args: [{ path: ['n'], values: [1] }] },
+    ];
+    for (const one of filters) {
+      for (const other of filters) {
+        const filter = { queue: [queue], ...one, ...other };
+        const [near, jobs, { count }] = await Promise.all([
+          bench.storage.jobs.listNear({ filter, limit: 10 }),
+          bench.storage.jobs.list({ filter, limit: 10 }),
+          bench.storage.jobs.count(filter),
+        ]);
+        expect(count, JSON.stringify(filter)).to.equal(jobs.length);
+        expect(near.jobs.length, JSON.stringify(filter)).to.be.at.most(jobs.length);
+      }
+    }
+  });
+}

@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import Type from 'typebox';
+import { defineJob, defineRecurringJob, type RecurringJob } from '@longshore/jobs';
+import { minuteMs, RecurringBench } from './recurring-bench.js';
+import { type Bench, until } from './storage-under-test.js';
+
+export function firing(bench: Bench): void {
+  const recurring = new RecurringBench(bench);
+
+  it('enqueues a job with its arguments when it is due, and moves on', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(0, {
+      args: { port: 'Rotterdam' },
+      priority: 4,
+      tags: ['night'],
+      concurrency: { key: 'quay', limit: 2 },
+    });
+    const { jobIds } = await recurring.fire(id);
+    const [job] = await bench.jobsOf(queue);
+    expect(job).to.deep.include({ id: jobIds[0], name: 'tick', state: 'enqueued', priority: 4 });
+    expect(job).to.deep.include({ args: { port: 'Rotterdam' }, recurringJobId: id, tags: ['night'] });
+    const after = await recurring.find(id);
+    expect(after).to.deep.include({ lastDueAt: nextDueAt, lastJobId: jobIds[0] });
+    expect(after.nextDueAt).to.be.greaterThan(nextDueAt);
+  });
+
+  it('gives its jobs its tags and the concurrency key that their definition makes of the arguments', async () => {
+    const Port = Type.Object({ port: Type.String() });
+    const definition = defineJob({
+      name: 'dredge',
+      args: Port,
+      concurrency: { key: ({ port }) => port, limit: 1 },
+    });
+    const args = { port: 'Rotterdam' };
+    const queue = bench.newQueue();
+    const options = { id: `dredge-${queue}`, definition, args, queue, cron: '0 * * * *', tags: ['night'] };
+    await bench.storage.recurring.addOrUpdate(defineRecurringJob(options));
+    for (let run = 0; run < 2; run++) await bench.storage.recurring.trigger(options.id);
+    const { id: serverId } = await bench.register(queue);
+    const claimed = await until(async () => {
+      await bench.storage.maintenance.resolveDependencies(100);
+      const jobs = await bench.claim(serverId, queue);
+      return jobs.length > 0 ? jobs : undefined;
+    });
+    expect(claimed.map(({ meta }) => meta)).to.deep.equal([
+      { recurringJobId: options.id, tags: ['night'], concurrencyKey: 'Rotterdam', concurrencyLimit: 1 },
+    ]);
+  });
+
+  it('enqueues nothing before the time has come', async () => {
+    const { id, queue } = await recurring.add();
+    const { fired } = await bench.storage.recurring.fireDue(1_000);
+    expect(fired.map((entry) => entry.id)).not.to.include(id);
+    expect(await bench.jobsOf(queue)).to.deep.equal([]);
+  });
+
+  it('says how long until the next one is due', async () => {
+    await recurring.add({ cron: '* * * * * *' });
+    const nextDueMs = await until(async () => {
+      const report = await bench.storage.recurring.fireDue(1_000);
+      return report.fired.length === 0 ? report.nextDueMs : undefined;
+    });
+    expect(nextDueMs).to.be.within(0, 1_000);
+    for (const { id } of await bench.storage.recurring.list()) await bench.storage.recurring.remove(id);
+  });
+
+  it('meets each due time once, however many servers ask', async () => {
+    const all: RecurringJob[] = [];
+    while (all.length < 20) all.push(await recurring.addDue(0));
+    await Promise.all(Array.from({ length: 8 }, async () => bench.storage.recurring.fireDue(5)));
+    await until(async () =>
+      (await bench.storage.recurring.fireDue(1_000)).fired.length === 0 ? true : undefined,
+    );
+    for (const { queue } of all) expect(await bench.jobsOf(queue)).to.have.length(1);
+  });
+
+  it('misfire once: one job for all that was missed', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs);
+    const { passedOver } = await recurring.fire(id);
+    expect(await bench.jobsOf(queue)).to.have.length(1);
+    expect(passedOver).to.deep.include({ from: nextDueAt, reason: 'misfire' });
+  });
+
+  it('misfire skip: no job for what was missed by more than a minute', async () => {
+    const at = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 90 * minuteMs);
+    const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
+    const { id, queue } = await recurring.add({ cron, misfire: 'skip' });
+    await bench.setNextDue(id, at);
+    const { jobIds, passedOver } = await recurring.fire(id);
+    expect(jobIds).to.deep.equal([]);
+    expect(passedOver?.reason).to.equal('misfire');
+    expect(await bench.jobsOf(queue)).to.deep.equal([]);
+    expect((await recurring.find(id)).lastJobId).to.equal(null);
+  });
+
+  it('misfire all: a job for each, up to the limit, the oldest passed over', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs, {
+      misfire: 'all',
+      misfireLimit: 4,
+    });
+    const { passedOver } = await recurring.fire(id);
+    expect(await bench.jobsOf(queue)).to.have.length(4);
+    expect(passedOver?.from).to.deep.equal(nextDueAt);
+  });
+
+  it('overlap allow: starts beside the job before', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(0);
+    await recurring.fire(id);
+    await bench.setNextDue(id, nextDueAt);
+    await recurring.fire(id);
+    expect(await bench.jobsOf(queue)).to.have.length(2);
+  });
+
+  it('overlap skip: passes over while the job before is unfinished', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'skip' });
+    await recurring.fire(id);
+    await bench.setNextDue(id, nextDueAt);
+    expect((await recurring.fire(id)).passedOver?.reason).to.equal('overlap');
+    expect(await bench.jobsOf(queue)).to.have.length(1);
+    await recurring.finish(queue);
+    await bench.setNextDue(id, nextDueAt);
+    await recurring.fire(id);
+    expect(await bench.jobsOf(queue)).to.have.length(2);
+  });
+
+  it('overlap wait: stays due until the job before has finished', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'wait' });
+    await recurring.fire(id);
+    await bench.setNextDue(id, nextDueAt);
+    const { fired } = await bench.storage.recurring.fireDue(1_000);
+    expect(fired.map((entry) => entry.id)).not.to.include(id);
+    expect((await recurring.find(id)).nextDueAt).to.deep.equal(nextDueAt);
+    await recurring.finish(queue);
+    await recurring.fire(id);
+    expect(await bench.jobsOf(queue)).to.have.length(2);
+  });
+
+  it('overlap wait with misfire all: one after the other, none lost', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(3 * minuteMs, {
+      overlap: 'wait',
+      misfire: 'all',
+    });
+    for (let minute = 0; minute < 3; minute++) {
+      await Promise.all(Array.from({ length: 4 }, async () => bench.storage.recurring.fireDue(1_000)));
+      expect(await bench.jobsOf(queue)).to.have.length(minute + 1);
+      expect((await recurring.find(id)).lastDueAt).to.deep.equal(
+        new Date(nextDueAt.getTime() + minute * minuteMs),
+      );
+      await recurring.finish(queue);
+    }
+  });
+
+  it('enqueues nothing while it is paused, and misses nothing of that time', async () => {
+    const { id, queue } = await recurring.addDue(10 * minuteMs, { misfire: 'all' });
+    await bench.storage.recurring.pause(id);
+    await bench.storage.recurring.fireDue(1_000);
+    const resumed = await bench.storage.recurring.resume(id);
+    expect(resumed?.pausedAt).to.equal(null);
+    expect(resumed?.nextDueAt).to.be.greaterThan(resumed?.createdAt ?? new Date());
+    expect(await bench.jobsOf(queue)).to.deep.equal([]);
+  });
+}

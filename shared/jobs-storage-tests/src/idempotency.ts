@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { defineJob, IdempotencyConflictError, JobClient, type JobDefinition } from '@longshore/jobs';
+import { EnqueuedJobDetails } from '@longshore/jobs/storage';
+import { type Bench, moveJob, until } from './storage-under-test.js';
+
+/** The same request again gives the same job. */
+export function identifying(bench: Bench): void {
+  const definition = (): JobDefinition => defineJob({ name: 'once', queue: bench.newQueue() });
+  const options = { idempotencyKey: 'request 7' };
+
+  const move = (id: string, queue: string): Promise<unknown> => moveJob(bench.storage, id, queue);
+
+  it('gives the same job for the same idempotency key, whatever became of it', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const first = await client.enqueue(job, { a: 1, b: 2 }, options);
+    await bench.storage.control.cancel(first.id);
+    const second = await client.enqueue(job, { b: 2, a: 1 }, options);
+    expect(first.created).to.equal(true);
+    expect(second).to.deep.equal({ ...first, created: false });
+  });
+
+  it('shows the idempotency key of a job', async () => {
+    const { id } = await new JobClient(bench.storage).enqueue(definition(), {}, options);
+    expect((await bench.storage.jobs.find(id))?.idempotencyKey).to.equal('request 7');
+  });
+
+  it('keeps idempotency keys of different queues apart', async () => {
+    const client = new JobClient(bench.storage);
+    await client.enqueue(definition(), {}, options);
+    expect((await client.enqueue(definition(), {}, options)).created).to.equal(true);
+  });
+
+  it('refuses an idempotency key that was used with other arguments', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, { n: 1 }, options);
+    const problem = await client.enqueue(job, { n: 2 }, options).catch((error: unknown) => error);
+    expect(problem)
+      .to.be.instanceOf(IdempotencyConflictError)
+      .and.include({ idempotencyKey: 'request 7', jobId: id });
+    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+  });
+
+  it('refuses an idempotency key that was used with another name', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    await client.enqueue(job, {}, options);
+    const other = defineJob({ name: 'other', queue: job.queue });
+    const problem = await client.enqueue(other, {}, options).catch((error: unknown) => error);
+    expect(problem).to.be.instanceOf(IdempotencyConflictError);
+  });
+
+  it('forgets an idempotency key when the period of its client is over', async () => {
+    const client = new JobClient(bench.storage, { idempotencyPeriodMs: 1 });
+    const job = definition();
+    const first = await client.enqueue(job, {}, options);
+    const second = await until(async () => {
+      const again = await client.enqueue(job, {}, options);
+      return again.created ? again : undefined;
+    });
+    expect(second.id).not.to.equal(first.id);
+  });
+
+  const shown = { ...options, showHolder: true };
+
+  it('shows the job that holds a key as it is, where that is asked for', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const first = await client.enqueue(job, { n: 1 }, options);
+    await bench.storage.control.cancel(first.id);
+    const again = await client.enqueue(job, { n: 1 }, shown);
+    expect(again).to.be.instanceOf(EnqueuedJobDetails);
+    expect((again as EnqueuedJobDetails).asStored()).to.deep.equal(await bench.storage.jobs.find(first.id));
+  });
+
+  it('shows a holder that came to another queue', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, {}, options);
+    await move(id, bench.newQueue());
+    const again = (await client.enqueue(job, {}, shown)) as EnqueuedJobDetails;
+    expect(again.asStored()).to.include({ id });
+  });
+
+  it('enqueues nothing of a call if the job that it must show has been deleted', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, {}, options);
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.delete(id);
+    const orders = [{}, shown, {}].map((each) => ({ definition: job, args: {}, options: each }));
+    const refusal = await client.enqueueMany(orders).catch((error: unknown) => error);
+    expect(refusal).to.have.property('name', 'KeyHolderHiddenError');
+    expect(await bench.jobsOf(job.queue)).to.deep.equal([]);
+    expect(await client.enqueue(job, {}, options)).to.include({ id, created: false });
+  });
+
+  it('enqueues nothing of a call if the job that it must show is out of its scope', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const { id } = await client.enqueue(job, {}, options);
+    await move(id, bench.newQueue());
+    const scope = [job.queue];
+    const orders = [{}, { ...shown, scope }].map((each) => ({ definition: job, args: {}, options: each }));
+    const refusal = await client.enqueueMany(orders).catch((error: unknown) => error);
+    expect(refusal).to.have.property('name', 'KeyHolderHiddenError');
+    expect(String(refusal)).not.to.contain(id);
+    expect(await bench.jobsOf(job.queue)).to.deep.equal([]);
+  });
+
+  it('gives the job that held a unique key again to the request that was given it', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const holder = await client.enqueue(job, {}, { unique: { key: 'a' } });
+    const first = await client.enqueue(job, {}, { ...options, unique: { key: 'a' } });
+    await bench.storage.control.cancel(holder.id);
+    const second = await client.enqueue(job, {}, { ...options, unique: { key: 'a' } });
+    expect([first.id, second.id]).to.deep.equal([holder.id, holder.id]);
+  });
+
+  it('creates one job for 50 callers with one idempotency key at the same time', async () => {
+    const client = new JobClient(bench.storage);
+    const job = definition();
+    const enqueued = await Promise.all(Array.from({ length: 50 }, () => client.enqueue(job, {}, options)));
+    expect(enqueued.filter(({ created }) => created)).to.have.length(1);
+    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+  });
+}

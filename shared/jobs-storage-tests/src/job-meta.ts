@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { JobError } from '@longshore/jobs';
+import type { JobMeta, Outcome } from '@longshore/jobs/storage';
+import { type Bench, until } from './storage-under-test.js';
+
+const error: JobError = { name: 'TypeError', message: 'No such ship', stack: null };
+const meta: JobMeta = { tags: ['night', 'mail'], traceparent: 'trace', followed: true };
+
+const outcomes: readonly Outcome[] = [
+  { kind: 'done', result: 'null' },
+  { kind: 'failed', error },
+  { kind: 'cancelled', error },
+  { kind: 'retry', error, delayMs: 60_000 },
+  { kind: 'snooze', delayMs: 60_000 },
+];
+
+/** What only some jobs carry goes with them wherever they go. */
+export function linking(bench: Bench): void {
+  const tagsOf = async (id: string): Promise<string[] | undefined> =>
+    (await bench.storage.jobs.find(id))?.tags.toSorted();
+
+  it('hands over what a job carries with its claim', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { meta });
+    const { id } = await bench.register(queue);
+    const [claimed] = await bench.claim(id, queue);
+    expect(claimed?.meta).to.deep.equal(meta);
+  });
+
+  it('hands over nothing with the claim of a plain job, also beside one that carries something', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.register(queue);
+    const [carrying, plain] = [await bench.enqueue(queue, { meta }), await bench.enqueue(queue)];
+    const claimed = new Map((await bench.claim(id, queue)).map((job) => [job.claim.jobId, job.meta]));
+    expect(claimed).to.deep.equal(
+      new Map([
+        [carrying.id, meta],
+        [plain.id, null],
+      ]),
+    );
+  });
+
+  for (const outcome of outcomes) {
+    for (const hasMeta of [true, false]) {
+      it(`keeps what a job carries when its outcome is ${outcome.kind}, ${hasMeta ? 'with' : 'without'} the hint that it has metadata`, async () => {
+        const { claim } = await bench.claimOne({ meta });
+        const plain = await bench.claimOne();
+        const stale = await bench.storage.completions.complete([
+          { claim, outcome, hasMeta },
+          { claim: plain.claim, outcome },
+        ]);
+        expect(stale).to.deep.equal([]);
+        expect(await tagsOf(claim.jobId)).to.deep.equal(['mail', 'night']);
+      });
+    }
+  }
+
+  it('keeps what a scheduled job carries when it becomes ready', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { meta, due: { inMs: 1 } });
+    const server = await bench.register(queue);
+    const claimed = await until(async () => {
+      await bench.storage.maintenance.promoteDue(100);
+      return (await bench.claim(server.id, queue))[0];
+    });
+    expect(claimed).to.deep.include({ meta });
+    expect(claimed.claim.jobId).to.equal(id);
+  });
+
+  it('keeps what a job carries when it is cancelled and sent back', async () => {
+    const { id } = await bench.enqueue(bench.newQueue(), { meta });
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.retry(id);
+    expect(await tagsOf(id)).to.deep.equal(['mail', 'night']);
+  });
+
+  it('keeps what a job carries when its server dies', async () => {
+    const { claim } = await bench.claimOne({ meta });
+    await bench.silence(claim.serverId);
+    await bench.storage.maintenance.rescue();
+    expect(await tagsOf(claim.jobId)).to.deep.equal(['mail', 'night']);
+  });
+
+  it('settles every move sooner or later, and then has nothing left to settle', async () => {
+    const { claim } = await bench.claimOne({ meta });
+    await bench.storage.completions.complete([
+      { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+    ]);
+    await until(async () =>
+      (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+    );
+    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('done');
+  });
+}

@@ -1,0 +1,253 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { defineJob, handleJob, JobClient, type JobError, JobServer } from '@longshore/jobs';
+import type { ClaimedJob, NewJob, Outcome } from '@longshore/jobs/storage';
+import { type Bench, newJob, until } from './storage-under-test.js';
+
+const error: JobError = { name: 'Error', message: 'no', stack: null };
+
+const keyed = (queue: string, key: string, limit: number): NewJob => ({
+  ...newJob(queue),
+  meta: { concurrencyKey: key, concurrencyLimit: limit },
+});
+
+/** At most so many jobs of one concurrency key run at once, and no key stands in another's way. */
+export function keying(bench: Bench): void {
+  async function settled(): Promise<void> {
+    await until(async () =>
+      (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+    );
+  }
+
+  /** Claims what can be claimed once everything has settled. */
+  async function claimAll(serverId: string, queue: string): Promise<ClaimedJob[]> {
+    await settled();
+    return bench.claim(serverId, queue, 100);
+  }
+
+  async function queueWith(jobs: (queue: string) => NewJob[]): Promise<{ queue: string; serverId: string }> {
+    const queue = bench.newQueue();
+    await bench.storage.enqueuer.enqueueMany(jobs(queue));
+    const { id } = await bench.register(queue);
+    return { queue, serverId: id };
+  }
+
+  const keysOf = (jobs: readonly ClaimedJob[]): string[] =>
+    jobs.map(({ meta }) => meta?.concurrencyKey ?? 'none').toSorted();
+
+  const five = (queue: string, key: string, limit: number): NewJob[] =>
+    Array.from({ length: 5 }, () => keyed(queue, key, limit));
+
+  it('gives no more jobs of a key at once than its limit', async () => {
+    const { queue, serverId } = await queueWith((name) => five(name, 'a', 2));
+    expect(await claimAll(serverId, queue)).to.have.length(2);
+    expect(await claimAll(serverId, queue)).to.deep.equal([]);
+  });
+
+  it('says of a job that its key holds back that it is not ready yet', async () => {
+    const { queue } = await queueWith((name) => five(name, 'a', 2));
+    await settled();
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
+    expect(jobs.map(({ state }) => state)).to.deep.equal(Array.from({ length: 5 }, () => 'enqueued'));
+    expect(jobs.filter(({ readyAt }) => readyAt !== null)).to.have.length(2);
+  });
+
+  it('gives each key its own share, and jobs without a key theirs', async () => {
+    const { queue, serverId } = await queueWith((name) => [
+      ...five(name, 'a', 2),
+      ...five(name, 'b', 1),
+      newJob(name),
+    ]);
+    expect(keysOf(await claimAll(serverId, queue))).to.deep.equal(['a', 'a', 'b', 'none']);
+  });
+
+  it('keeps keys of different queues apart', async () => {
+    const first = await queueWith((name) => five(name, 'a', 1));
+    const second = await queueWith((name) => five(name, 'a', 1));
+    expect(await claimAll(first.serverId, first.queue)).to.have.length(1);
+    expect(await claimAll(second.serverId, second.queue)).to.have.length(1);
+  });
+
+  it('lets a key with one job in beside one with many, wherever it stands', async () => {
+    const { queue, serverId } = await queueWith((name) => [
+      ...Array.from({ length: 50 }, () => keyed(name, 'large', 2)),
+      keyed(name, 'small', 2),
+    ]);
+    await settled();
+    const [first] = await bench.claim(serverId, queue, 1);
+    const [second] = await bench.claim(serverId, queue, 1);
+    for (const { claim } of [first, second].filter((job) => job !== undefined))
+      await bench.storage.completions.complete([
+        { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+      ]);
+    await settled();
+    expect(keysOf(await bench.claim(serverId, queue, 1))).to.deep.equal(['small']);
+  });
+
+  const outcomes: readonly Outcome[] = [
+    { kind: 'done', result: 'null' },
+    { kind: 'failed', error },
+    { kind: 'cancelled', error },
+    { kind: 'retry', error, delayMs: 60_000 },
+    { kind: 'snooze', delayMs: 60_000 },
+  ];
+  for (const outcome of outcomes) {
+    it(`lets the next job of a key in when the outcome of one is ${outcome.kind}`, async () => {
+      const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
+      const [first] = await claimAll(serverId, queue);
+      if (first !== undefined)
+        await bench.storage.completions.complete([{ claim: first.claim, outcome, hasMeta: true }]);
+      const next = await claimAll(serverId, queue);
+      expect(next.map(({ claim }) => claim.jobId))
+        .to.have.length(1)
+        .and.not.include(first?.claim.jobId);
+    });
+  }
+
+  it('shows a job that is held back as enqueued', async () => {
+    const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
+    await claimAll(serverId, queue);
+    const listed = await bench.storage.jobs.list({
+      filter: { queue: [queue], state: ['enqueued'] },
+      limit: 10,
+    });
+    const found = await bench.storage.jobs.find(listed[0]?.id ?? '');
+    const counts = (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+    expect(listed).to.have.length(4);
+    expect(found?.state).to.equal('enqueued');
+    expect(counts).to.include({ enqueued: 4, processing: 1 });
+  });
+
+  it('lets the one with the lowest priority number in first, then the oldest', async () => {
+    const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
+    await settled();
+    const late = await bench.enqueue(queue, keyed(queue, 'a', 1));
+    const urgent = await bench.enqueue(queue, { ...keyed(queue, 'a', 1), priority: -1 });
+    const order: string[] = [];
+    for (let place = 0; place < 3; place++) {
+      const job = await until(async () => (await claimAll(serverId, queue))[0]);
+      order.push(job.claim.jobId);
+      await bench.storage.completions.complete([
+        { claim: job.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+      ]);
+    }
+    expect(order.slice(1)).to.deep.equal([urgent.id, late.id]);
+  });
+
+  it('lets the next one in when a ready job of the key is cancelled', async () => {
+    const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
+    const second = await bench.enqueue(queue, keyed(queue, 'a', 1));
+    await settled();
+    const listed = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
+    const ready = listed.find(({ id }) => id !== second.id);
+    await bench.storage.control.cancel(ready?.id ?? '');
+    expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([second.id]);
+  });
+
+  it('cancels a job that is held back, and sends it back when it is retried', async () => {
+    const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
+    const [running] = await claimAll(serverId, queue);
+    const { id } = await bench.enqueue(queue, keyed(queue, 'a', 1));
+    expect(await bench.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
+    expect((await bench.storage.jobs.find(id))?.state).to.equal('cancelled');
+    await bench.storage.control.retry(id);
+    expect(await claimAll(serverId, queue)).to.deep.equal([]);
+    if (running !== undefined)
+      await bench.storage.completions.complete([
+        { claim: running.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+      ]);
+    expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([id]);
+  });
+
+  it('holds scheduled jobs back that become due, or are run by hand', async () => {
+    const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
+    await claimAll(serverId, queue);
+    await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 1 } });
+    const { id } = await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 60_000 } });
+    await bench.storage.control.run(id);
+    await until(async () => {
+      await bench.storage.maintenance.promoteDue(100);
+      const counts = (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+      return counts?.enqueued === 2 ? true : undefined;
+    });
+    expect(await claimAll(serverId, queue)).to.deep.equal([]);
+  });
+
+  it('keeps the place of a job that is given back, and of one whose server died', async () => {
+    const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
+    const [first] = await claimAll(serverId, queue);
+    if (first !== undefined) await bench.storage.claims.release([first.claim]);
+    const again = await claimAll(serverId, queue);
+    await bench.silence(serverId);
+    await bench.storage.maintenance.rescue();
+    const { id } = await bench.register(queue);
+    const once = await claimAll(id, queue);
+    expect([again, once].map((jobs) => jobs.map(({ claim }) => claim.jobId))).to.deep.equal([
+      [first?.claim.jobId],
+      [first?.claim.jobId],
+    ]);
+  });
+
+  it('lets the next one in after a job failed with its server', async () => {
+    const { queue, serverId } = await queueWith((name) => [{ ...keyed(name, 'a', 1), maxAttempts: 1 }]);
+    await claimAll(serverId, queue);
+    const { id: next } = await bench.enqueue(queue, keyed(queue, 'a', 1));
+    await bench.silence(serverId);
+    await bench.storage.maintenance.rescue();
+    const { id } = await bench.register(queue);
+    expect((await claimAll(id, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([next]);
+  });
+
+  it('holds a job back that waited for another one', async () => {
+    const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
+    const [first] = await claimAll(serverId, queue);
+    if (first === undefined) throw new Error('The first job of a key was held back');
+    const parent = await bench.claimOne();
+    const child = await bench.enqueue(queue, {
+      ...keyed(queue, 'a', 1),
+      after: { parents: [parent.claim.jobId], when: 'onDone' },
+    });
+    await bench.storage.completions.complete([
+      { claim: parent.claim, outcome: { kind: 'done', result: 'null' } },
+    ]);
+    await settled();
+    expect((await bench.storage.jobs.find(child.id))?.state).to.equal('enqueued');
+    expect(await claimAll(serverId, queue)).to.deep.equal([]);
+    await bench.storage.completions.complete([
+      { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+    ]);
+    expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
+  });
+
+  it('never runs more jobs of a key at once than its limit, over many servers, and comes to an end', async () => {
+    const queue = bench.newQueue();
+    const work = defineJob({ name: 'work', queue });
+    const running = new Map<string, number>();
+    let [most, ended] = [0, 0];
+    const handler = handleJob(work, async ({ job }) => {
+      const key = (await bench.storage.jobs.find(job.id))?.tags[0] ?? '';
+      running.set(key, (running.get(key) ?? 0) + 1);
+      most = Math.max(most, running.get(key) ?? 0);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running.set(key, (running.get(key) ?? 0) - 1);
+      ended++;
+    });
+    const servers = Array.from(
+      { length: 3 },
+      () => new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue], concurrency: 10 }),
+    );
+    await Promise.all(servers.map((server) => server.start()));
+    try {
+      await new JobClient(bench.storage).enqueueMany(
+        Array.from({ length: 200 }, (_, n) => {
+          const key = `tenant-${n % 4}`;
+          return { definition: work, args: {}, options: { tags: [key], concurrency: { key, limit: 2 } } };
+        }),
+      );
+      await until(async () => (ended === 200 ? true : undefined));
+      expect(most).to.equal(2);
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+  });
+}

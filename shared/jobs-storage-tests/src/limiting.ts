@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { defineJob, handleJob, JobClient, type JobError, JobServer } from '@longshore/jobs';
+import type { Outcome, Queue, QueueLimits } from '@longshore/jobs/storage';
+import { type Bench, newJob, until } from './storage-under-test.js';
+
+const error: JobError = { name: 'Error', message: 'no', stack: null };
+
+/** Limits of queues hold over all servers, whatever these do at once. */
+export function limiting(bench: Bench): void {
+  /** A queue with these limits, this many ready jobs and a server. */
+  async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
+    const queue = bench.newQueue();
+    await bench.storage.queues.limit(queue, limits);
+    await bench.storage.enqueuer.enqueueMany(Array.from({ length: jobs }, () => newJob(queue)));
+    const { id } = await bench.register(queue);
+    return { queue, serverId: id };
+  }
+
+  async function limitsOf(queue: string): Promise<Partial<Queue>> {
+    const found = (await bench.storage.queues.list()).find(({ name }) => name === queue);
+    return { concurrencyLimit: found?.concurrencyLimit ?? null, rateLimit: found?.rateLimit ?? null };
+  }
+
+  it('shows the limits of a queue', async () => {
+    const { queue } = await limited({ concurrencyLimit: 7, rateLimit: { jobs: 5, periodMs: 100 } }, 0);
+    expect(await limitsOf(queue)).to.deep.equal({
+      concurrencyLimit: 7,
+      rateLimit: { jobs: 5, periodMs: 100, burst: 5 },
+    });
+  });
+
+  it('changes one limit and leaves the other', async () => {
+    const { queue } = await limited({ concurrencyLimit: 7, rateLimit: { jobs: 5, periodMs: 100 } }, 0);
+    await bench.storage.queues.limit(queue, { rateLimit: null });
+    expect(await limitsOf(queue)).to.deep.equal({ concurrencyLimit: 7, rateLimit: null });
+  });
+
+  for (const limits of [
+    { concurrencyLimit: 0 },
+    { concurrencyLimit: 1.5 },
+    { rateLimit: { jobs: 0, periodMs: 100 } },
+    { rateLimit: { jobs: 1, periodMs: Number.NaN } },
+    { rateLimit: { jobs: 1, periodMs: 1, burst: 0 } },
+  ] satisfies QueueLimits[]) {
+    it(`refuses ${JSON.stringify(limits)}`, async () => {
+      const refused = await Promise.resolve()
+        .then(() => bench.storage.queues.limit(bench.newQueue(), limits))
+        .catch((reason: unknown) => reason);
+      expect(refused).to.be.instanceOf(RangeError);
+    });
+  }
+
+  it('gives no more jobs at once than the concurrency limit', async () => {
+    const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 10);
+    const first = await bench.claim(serverId, queue, 2);
+    const second = await bench.claim(serverId, queue, 10);
+    const third = await bench.claim(serverId, queue, 10);
+    expect([first.length, second.length, third.length]).to.deep.equal([2, 1, 0]);
+  });
+
+  const outcomes: readonly Outcome[] = [
+    { kind: 'done', result: 'null' },
+    { kind: 'failed', error },
+    { kind: 'cancelled', error },
+    { kind: 'retry', error, delayMs: 60_000 },
+    { kind: 'snooze', delayMs: 60_000 },
+  ];
+  for (const outcome of outcomes) {
+    it(`has room again after a job's outcome was ${outcome.kind}`, async () => {
+      const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
+      const [claimed] = await bench.claim(serverId, queue);
+      if (claimed !== undefined)
+        await bench.storage.completions.complete([{ claim: claimed.claim, outcome }]);
+      expect(await bench.claim(serverId, queue)).to.have.length(1);
+    });
+  }
+
+  it('has room again after a job was given back, and after its server died', async () => {
+    const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
+    const [claimed] = await bench.claim(serverId, queue);
+    if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
+    expect(await bench.claim(serverId, queue)).to.have.length(1);
+    await bench.silence(serverId);
+    await bench.storage.maintenance.rescue();
+    const { id } = await bench.register(queue);
+    expect(await bench.claim(id, queue)).to.have.length(1);
+  });
+
+  it('gives nothing from a paused queue with limits', async () => {
+    const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 3);
+    await bench.claim(serverId, queue, 1);
+    await bench.storage.queues.pause(queue);
+    expect(await bench.claim(serverId, queue)).to.deep.equal([]);
+  });
+
+  it('gives everything again when the limits are taken away', async () => {
+    const { queue, serverId } = await limited(
+      { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 60_000 } },
+      10,
+    );
+    await bench.claim(serverId, queue);
+    await bench.storage.queues.limit(queue, { concurrencyLimit: null, rateLimit: null });
+    expect(await bench.claim(serverId, queue)).to.have.length(9);
+  });
+
+  it('limits a queue that many have claimed from before', async () => {
+    const { queue, serverId } = await limited({}, 10);
+    await bench.claim(serverId, queue, 2);
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
+    const counts = [await bench.claim(serverId, queue), await bench.claim(serverId, queue)].map(
+      ({ length }) => length,
+    );
+    expect(counts).to.deep.equal([1, 0]);
+  });
+
+  it('gives a burst, then a job for each new token', async () => {
+    const { queue, serverId } = await limited({ rateLimit: { jobs: 10, periodMs: 1_000, burst: 4 } }, 20);
+    const began = performance.now();
+    const burst = await bench.claim(serverId, queue, 20);
+    let claimed = burst.length;
+    await until(async () => {
+      claimed += (await bench.claim(serverId, queue, 20)).length;
+      return claimed >= 7 ? true : undefined;
+    });
+    const allowed = 4 + (performance.now() - began) / 100;
+    expect(burst).to.have.length(4);
+    expect(claimed).to.be.at.most(Math.ceil(allowed));
+  });
+
+  it('takes a token for a job that is tried again, too', async () => {
+    const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000, burst: 2 } }, 1);
+    for (let round = 0; round < 2; round++) {
+      const [claimed] = await bench.claim(serverId, queue);
+      if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
+    }
+    expect(await bench.claim(serverId, queue)).to.deep.equal([]);
+  });
+
+  it('takes no token when there is no job', async () => {
+    const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000 } }, 0);
+    await bench.claim(serverId, queue);
+    await bench.enqueue(queue);
+    expect(await bench.claim(serverId, queue)).to.have.length(1);
+  });
+
+  it('never runs more jobs at once than the limit, over many servers, and comes to an end', async () => {
+    const queue = bench.newQueue();
+    const work = defineJob({ name: 'work', queue });
+    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
+    let [running, most, ended] = [0, 0, 0];
+    const handler = handleJob(work, async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      ended++;
+    });
+    const servers = Array.from(
+      { length: 4 },
+      () => new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue], concurrency: 5 }),
+    );
+    await Promise.all(servers.map((server) => server.start()));
+    try {
+      await new JobClient(bench.storage).enqueueMany(
+        Array.from({ length: 200 }, () => ({ definition: work, args: {} })),
+      );
+      await until(async () => (ended === 200 ? true : undefined));
+      expect(most).to.equal(3);
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+  });
+
+  it('starts the next job when its token comes, not at some later look', async () => {
+    const queue = bench.newQueue();
+    const work = defineJob({ name: 'work', queue });
+    await bench.storage.queues.limit(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
+    const starts: number[] = [];
+    const server = new JobServer({
+      storage: bench.storage,
+      handlers: [handleJob(work, () => void starts.push(performance.now()))],
+      queues: [queue],
+      concurrency: 5,
+    });
+    await server.start();
+    try {
+      await new JobClient(bench.storage).enqueueMany(
+        Array.from({ length: 11 }, () => ({ definition: work, args: {} })),
+      );
+      await until(async () => (starts.length === 11 ? true : undefined));
+      const tookMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
+      expect(tookMs).to.be.within(180, 1_200); // looks each 200 ms alone would take 2000
+    } finally {
+      await server.stop();
+    }
+  });
+}

@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import {
+  errorFingerprint,
+  type ErrorGroup,
+  type NewJob,
+  type Outcome,
+  type ThroughputBucket,
+} from '@longshore/jobs/storage';
+import { type Bench, until } from './storage-under-test.js';
+
+const hourMs = 3_600_000;
+
+const failure = (message: string): Outcome => ({
+  kind: 'failed',
+  error: { name: 'TypeError', message, stack: null },
+});
+
+const named = (queues: number): string[] =>
+  Array.from({ length: queues }, (_each, index) => `queue ${index}`);
+
+/** Figures over many jobs; each test has names and queues of its own. */
+export function measuring(bench: Bench): void {
+  const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
+    const { claim } = await bench.claimOne(job);
+    await bench.storage.completions.complete([{ claim, outcome }]);
+    return claim.jobId;
+  };
+  const groupsOf = async (name: string, sinceMs = hourMs): Promise<ErrorGroup[]> => {
+    const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs, limit: 1_000 });
+    return groups.filter((group) => group.name === name);
+  };
+  const sum = (buckets: readonly ThroughputBucket[], state: 'done' | 'failed'): number =>
+    buckets.reduce((total, bucket) => total + bucket[state], 0);
+
+  it('groups failures of one kind, whatever numbers, ids and quoted texts they bear', async () => {
+    const name = 'measuring.grouped';
+    const messages = ['No ship 17 for "order 4"', 'No ship 18 for "order 5"'];
+    const ids: string[] = [];
+    for (const message of messages) ids.push(await end({ name }, failure(message)));
+    await end({ name }, failure('No sea'));
+    const [ships, sea] = await groupsOf(name);
+    expect(ships).to.deep.include({
+      fingerprint: 'TypeError: No ship <n> for <text>',
+      count: 2,
+      retryable: 2,
+    });
+    expect(messages[ids.indexOf(ships?.exampleId ?? '')]).to.equal(ships?.message);
+    expect(ships?.lastSeenAt.getTime()).to.be.at.least(ships?.firstSeenAt.getTime() ?? Infinity);
+    expect(sea).to.include({
+      fingerprint: errorFingerprint({ name: 'TypeError', message: 'No sea' }),
+      count: 1,
+    });
+  });
+
+  it('keeps failures of different jobs apart', async () => {
+    await end({ name: 'measuring.one' }, failure('No'));
+    await end({ name: 'measuring.other' }, failure('No'));
+    expect(await groupsOf('measuring.one')).to.have.length(1);
+    expect((await groupsOf('measuring.other'))[0]).to.include({ count: 1 });
+  });
+
+  it('counts a job that waits for another attempt, which cannot be sent back', async () => {
+    const name = 'measuring.retrying';
+    const error = { name: 'Error', message: 'not yet', stack: null };
+    await end({ name }, { kind: 'retry', error, delayMs: 60_000 });
+    expect((await groupsOf(name))[0]).to.include({ count: 1, retryable: 0 });
+  });
+
+  it('leaves out failures that lie further back', async () => {
+    const name = 'measuring.old';
+    await end({ name }, failure('No'));
+    expect(await groupsOf(name)).to.have.length(1);
+    await until(async () => (await groupsOf(name, 1)).length === 0 || undefined);
+  });
+
+  it('gives at most as many groups as asked for, the largest first', async () => {
+    const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs: hourMs, limit: 2 });
+    const counts = groups.map(({ count }) => count);
+    expect(counts).to.have.length(2);
+    expect(counts).to.deep.equal(counts.toSorted((one, other) => other - one));
+  });
+
+  it('counts the jobs of a queue that ended, by the minute', async () => {
+    const queue = bench.newQueue();
+    const throughput = (): Promise<ThroughputBucket[]> =>
+      bench.storage.statistics.throughput({ sinceMs: hourMs, bucketMs: 60_000, queue });
+    await end({ queue }, { kind: 'done', result: 'null' });
+    await end({ queue }, failure('No'));
+    const id = await end({ queue }, failure('No'));
+    await bench.storage.maintenance.maintain();
+    await end({ queue }, { kind: 'done', result: 'null' });
+    await bench.storage.control.retry(id);
+    const buckets = await throughput();
+    expect([sum(buckets, 'done'), sum(buckets, 'failed')]).to.deep.equal([2, 2]);
+    expect(buckets.length).to.be.within(60, 62);
+    expect(buckets.every(({ at }) => at.getTime() % 60_000 === 0)).to.equal(true);
+    expect(sum(buckets.slice(-3), 'done')).to.equal(2);
+  });
+
+  it('counts the jobs of all queues that ended, in buckets of any multiple of ten seconds', async () => {
+    const all = (bucketMs: number): Promise<ThroughputBucket[]> =>
+      bench.storage.statistics.throughput({ sinceMs: 600_000, bucketMs });
+    const before = sum(await all(10_000), 'done');
+    await end({}, { kind: 'done', result: 'null' });
+    expect(sum(await all(10_000), 'done')).to.equal(before + 1);
+    expect(sum(await all(60_000), 'done')).to.be.at.least(before + 1);
+  });
+
+  it('shows a queue that does not exist as idle', async () => {
+    const query = { sinceMs: hourMs, bucketMs: 60_000, queue: 'nowhere' };
+    expect(sum(await bench.storage.statistics.throughput(query), 'done')).to.equal(0);
+  });
+
+  it('counts the jobs of several queues that ended, each apart, in one read', async () => {
+    const [busy, failing, idle] = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
+    const queues = [failing, idle, busy, 'nowhere', busy];
+    for (const queue of [busy, busy, failing]) await end({ queue }, { kind: 'done', result: 'null' });
+    await end({ queue: failing }, failure('No'));
+    await bench.storage.maintenance.maintain();
+    await end({ queue: busy }, { kind: 'done', result: 'null' });
+    await bench.enqueue(idle);
+    const ended = await bench.storage.statistics.throughputByQueue({
+      queues,
+      sinceMs: hourMs,
+      bucketMs: 300_000,
+    });
+    const totals = Array.from(ended, ([queue, buckets]) => [
+      queue,
+      sum(buckets, 'done'),
+      sum(buckets, 'failed'),
+    ]);
+    expect(totals).to.deep.equal([
+      [failing, 1, 1],
+      [idle, 0, 0],
+      [busy, 3, 0],
+      ['nowhere', 0, 0],
+    ]);
+    for (const buckets of ended.values()) {
+      expect(buckets.length).to.be.within(13, 14);
+      expect(buckets.every(({ at }) => at.getTime() % 300_000 === 0)).to.equal(true);
+    }
+    expect(sum((ended.get(busy) ?? []).slice(-2), 'done')).to.equal(3);
+  });
+
+  for (const [why, query] of [
+    ['101 queues', { queues: named(101), sinceMs: hourMs, bucketMs: hourMs }],
+    ['2040 buckets in all', { queues: named(34), sinceMs: hourMs, bucketMs: 60_000 }],
+    ['buckets of 10 s', { queues: ['any'], sinceMs: hourMs, bucketMs: 10_000 }],
+    ['two days', { queues: ['any'], sinceMs: 2 * 86_400_000, bucketMs: hourMs }],
+  ] as const) {
+    it(`refuses throughput of several queues that is too much or not kept: ${why}`, async () => {
+      const refusal: unknown = await bench.storage.statistics
+        .throughputByQueue(query)
+        .catch((reason: unknown) => reason);
+      expect(refusal).to.be.instanceOf(RangeError);
+    });
+  }
+
+  for (const query of [
+    { sinceMs: hourMs, bucketMs: 15_000 },
+    { sinceMs: hourMs, bucketMs: 10_000, queue: 'any' },
+    { sinceMs: 8 * 86_400_000, bucketMs: 86_400_000 },
+    { sinceMs: 86_400_000, bucketMs: 10_000 },
+  ]) {
+    it(`refuses throughput that is not kept: ${JSON.stringify(query)}`, async () => {
+      const refusal: unknown = await bench.storage.statistics
+        .throughput(query)
+        .catch((reason: unknown) => reason);
+      expect(refusal).to.be.instanceOf(RangeError);
+    });
+  }
+
+  it('finds one queue by its name', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue);
+    const found = await bench.storage.queues.find(queue);
+    expect(found).to.deep.equal((await bench.storage.queues.list()).find(({ name }) => name === queue));
+    expect(found?.counts.enqueued).to.equal(1);
+    expect(await bench.storage.queues.find('nowhere')).to.equal(null);
+  });
+}

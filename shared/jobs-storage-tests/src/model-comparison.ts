@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import type { Job, JobStorage } from '@longshore/jobs';
+import { jobStates } from '@longshore/jobs/storage';
+import type { Model } from './model.js';
+
+/** What the storage shows of a queue's jobs, and how it counts them, is what the model knows. */
+export async function expectSame(model: Model, storage: JobStorage, queue: string): Promise<void> {
+  const listed = await storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
+  const found = listed.map((job) => visible(job.id, job));
+  expect(found).to.have.deep.members([...model.jobs].map(([id, job]) => visible(id, job)));
+  const counts = (await storage.queues.list()).find(({ name }) => name === queue)?.counts;
+  for (const state of jobStates) {
+    const jobs = [...model.jobs.values()].filter((job) => job.state === state);
+    expect(counts?.[state] ?? 0, state).to.equal(jobs.length);
+  }
+}
+
+function visible(
+  id: string,
+  { state, attempt, maxAttempts, priority }: Pick<Job, 'state' | 'attempt' | 'maxAttempts' | 'priority'>,
+): object {
+  return { id, state, attempt, maxAttempts, priority };
+}

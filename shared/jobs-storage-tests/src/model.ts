@@ -1,0 +1,166 @@
+import type { ConflictPolicy, JobState } from '@longshore/jobs';
+import { type Claim, isFinished, type Outcome } from '@longshore/jobs/storage';
+
+/** A job as the model knows it. */
+export interface ModelJob {
+  state: JobState;
+  attempt: number;
+  maxAttempts: number;
+  priority: number;
+  /** At most {@link concurrencyLimit} jobs with the same one run at once. */
+  concurrencyKey: string | null;
+  /** Who holds it. */
+  claim: Claim | null;
+  cancelRequested: boolean;
+}
+
+export const concurrencyLimit = 2;
+
+/** What a client asks for. */
+export interface ModelOrder extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
+  readonly due: 'now' | 'later';
+  /** A unique key, and what is to be done if an unfinished job holds it. */
+  readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
+}
+
+/** What an operation on one job must answer. */
+export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
+
+/** The life of jobs in one queue, as simply as it can be said: what a storage must do, without how. */
+export class Model {
+  readonly jobs = new Map<string, ModelJob>();
+  /** The job that last got each unique key. */
+  readonly #holders = new Map<string, string>();
+  paused = false;
+
+  /** Returns the job that holds the key, `id` if it does itself, or that there must not be another. */
+  enqueue(id: string, { due, unique, ...content }: ModelOrder): string {
+    const state = due === 'now' ? 'enqueued' : 'scheduled';
+    const held = this.#holders.get(unique?.key ?? '') ?? '';
+    const holder = this.jobs.get(held);
+    if (unique === null || holder === undefined || isFinished(holder.state)) {
+      this.jobs.set(id, { ...content, state, attempt: 0, claim: null, cancelRequested: false });
+      if (unique !== null) this.#holders.set(unique.key, id);
+      return id;
+    }
+    if (unique.onConflict === 'reject') return 'rejected';
+    if (unique.onConflict === 'replace' && holder.state !== 'processing') {
+      const maxAttempts = Math.max(content.maxAttempts, holder.attempt + 1);
+      Object.assign(holder, { ...content, state, maxAttempts });
+    }
+    return held;
+  }
+
+  /** How many jobs there are to claim. */
+  ready(): number {
+    if (this.paused) return 0;
+    const room = new Map<string, number>();
+    for (const key of this.#keysOf('processing')) room.set(key, (room.get(key) ?? concurrencyLimit) - 1);
+    let ready = 0;
+    for (const key of this.#keysOf('enqueued')) {
+      const left = room.get(key) ?? concurrencyLimit;
+      room.set(key, left - 1);
+      if (left > 0) ready++;
+    }
+    return ready + this.#in('enqueued').filter(({ concurrencyKey }) => concurrencyKey === null).length;
+  }
+
+  claimed(claim: Claim): void {
+    const job = this.#get(claim.jobId);
+    job.state = 'processing';
+    job.attempt++;
+    job.claim = claim;
+  }
+
+  holds(claim: Claim): boolean {
+    const held = this.jobs.get(claim.jobId)?.claim;
+    return held?.serverId === claim.serverId && held.attempt === claim.attempt;
+  }
+
+  complete(claim: Claim, outcome: Outcome): void {
+    const job = this.#get(claim.jobId);
+    job.claim = null;
+    if (outcome.kind === 'snooze') job.attempt--;
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.#goOn(job, 'scheduled');
+    else this.#end(job, outcome.kind);
+  }
+
+  release(claim: Claim): void {
+    const job = this.#get(claim.jobId);
+    job.claim = null;
+    job.attempt--;
+    this.#goOn(job, 'enqueued');
+  }
+
+  serverDied(serverId: string): void {
+    for (const job of this.jobs.values()) {
+      if (job.claim?.serverId !== serverId) continue;
+      job.claim = null;
+      if (job.cancelRequested) this.#end(job, 'cancelled');
+      else if (job.attempt >= job.maxAttempts) this.#end(job, 'failed');
+      else job.state = 'enqueued';
+    }
+  }
+
+  cancel(id: string): ModelResult {
+    const job = this.jobs.get(id);
+    if (job === undefined) return 'unknown';
+    if (job.state === 'done' || job.state === 'failed') return 'illegal';
+    if (job.state === 'cancelled' || job.cancelRequested) return 'unchanged';
+    if (job.state === 'processing') job.cancelRequested = true;
+    else this.#end(job, 'cancelled');
+    return 'changed';
+  }
+
+  retry(id: string): ModelResult {
+    const job = this.jobs.get(id);
+    if (job === undefined) return 'unknown';
+    if (job.state === 'enqueued' || job.state === 'processing') return 'unchanged';
+    if (job.state !== 'failed' && job.state !== 'cancelled') return 'illegal';
+    job.maxAttempts = Math.max(job.maxAttempts, job.attempt + 1);
+    job.state = 'enqueued';
+    return 'changed';
+  }
+
+  run(id: string): ModelResult {
+    const job = this.jobs.get(id);
+    if (job === undefined) return 'unknown';
+    if (job.state === 'enqueued' || job.state === 'processing') return 'unchanged';
+    if (job.state !== 'scheduled') return 'illegal';
+    job.state = 'enqueued';
+    return 'changed';
+  }
+
+  delete(id: string): ModelResult {
+    const job = this.jobs.get(id);
+    if (job === undefined) return 'unknown';
+    if (!isFinished(job.state)) return 'illegal';
+    this.jobs.delete(id);
+    return 'changed';
+  }
+
+  /** A job that somebody cancelled while it ran does not come back. */
+  #goOn(job: ModelJob, state: JobState): void {
+    if (job.cancelRequested) this.#end(job, 'cancelled');
+    else job.state = state;
+  }
+
+  #end(job: ModelJob, state: JobState): void {
+    job.state = state;
+    job.cancelRequested = false;
+  }
+
+  #in(state: JobState): ModelJob[] {
+    return [...this.jobs.values()].filter((job) => job.state === state);
+  }
+
+  #keysOf(state: JobState): string[] {
+    return this.#in(state).flatMap(({ concurrencyKey }) => concurrencyKey ?? []);
+  }
+
+  #get(id: string): ModelJob {
+    const job = this.jobs.get(id);
+    if (job === undefined) throw new Error(`The model has no job ${id}`);
+    return job;
+  }
+}

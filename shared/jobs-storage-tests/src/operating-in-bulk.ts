@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { defineJob, handleJob, JobClient, type JobState } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
+import { BulkBench } from './bulk-bench.js';
+import { childOf, outcomeOf, settleAll } from './dependent-job.js';
+import { jobInState, whileServing } from './serving-queue.js';
+import { type Bench, newJob, until } from './storage-under-test.js';
+
+/** Actions on all jobs of a filter; each test keeps to a queue of its own. */
+export function operatingInBulk(bench: Bench): void {
+  const bulk = new BulkBench(bench);
+  const stateOf = async (id: string): Promise<JobState | undefined> =>
+    (await bench.storage.jobs.find(id))?.state;
+  /** One job in each state, by state. */
+  const oneInEach = async (queue: string): Promise<Map<JobState, string>> => {
+    const ids = new Map<JobState, string>();
+    for (const state of ['done', 'failed', 'cancelled'] as const) {
+      const { claim } = await bench.claimOne({ queue, maxAttempts: 1 });
+      await bench.storage.completions.complete([{ claim, outcome: outcomeOf[state] }]);
+      ids.set(state, claim.jobId);
+    }
+    ids.set('processing', (await bench.claimOne({ queue })).claim.jobId);
+    const { id: elsewhere } = await bench.enqueue(bench.newQueue());
+    ids.set('enqueued', (await bench.enqueue(queue)).id);
+    ids.set('scheduled', (await bench.enqueue(queue, { due: { inMs: 60_000 } })).id);
+    ids.set('awaiting', (await bench.enqueue(queue, childOf([elsewhere]))).id);
+    return ids;
+  };
+
+  const effects = {
+    cancel: {
+      enqueued: 'cancelled',
+      scheduled: 'cancelled',
+      awaiting: 'cancelled',
+      processing: 'processing',
+    },
+    retry: { failed: 'enqueued', cancelled: 'enqueued' },
+    run: { scheduled: 'enqueued', awaiting: 'enqueued' },
+    delete: { done: undefined, failed: undefined, cancelled: undefined },
+  } as const;
+
+  for (const [action, effect] of Object.entries(effects)) {
+    it(`does ${action} to every job of a filter that is in a state for it, and to no other`, async () => {
+      const queue = bench.newQueue();
+      const ids = await oneInEach(queue);
+      const operation = await bulk.carryOut({
+        action: action as keyof typeof effects,
+        filter: { queue: [queue] },
+      });
+      const changed = Object.keys(effect).length;
+      expect(operation).to.include({ state: 'done', seen: changed, changed, skipped: 0 });
+      for (const [state, id] of ids) {
+        const expected = state in effect ? effect[state as keyof typeof effect] : state;
+        expect(await stateOf(id), state).to.equal(expected);
+      }
+    });
+
+    it(`does ${action} to a selection, and skips what is in no state for it and what is no job`, async () => {
+      const queue = bench.newQueue();
+      const ids = await oneInEach(queue);
+      const id = [...ids.values(), newId(), 'nothing'];
+      const operation = await bulk.carryOut({ action: action as keyof typeof effects, filter: { id } });
+      const changed = Object.keys(effect).length;
+      expect(operation).to.include({ state: 'done', seen: 9, changed, skipped: 9 - changed });
+    });
+  }
+
+  it('does nothing for a selection of ids that are none', async () => {
+    const queue = bench.newQueue();
+    const [id] = await bulk.fill(queue, 1);
+    expect(await bulk.carryOut({ action: 'cancel', filter: { id: ['nothing'] } })).to.include({
+      seen: 1,
+      changed: 0,
+      skipped: 1,
+    });
+    expect(await stateOf(id ?? '')).to.equal('enqueued');
+  });
+
+  it('keeps to the members of its filter', async () => {
+    const queue = bench.newQueue();
+    const [tagged] = await bulk.fill(queue, 1, { meta: { tags: ['night'] }, args: '{"n":7}' });
+    const [other] = await bulk.fill(queue, 1, { meta: { tags: ['night'] } });
+    const args = [{ path: ['n'], values: [7] }];
+    const createdBefore = new Date(Date.now() + 60_000);
+    const filter = { queue: [queue], tag: ['night'], args, createdBefore };
+    const operation = await bulk.carryOut({ action: 'cancel', filter });
+    expect(operation).to.include({ changed: 1 });
+    expect(operation.filter).to.deep.equal(filter);
+    expect(await stateOf(tagged ?? '')).to.equal('cancelled');
+    expect(await stateOf(other ?? '')).to.equal('enqueued');
+  });
+
+  it('leaves jobs alone that were enqueued after it was started', async () => {
+    const queue = bench.newQueue();
+    await bulk.fill(queue, 2);
+    const { id } = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+    const [late] = await bulk.fill(queue, 1);
+    expect(await bulk.carriedOut(id)).to.include({ changed: 2 });
+    expect(await stateOf(late ?? '')).to.equal('enqueued');
+  });
+
+  it('has servers abort the running jobs that it cancels', async () => {
+    const queue = bench.newQueue();
+    const endless = defineJob({ name: 'endless', queue });
+    const handler = handleJob(endless, async ({ signal }) => {
+      await new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    });
+    await whileServing(bench, queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(endless, {});
+      await jobInState(bench, id, 'processing');
+      const operation = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+      await jobInState(bench, id, 'cancelled');
+      const ended = await until(async () => {
+        const found = await bench.storage.bulk.find(operation.id);
+        return found?.state === 'done' ? found : undefined;
+      });
+      expect(ended).to.include({ changed: 1 });
+    });
+  });
+
+  it('draws the consequences for jobs that wait for those it cancels, and for their batch', async () => {
+    const queue = bench.newQueue();
+    const batchId = newId();
+    const jobs = Array.from({ length: 3 }, () => ({ ...newJob(queue), meta: { batchId } }));
+    await bench.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs, followUp: null });
+    const child = await bench.enqueue(bench.newQueue(), childOf([batchId], 'onAny'));
+    await settleAll(bench.storage);
+    await bulk.carryOut({ action: 'cancel', filter: { batchId: [batchId] } });
+    await settleAll(bench.storage);
+    expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 3, progress: 100 });
+    expect(await stateOf(child.id)).to.equal('enqueued');
+    await bulk.carryOut({ action: 'retry', filter: { batchId: [batchId] } });
+    await settleAll(bench.storage);
+    expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 0, finishedAt: null });
+  });
+
+  it('lets jobs of a concurrency key in one by one when it sends them back', async () => {
+    const queue = bench.newQueue();
+    await bulk.fill(queue, 3, { meta: { concurrencyKey: 'tenant', concurrencyLimit: 1 } });
+    await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
+    await bulk.carryOut({ action: 'retry', filter: { queue: [queue] } });
+    await settleAll(bench.storage);
+    const { id } = await bench.register(queue);
+    expect(await bench.claim(id, queue)).to.have.length(1);
+    expect(await bench.storage.jobs.count({ queue: [queue], state: ['enqueued'] })).to.include({ count: 2 });
+  });
+
+  it('allows a job that it sends back one more attempt, and keeps the ones before', async () => {
+    const { queue, claim } = await bench.claimOne({ maxAttempts: 1 });
+    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
+    await bulk.carryOut({ action: 'retry', filter: { queue: [queue], state: ['failed'] } });
+    expect(await bench.storage.jobs.find(claim.jobId)).to.include({ state: 'enqueued', maxAttempts: 2 });
+    expect((await bench.storage.jobs.listAttempts(claim.jobId)).map(({ outcome }) => outcome)).to.deep.equal([
+      'failed',
+    ]);
+  });
+
+  it('keeps counts true', async () => {
+    const queue = bench.newQueue();
+    await bulk.fill(queue, 30);
+    await bulk.fill(queue, 20, { due: { inMs: 60_000 } });
+    await bulk.carryOut({ action: 'run', filter: { queue: [queue] } });
+    await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
+    const counts = async () => (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+    expect(await counts()).to.include({ enqueued: 0, scheduled: 0, cancelled: 50 });
+    await bulk.carryOut({ action: 'delete', filter: { queue: [queue] } });
+    expect(await counts()).to.include({ cancelled: 0 });
+  });
+}

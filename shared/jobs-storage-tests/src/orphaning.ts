@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { Orphan } from '@longshore/jobs/storage';
+import type { Bench } from './storage-under-test.js';
+
+/** What waits for a server that is not there. */
+export function orphaning(bench: Bench): void {
+  const orphansOf = async (queue: string): Promise<Orphan[]> =>
+    (await bench.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);
+
+  const serve = async (queue: string, jobNames?: string[]): Promise<() => Promise<void>> => {
+    const server = await bench.storage.servers.register({
+      host: 'conformance',
+      pid: 1,
+      concurrency: 1,
+      timeoutMs: 60_000,
+      queues: [queue],
+      ...(jobNames !== undefined && { jobNames }),
+    });
+    return () => server.unregister();
+  };
+
+  it('names the jobs of a queue that no server takes jobs from', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { name: 'one' });
+    expect(await orphansOf(queue)).to.deep.equal([{ queue, name: 'one', jobs: 1, reason: 'no-server' }]);
+  });
+
+  it('names the jobs that no server of their queue has a handler for, also those that wait for a time', async () => {
+    const queue = bench.newQueue();
+    const leave = await serve(queue, ['known']);
+    await bench.enqueue(queue, { name: 'known' });
+    await bench.enqueue(queue, { name: 'unknown' });
+    await bench.enqueue(queue, { name: 'unknown', due: { inMs: 60_000 } });
+    expect(await orphansOf(queue)).to.deep.equal([{ queue, name: 'unknown', jobs: 2, reason: 'no-handler' }]);
+    await leave();
+  });
+
+  it('names none of a queue whose server did not say what it handles', async () => {
+    const queue = bench.newQueue();
+    const leave = await serve(queue);
+    await bench.enqueue(queue, { name: 'anything' });
+    expect(await orphansOf(queue)).to.deep.equal([]);
+    await leave();
+  });
+
+  it('names no job that runs', async () => {
+    const { queue } = await bench.claimOne({ name: 'running' });
+    expect(await orphansOf(queue)).to.deep.equal([]);
+  });
+
+  it('lists what a server has handlers for', async () => {
+    const queue = bench.newQueue();
+    const leave = await serve(queue, ['one', 'two']);
+    const servers = await bench.storage.servers.list();
+    expect(servers.find(({ queues }) => queues.includes(queue))?.jobNames).to.deep.equal(['one', 'two']);
+    await leave();
+  });
+}

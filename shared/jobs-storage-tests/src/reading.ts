@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { newId, type NewJob } from '@longshore/jobs/storage';
+import { readingManyQueues } from './many-queues.js';
+import { type Bench, newJob, until } from './storage-under-test.js';
+
+export function reading(bench: Bench): void {
+  /** One job in each of four states, the oldest first: done, processing, enqueued, scheduled. */
+  async function fourStates(): Promise<{ queue: string; ids: string[] }> {
+    const queue = bench.newQueue();
+    const start = Date.now();
+    const jobs: NewJob[] = [0, 1, 2, 3].map((offset) => ({ ...newJob(queue), id: newId(start + offset) }));
+    const server = await bench.register(queue);
+    await bench.storage.enqueuer.enqueueMany(
+      jobs.map((job, index) => (index === 3 ? { ...job, due: { inMs: 60_000 } } : job)),
+    );
+    const [first] = await bench.claim(server.id, queue, 2);
+    if (first === undefined) throw new Error('There was nothing to claim');
+    await bench.storage.completions.complete([
+      { claim: first.claim, outcome: { kind: 'done', result: 'null' } },
+    ]);
+    return { queue, ids: jobs.map(({ id }) => id) };
+  }
+
+  describe('of thirty queues', () => {
+    readingManyQueues(bench);
+  });
+
+  it('finds no job for an id that is unknown or no id at all', async () => {
+    expect(await bench.storage.jobs.find(newId())).to.equal(null);
+    expect(await bench.storage.jobs.find("1'; drop table job; --")).to.equal(null);
+  });
+
+  it('gives arguments and result as text, with digits that no JavaScript number has', async () => {
+    const queue = bench.newQueue();
+    const job = { ...newJob(queue), args: '{"id": 900719925474099312345, "rate": 1.10}' };
+    await bench.storage.enqueuer.enqueue(job);
+    const server = await bench.register(queue);
+    const waiting = await bench.storage.jobs.findDocuments(job.id);
+    expect(waiting).to.deep.equal({ args: job.args, result: 'null' });
+    const [claimed] = await bench.claim(server.id, queue, 1);
+    if (claimed === undefined) throw new Error('There was nothing to claim');
+    const outcome = { kind: 'done', result: '18446744073709551617' } as const;
+    await bench.storage.completions.complete([{ claim: claimed.claim, outcome }]);
+    expect(await bench.storage.jobs.findDocuments(job.id)).to.include({ result: outcome.result });
+  });
+
+  it('gives no text of a job that it does not know', async () => {
+    expect(await bench.storage.jobs.findDocuments(newId())).to.equal(null);
+    expect(await bench.storage.jobs.findDocuments('none')).to.equal(null);
+  });
+
+  it('lists jobs of every state, the newest first', async () => {
+    const { queue, ids } = await fourStates();
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
+    expect(jobs.map(({ id }) => id)).to.deep.equal(ids.toReversed());
+    expect(jobs.map(({ state }) => state)).to.deep.equal(['scheduled', 'enqueued', 'processing', 'done']);
+  });
+
+  it('lists the oldest first if asked to', async () => {
+    const { queue, ids } = await fourStates();
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, order: 'oldest', limit: 10 });
+    expect(jobs.map(({ id }) => id)).to.deep.equal(ids);
+  });
+
+  for (const [state, place] of Object.entries({ done: 0, processing: 1, enqueued: 2, scheduled: 3 })) {
+    it(`lists only ${state} jobs if asked to`, async () => {
+      const { queue, ids } = await fourStates();
+      const jobs = await bench.storage.jobs.list({
+        filter: { queue: [queue], state: [state as 'done'] },
+        limit: 10,
+      });
+      expect(jobs.map(({ id }) => id)).to.deep.equal([ids[place]]);
+    });
+  }
+
+  it('lists only jobs of the names asked for', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { name: 'rare' });
+    await bench.enqueue(queue);
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], name: ['rare'] }, limit: 10 });
+    expect(jobs.map((job) => job.id)).to.deep.equal([id]);
+  });
+
+  it('lists nothing of a queue that does not exist', async () => {
+    expect(await bench.storage.jobs.list({ filter: { queue: ['nowhere'] }, limit: 10 })).to.deep.equal([]);
+  });
+
+  it('passes over the offset and stops at the limit', async () => {
+    const { queue, ids } = await fourStates();
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 2, offset: 1 });
+    expect(jobs.map(({ id }) => id)).to.deep.equal([ids[2], ids[1]]);
+  });
+
+  it('goes on after the last job of a page', async () => {
+    const { queue, ids } = await fourStates();
+    const after = ids[2] ?? '';
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10, after });
+    expect(jobs.map(({ id }) => id)).to.deep.equal([ids[1], ids[0]]);
+  });
+
+  it('counts the jobs of a queue by state', async () => {
+    const { queue } = await fourStates();
+    const found = (await bench.storage.queues.list()).find(({ name }) => name === queue);
+    expect(found?.counts).to.include({ scheduled: 1, enqueued: 1, processing: 1, done: 1, failed: 0 });
+  });
+
+  it('counts the same after housekeeping', async () => {
+    const { queue } = await fourStates();
+    const before = await bench.storage.jobs.count({ queue: [queue], state: ['done', 'enqueued'] });
+    await bench.storage.maintenance.maintain();
+    expect(await bench.storage.jobs.count({ queue: [queue], state: ['done', 'enqueued'] })).to.deep.equal(
+      before,
+    );
+    expect(before).to.deep.equal({ count: 2, exact: true });
+  });
+
+  it('counts the jobs of a name', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { name: 'counted' });
+    await bench.enqueue(queue);
+    expect(await bench.storage.jobs.count({ queue: [queue], name: ['counted'] })).to.deep.equal({
+      count: 1,
+      exact: true,
+    });
+  });
+
+  it('says since when the job of a queue waits that waits longest, also behind more urgent ones', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { priority: 9 });
+    const starved = await until(async () => {
+      await bench.enqueue(queue, { priority: -1 });
+      const [oldest, newest] = [await bench.storage.jobs.find(id), (await bench.jobsOf(queue))[0]];
+      return (newest?.readyAt ?? 0) > (oldest?.readyAt ?? 0) ? oldest : undefined;
+    });
+    await bench.enqueue(queue, { priority: 3 });
+    const found = await bench.storage.queues.find(queue);
+    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(starved?.readyAt?.getTime());
+  });
+
+  it('says since when a ready job waits while one of the same age runs', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { priority: 9 });
+    const { id } = await bench.register(queue);
+    await bench.claim(id, queue);
+    expect((await bench.storage.queues.find(queue))?.oldestEnqueuedAt).to.equal(null);
+    const second = await bench.enqueue(queue, { priority: 9 });
+    const waiting = await bench.storage.jobs.find(second.id);
+    expect((await bench.storage.queues.find(queue))?.oldestEnqueuedAt?.getTime()).to.equal(
+      waiting?.readyAt?.getTime(),
+    );
+  });
+
+  it('says since when the job of a queue that came first has been waiting', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.enqueue(queue);
+    const oldest = await bench.storage.jobs.find(id);
+    const found = (await bench.storage.queues.list()).find(({ name }) => name === queue);
+    expect(found?.oldestEnqueuedAt?.getTime()).to.equal(oldest?.readyAt?.getTime());
+  });
+
+  it('says of a job since when it is ready, while it is', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    const ready = await bench.storage.jobs.find(id);
+    expect(ready?.readyAt?.getTime()).to.equal(ready?.createdAt.getTime());
+    const server = await bench.register(queue);
+    await bench.claim(server.id, queue, 1);
+    expect((await bench.storage.jobs.find(id))?.readyAt).to.equal(null);
+  });
+
+  it('lists running servers with what they are and how many serve a queue', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.register(queue);
+    const server = (await bench.storage.servers.list()).find((candidate) => candidate.id === id);
+    expect(server).to.include({ host: 'conformance', pid: process.pid, concurrency: 5, timeoutMs: 60_000 });
+    expect(server?.queues).to.deep.equal([queue]);
+    expect((await bench.storage.queues.list()).find(({ name }) => name === queue)?.servers).to.equal(1);
+  });
+
+  it('lists no attempts of a job that has not started', async () => {
+    const { id } = await bench.enqueue(bench.newQueue());
+    expect(await bench.storage.jobs.listAttempts(id)).to.deep.equal([]);
+  });
+
+  it('lists the attempt that runs', async () => {
+    const { claim } = await bench.claimOne();
+    const [attempt] = await bench.storage.jobs.listAttempts(claim.jobId);
+    expect(attempt).to.include({
+      attempt: 1,
+      outcome: 'processing',
+      serverId: claim.serverId,
+      finishedAt: null,
+    });
+  });
+
+  it('answers a ping', async () => {
+    await bench.storage.ping();
+  });
+
+  it('tells the time that it tells of jobs', async () => {
+    const before = await bench.storage.readClock();
+    const { id } = await bench.enqueue(bench.newQueue());
+    const after = await bench.storage.readClock();
+    const at = (await bench.storage.jobs.find(id))?.createdAt.getTime();
+    expect(at).to.be.within(before.getTime() - 1, after.getTime() + 1);
+  });
+}

@@ -1,0 +1,60 @@
+import { defineJob, defineRecurringJob, type NewRecurringJob, type RecurringJob } from '@longshore/jobs';
+import type { FiredRecurringJob } from '@longshore/jobs/storage';
+import type { Bench } from './storage-under-test.js';
+
+export const minuteMs = 60_000;
+
+const tick = defineJob({ name: 'tick' });
+export const hourly = { definition: tick, args: {}, cron: '0 * * * *' };
+
+type Options = Partial<Parameters<typeof defineRecurringJob<object>>[0]>;
+
+/** What nearly all tests do with recurring jobs. */
+export class RecurringBench {
+  readonly #bench: Bench;
+
+  constructor(bench: Bench) {
+    this.#bench = bench;
+  }
+
+  /** With an id and a queue of its own. */
+  describe(options: Options = {}): NewRecurringJob {
+    const queue = this.#bench.newQueue();
+    return defineRecurringJob({ ...hourly, id: `every-${queue}`, queue, ...options });
+  }
+
+  async add(options: Options = {}): Promise<RecurringJob> {
+    return this.#bench.storage.recurring.addOrUpdate(this.describe(options));
+  }
+
+  /** Added, and due since a full minute about so long ago. */
+  async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
+    const { id, createdAt } = await this.add({ cron: '* * * * *', ...options });
+    const nextDueAt = new Date(Math.floor((createdAt.getTime() - agoMs) / minuteMs) * minuteMs);
+    await this.#bench.setNextDue(id, nextDueAt);
+    return { ...(await this.find(id)), nextDueAt };
+  }
+
+  /** Fires what is due; this one must be. */
+  async fire(id: string): Promise<FiredRecurringJob> {
+    const { fired } = await this.#bench.storage.recurring.fireDue(1_000);
+    const own = fired.find((entry) => entry.id === id);
+    if (own === undefined) throw new Error(`${id} did not fire`);
+    return own;
+  }
+
+  async find(id: string): Promise<RecurringJob> {
+    const found = await this.#bench.storage.recurring.find(id);
+    if (found === null) throw new Error(`There is no recurring job ${id}`);
+    return found;
+  }
+
+  /** Runs every ready job of a queue. */
+  async finish(queue: string): Promise<void> {
+    const { id } = await this.#bench.register(queue);
+    const claimed = await this.#bench.claim(id, queue);
+    await this.#bench.storage.completions.complete(
+      claimed.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
+    );
+  }
+}

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { JobClient } from '@longshore/jobs';
+import { hourly, minuteMs, RecurringBench } from './recurring-bench.js';
+import type { Bench } from './storage-under-test.js';
+
+export function keepingRecurring(bench: Bench): void {
+  const recurring = new RecurringBench(bench);
+
+  it('keeps what it is told, and the next due time', async () => {
+    const job = recurring.describe({
+      timeZone: 'Europe/Berlin',
+      priority: 3,
+      misfire: 'all',
+      overlap: 'wait',
+      tags: ['night'],
+      concurrency: { key: 'quay', limit: 2 },
+    });
+    const added = await bench.storage.recurring.addOrUpdate(job);
+    expect(added).to.deep.include({ ...job, args: {}, application: null, pausedAt: null, lastJobId: null });
+    expect(added.nextDueAt?.getTime()).to.be.within(
+      added.createdAt.getTime(),
+      added.createdAt.getTime() + 60 * minuteMs,
+    );
+    expect(await recurring.find(job.id)).to.deep.equal(added);
+  });
+
+  it('adds only what is not there', async () => {
+    const job = recurring.describe({ priority: 3 });
+    expect(await bench.storage.recurring.add(job)).to.include({ priority: 3, application: null });
+    expect(await bench.storage.recurring.add({ ...job, priority: 4 })).to.equal(null);
+    expect((await recurring.find(job.id)).priority).to.equal(3);
+  });
+
+  it('is changed on the grounds of what it is', async () => {
+    const { id, queue } = await recurring.add({ priority: 3 });
+    const updated = await bench.storage.recurring.update(id, ({ priority }) =>
+      recurring.describe({ id, queue, priority: priority + 1 }),
+    );
+    expect(updated).to.include({ id, priority: 4 });
+    expect(await recurring.find(id)).to.deep.equal(updated);
+  });
+
+  it('stays as it is if the change throws', async () => {
+    const before = await recurring.add();
+    const change = bench.storage.recurring.update(before.id, () => {
+      throw new Error('not so');
+    });
+    expect(await change.catch(String)).to.equal('Error: not so');
+    expect(await recurring.find(before.id)).to.deep.equal(before);
+  });
+
+  it('is changed with others, all or none', async () => {
+    const [one, other] = [await recurring.add(), await recurring.add()];
+    const job = recurring.describe();
+    await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    const raise = (ids: string[]): Promise<{ id: string; priority: number }[]> =>
+      bench.storage.recurring.updateAll([...ids, 'nobody-knows-me'], (current) =>
+        ids.flatMap((id) => {
+          const known = current.get(id);
+          return known === undefined ? [] : [recurring.describe({ id, queue: known.queue, priority: 7 })];
+        }),
+      );
+    expect(await raise([one.id, job.id]).catch(String)).to.contain('RecurringJobOwnedError');
+    expect((await recurring.find(one.id)).priority).to.equal(0);
+    const updated = await raise([other.id, one.id]);
+    expect(updated.map(({ id, priority }) => [id, priority])).to.deep.equal([
+      [other.id, 7],
+      [one.id, 7],
+    ]);
+  });
+
+  it('keeps the digits of its arguments that nobody changed', async () => {
+    const { id } = await recurring.add();
+    const args = '{"n":12345678901234567890,"m":1}';
+    await bench.storage.recurring.addOrUpdate({ ...recurring.describe({ id }), args });
+    const change = (changed: string): Promise<unknown> =>
+      bench.storage.recurring.update(id, () => ({
+        ...recurring.describe({ id, priority: 7 }),
+        args: changed,
+      }));
+    const stored = async (): Promise<string> =>
+      ((await bench.storage.recurring.findArgs(id)) ?? '').replaceAll(' ', '');
+    await change(JSON.stringify((await recurring.find(id)).args));
+    expect(await stored())
+      .to.contain('"n":12345678901234567890')
+      .and.to.contain('"m":1');
+    await change('{"n":12345678901234567000,"m":2}');
+    expect(await stored())
+      .to.contain('"n":12345678901234567890')
+      .and.to.contain('"m":2');
+  });
+
+  it('is removed with others', async () => {
+    const ids = [(await recurring.add()).id, (await recurring.add()).id];
+    expect(await bench.storage.recurring.removeAll([...ids, 'nobody-knows-me'])).to.equal(2);
+    expect(await bench.storage.recurring.find(ids[0] ?? '')).to.equal(null);
+  });
+
+  it('is not changed if it is an application’s', async () => {
+    const job = recurring.describe();
+    await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    const change = bench.storage.recurring.update(job.id, () => ({ ...job, priority: 9 }));
+    expect(await change.catch(String)).to.contain('RecurringJobOwnedError');
+    expect((await recurring.find(job.id)).priority).to.equal(0);
+  });
+
+  it('changes nothing that is not there', async () => {
+    expect(await bench.storage.recurring.update('nobody-knows-me', () => recurring.describe())).to.equal(
+      null,
+    );
+  });
+
+  it('lists recurring jobs by id', async () => {
+    const ids = [(await recurring.add()).id, (await recurring.add()).id];
+    const listed = (await bench.storage.recurring.list()).map(({ id }) => id);
+    expect(listed).to.include.members(ids);
+    expect(listed).to.deep.equal(listed.toSorted());
+  });
+
+  it('keeps the next due time when something else than the schedule changes', async () => {
+    const { id, queue, nextDueAt } = await recurring.addDue(5 * minuteMs);
+    const changed = await recurring.add({ id, queue, cron: '* * * * *', priority: 7 });
+    expect(changed).to.deep.include({ priority: 7, nextDueAt });
+  });
+
+  it('takes the next due time from a new schedule', async () => {
+    const { id, queue } = await recurring.addDue(5 * minuteMs);
+    const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
+    expect(changed.nextDueAt?.getUTCMinutes()).to.equal(30);
+  });
+
+  it('keeps a pause when it is changed', async () => {
+    const { id, queue } = await recurring.add();
+    await bench.storage.recurring.pause(id);
+    const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
+    expect(changed.pausedAt).to.be.a('date');
+    expect(changed.nextDueAt).to.equal(null);
+  });
+
+  it('forgets one that is removed', async () => {
+    const { id } = await recurring.add();
+    expect(await bench.storage.recurring.remove(id)).to.equal(true);
+    expect(await bench.storage.recurring.remove(id)).to.equal(false);
+    expect(await bench.storage.recurring.find(id)).to.equal(null);
+  });
+
+  for (const verb of ['find', 'findArgs', 'trigger', 'pause', 'resume'] as const) {
+    it(`${verb} on an unknown recurring job gives null`, async () => {
+      expect(await bench.storage.recurring[verb]('nobody-knows-me')).to.equal(null);
+    });
+  }
+
+  it('keeps the due time of one that is resumed without being paused', async () => {
+    const { id, nextDueAt } = await recurring.addDue(10 * minuteMs);
+    expect((await bench.storage.recurring.resume(id))?.nextDueAt).to.deep.equal(nextDueAt);
+  });
+
+  it('is triggered without a change of its schedule, even while it is paused', async () => {
+    const { id, queue } = await recurring.add();
+    await bench.storage.recurring.pause(id);
+    const before = await recurring.find(id);
+    const enqueued = await bench.storage.recurring.trigger(id);
+    expect((await bench.jobsOf(queue)).map((job) => [job.id, job.recurringJobId])).to.deep.equal([
+      [enqueued?.id, id],
+    ]);
+    expect(await recurring.find(id)).to.deep.equal(before);
+  });
+
+  it('gives its jobs all digits of large numbers, and tells them', async () => {
+    const { storage } = bench;
+    const { id, queue } = await recurring.addDue(minuteMs);
+    const digits = '9007199254740993';
+    await storage.recurring.addOrUpdate({
+      ...recurring.describe({ id, queue, cron: '* * * * *' }),
+      args: `{"order":${digits}}`,
+    });
+    const triggered = await storage.recurring.trigger(id);
+    const { jobIds } = await recurring.fire(id);
+    const given = [triggered?.id ?? '', ...jobIds].map(async (jobId) => storage.jobs.findDocuments(jobId));
+    const texts = (await Promise.all(given)).map((documents) => documents?.args);
+    expect(texts.length).to.be.above(1);
+    for (const text of [...texts, await storage.recurring.findArgs(id)]) expect(text).to.include(digits);
+  });
+
+  it('is managed through the client', async () => {
+    const client = new JobClient(bench.storage);
+    const queue = bench.newQueue();
+    const { id } = await client.recurring.addOrUpdate({ ...hourly, id: `client-${queue}`, queue });
+    await client.recurring.trigger(id);
+    expect(await bench.jobsOf(queue)).to.have.length(1);
+    expect(await client.recurring.remove(id)).to.equal(true);
+  });
+}

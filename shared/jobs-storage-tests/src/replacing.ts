@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import {
+  defineJob,
+  type EnqueuedJob,
+  type EnqueueOptions,
+  type Job,
+  JobClient,
+  type JobDefinition,
+} from '@longshore/jobs';
+import { type Bench, until } from './storage-under-test.js';
+
+/** A job that comes with a key which another holds may give the holder its content. */
+export function replacing(bench: Bench): void {
+  const client = (): JobClient => new JobClient(bench.storage);
+  const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: bench.newQueue() });
+
+  const replace = (job: JobDefinition, args: object, options: EnqueueOptions = {}): Promise<EnqueuedJob> =>
+    client().enqueue(job, args, { ...options, unique: { key: 'a', onConflict: 'replace' } });
+
+  const find = async ({ id }: { id: string }): Promise<Job> =>
+    (await bench.storage.jobs.find(id)) ?? expect.fail('The job is gone');
+
+  const soon = { delayMs: 60_000 };
+  const changes: readonly [title: string, first: EnqueueOptions, then: EnqueueOptions][] = [
+    ['that is ready', {}, {}],
+    ['that is ready, and lets it wait for a time', {}, soon],
+    ['that waits for a time', soon, { delayMs: 120_000 }],
+    ['that waits for a time, and makes it ready', soon, {}],
+    [
+      'with a concurrency key',
+      { concurrency: { key: 'x', limit: 1 } },
+      { concurrency: { key: 'y', limit: 2 } },
+    ],
+    ['with a concurrency key, which it loses', { concurrency: { key: 'x', limit: 1 } }, {}],
+  ];
+  for (const [title, first, then] of changes) {
+    it(`replaces the content of a job ${title}`, async () => {
+      const job = definition();
+      const standing = await replace(job, { n: 1 }, { ...first, tags: ['old'], priority: 1 });
+      const created = await find(standing);
+      const answer = await replace(job, { n: 2 }, { ...then, tags: ['new'], priority: 2, maxAttempts: 3 });
+      const replaced = await find(standing);
+      expect(answer).to.deep.equal({ ...standing, created: false });
+      expect(replaced).to.deep.include({ args: { n: 2 }, tags: ['new'], priority: 2, maxAttempts: 3 });
+      expect(replaced.createdAt).to.deep.equal(created.createdAt);
+      expect(replaced.state).to.equal(then.delayMs === undefined ? 'enqueued' : 'scheduled');
+      const counts = (await bench.storage.queues.list()).find(({ name }) => name === job.queue)?.counts;
+      expect(counts).to.include({ enqueued: 0, scheduled: 0, [replaced.state]: 1 });
+    });
+  }
+
+  it('lets a replaced job run with its new content', async () => {
+    const job = definition();
+    const standing = await replace(job, { n: 1 }, soon);
+    await replace(job, { n: 2 }, { concurrency: { key: 'x', limit: 1 } });
+    const { id } = await bench.register(job.queue);
+    const claimed = await until(async () => {
+      await bench.storage.maintenance.resolveDependencies(10);
+      return (await bench.claim(id, job.queue))[0];
+    });
+    expect(claimed).to.deep.include({ args: { n: 2 } });
+    expect(claimed.claim.jobId).to.equal(standing.id);
+  });
+
+  it('makes room for the next job of its concurrency key when a replaced one leaves it', async () => {
+    const job = definition();
+    const concurrency = { key: 'x', limit: 1 };
+    await replace(job, {}, { concurrency });
+    const next = await client().enqueue(job, {}, { concurrency });
+    await bench.storage.maintenance.resolveDependencies(10);
+    await replace(job, {}, soon);
+    const { id } = await bench.register(job.queue);
+    const claimed = await until(async () => {
+      await bench.storage.maintenance.resolveDependencies(10);
+      return (await bench.claim(id, job.queue))[0];
+    });
+    expect(claimed.claim.jobId).to.equal(next.id);
+  });
+
+  it('replaces the content of a job that waits for another, which it goes on to do', async () => {
+    const job = definition();
+    const parent = await client().enqueue(job, {});
+    const after = { parents: [parent.id] };
+    const standing = await client().enqueue(job, { n: 1 }, { after, unique: { key: 'a' } });
+    await replace(job, { n: 2 });
+    expect(await find(standing)).to.deep.include({ args: { n: 2 }, state: 'awaiting', parentId: parent.id });
+  });
+
+  it('leaves a job that runs as it is', async () => {
+    const job = definition();
+    const standing = await replace(job, { n: 1 });
+    const { id } = await bench.register(job.queue);
+    await bench.claim(id, job.queue);
+    expect(await replace(job, { n: 2 })).to.deep.equal({ ...standing, created: false });
+    expect(await find(standing)).to.deep.include({ args: { n: 1 }, state: 'processing' });
+  });
+
+  it('leaves a replaced job its attempts, with at least one more', async () => {
+    const job = definition();
+    const standing = await replace(job, {});
+    const { id } = await bench.register(job.queue);
+    const [first] = await bench.claim(id, job.queue);
+    if (first === undefined) throw new Error('The job could not be claimed');
+    const error = { name: 'Error', message: 'no', stack: null };
+    await bench.storage.completions.complete([
+      { claim: first.claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
+    ]);
+    await replace(job, { n: 2 }, { maxAttempts: 1 });
+    expect(await find(standing)).to.deep.include({
+      args: { n: 2 },
+      state: 'enqueued',
+      attempt: 1,
+      maxAttempts: 2,
+    });
+    expect(await bench.storage.jobs.listAttempts(standing.id)).to.have.length(1);
+  });
+
+  it('lets a replaced job keep its batch, which ends with it', async () => {
+    const job = definition();
+    const batch = await client().enqueueBatch({
+      jobs: [{ definition: job, args: { n: 1 }, options: { unique: { key: 'a' } } }],
+    });
+    await replace(job, { n: 2 });
+    const { id } = await bench.register(job.queue);
+    const claimed = await until(async () => (await bench.claim(id, job.queue))[0]);
+    await bench.storage.completions.complete([
+      { claim: claimed.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
+    ]);
+    await until(async () => {
+      await bench.storage.maintenance.resolveDependencies(10);
+      return (await bench.storage.batches.find(batch.id))?.finishedAt ?? undefined;
+    });
+  });
+
+  it('creates the last of several jobs with one key in one call, under the id of the first', async () => {
+    const job = definition();
+    const unique = { key: 'a', onConflict: 'replace' } as const;
+    const orders = [1, 2, 3].map((n) => ({ definition: job, args: { n }, options: { unique } }));
+    const enqueued = await client().enqueueMany(orders);
+    expect(enqueued.map(({ created }) => created)).to.deep.equal([true, false, false]);
+    const [stored, ...more] = await bench.jobsOf(job.queue);
+    expect(stored).to.deep.include({ id: enqueued[0]?.id, args: { n: 3 } });
+    expect(more).to.deep.equal([]);
+  });
+
+  it('loses neither a job nor a change while servers take the jobs that are replaced', async () => {
+    const job = definition();
+    const { id } = await bench.register(job.queue);
+    const started = new Map<string, unknown>();
+    for (let n = 0; n < 40; n++) {
+      const [answer, claimed] = await Promise.all([replace(job, { n }), bench.claim(id, job.queue)]);
+      for (const { claim, args } of claimed) {
+        started.set(claim.jobId, args);
+        await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+      }
+      // Either it waits with this content, or it was taken with this content, or with an earlier one while it ran.
+      const { args, state } = await find(answer);
+      if (state === 'enqueued') expect(args).to.deep.equal({ n });
+      else expect(started.has(answer.id)).to.equal(true);
+    }
+  });
+}

@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import {
+  defineJob,
+  handleJob,
+  type Job,
+  JobClient,
+  type JobServerOptions,
+  type RunJob,
+} from '@longshore/jobs';
+import type { Claim, JobReport, NewLogLine } from '@longshore/jobs/storage';
+import { jobInState, whileServing } from './serving-queue.js';
+import { type Bench, until } from './storage-under-test.js';
+
+const lineOf = (line: number, fields: string | null = null): NewLogLine => ({
+  line,
+  at: new Date(1_750_000_000_000 + line),
+  level: 'info',
+  message: `line ${line}`,
+  fields,
+});
+
+const linesFor = (claim: Claim, ...lines: number[]): JobReport => ({
+  claim,
+  progress: null,
+  lines: lines.map((line) => lineOf(line)),
+});
+
+/** Progress and logs. */
+export function reporting(bench: Bench): void {
+  const messagesOf = async (
+    id: string,
+    query?: Parameters<typeof bench.storage.reports.listLogs>[1],
+  ): Promise<string[]> => (await bench.storage.reports.listLogs(id, query)).map(({ message }) => message);
+
+  async function progressOf(id: string): Promise<Job['progress'] | undefined> {
+    return (await bench.storage.jobs.find(id))?.progress;
+  }
+
+  /** Runs one job to its end. */
+  async function run(
+    handler: RunJob<unknown>,
+    options: Partial<JobServerOptions> = {},
+    state: 'done' | 'failed' = 'done',
+  ): Promise<Job> {
+    const talkative = defineJob({ name: 'talkative', queue: bench.newQueue(), maxAttempts: 1 });
+    const work = async (): Promise<Job> => {
+      const { id } = await new JobClient(bench.storage).enqueue(talkative, {});
+      return jobInState(bench, id, state);
+    };
+    return whileServing(bench, talkative.queue, [handleJob(talkative, handler)], work, options);
+  }
+
+  it('keeps the lines of a log in their order, with attempt, time, level and fields', async () => {
+    const { claim } = await bench.claimOne();
+    const first = lineOf(1, '{"order":7}');
+    expect(
+      await bench.storage.reports.report([{ claim, progress: null, lines: [first, lineOf(2)] }]),
+    ).to.deep.equal([]);
+    const [one, two] = await bench.storage.reports.listLogs(claim.jobId);
+    expect(one).to.deep.include({
+      attempt: 1,
+      at: first.at,
+      level: 'info',
+      message: 'line 1',
+      fields: { order: 7 },
+    });
+    expect(two).to.deep.include({ message: 'line 2', fields: null });
+  });
+
+  it('keeps each line once, however often it is reported', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.reports.report([linesFor(claim, 1, 2)]);
+    await bench.storage.reports.report([linesFor(claim, 2, 3)]);
+    expect(await messagesOf(claim.jobId)).to.deep.equal(['line 1', 'line 2', 'line 3']);
+  });
+
+  it('keeps nothing of a claim that does not hold, and returns it', async () => {
+    const { claim } = await bench.claimOne();
+    const stale = { ...claim, attempt: 2 };
+    const report = { ...linesFor(stale, 1), progress: { percent: 5, message: null, at: new Date() } };
+    expect(await bench.storage.reports.report([report, linesFor(claim, 2)])).to.deep.equal([stale]);
+    expect(await messagesOf(claim.jobId)).to.deep.equal(['line 2']);
+    expect(await progressOf(claim.jobId)).to.equal(null);
+  });
+
+  it('lists the lines of one attempt, by pages, and counts them', async () => {
+    const { queue, claim } = await bench.claimOne();
+    await bench.storage.reports.report([linesFor(claim, 1, 2)]);
+    await bench.storage.completions.complete([
+      { claim, outcome: { kind: 'retry', error: { name: 'E', message: '', stack: null }, delayMs: 0 } },
+    ]);
+    const second = await until(async () => {
+      await bench.storage.maintenance.promoteDue(1_000);
+      return (await bench.claim(claim.serverId, queue))[0];
+    });
+    await bench.storage.reports.report([linesFor(second.claim, 1, 2, 3)]);
+    const { jobId } = claim;
+    expect(await messagesOf(jobId)).to.have.length(5);
+    expect(await bench.storage.reports.countLogs(jobId)).to.equal(5);
+    expect(await bench.storage.reports.countLogs(jobId, { attempt: 2 })).to.equal(3);
+    expect(await messagesOf(jobId, { attempt: 1 })).to.deep.equal(['line 1', 'line 2']);
+    const [, , third] = await bench.storage.reports.listLogs(jobId);
+    const rest = await bench.storage.reports.listLogs(jobId, { after: third?.id ?? '', limit: 1 });
+    expect(rest).to.have.length(1);
+    expect(rest[0]).to.include({ attempt: 2, message: 'line 2' });
+    expect(await messagesOf(jobId, { offset: 4 })).to.deep.equal(['line 3']);
+  });
+
+  it('has no log of an unknown job', async () => {
+    expect(await bench.storage.reports.listLogs('nobody')).to.deep.equal([]);
+    expect(await bench.storage.reports.countLogs('nobody')).to.equal(0);
+  });
+
+  it('shows the newest progress, whatever order reports arrive in, wherever the job is read', async () => {
+    const { queue, claim } = await bench.claimOne();
+    const at = (second: number): Date => new Date(1_750_000_000_000 + second * 1_000);
+    const progress = (percent: number, second: number): JobReport => ({
+      claim,
+      progress: { percent, message: 'half', at: at(second) },
+      lines: [],
+    });
+    await bench.storage.reports.report([progress(50.25, 2)]);
+    await bench.storage.reports.report([progress(10, 1)]);
+    expect(await progressOf(claim.jobId)).to.deep.equal({ percent: 50.25, message: 'half' });
+    expect((await bench.jobsOf(queue))[0]?.progress).to.deep.equal({ percent: 50.25, message: 'half' });
+  });
+
+  it('begins an attempt without the progress of the one before', async () => {
+    const { queue, claim } = await bench.claimOne();
+    await bench.storage.reports.report([
+      { claim, progress: { percent: 50, message: null, at: new Date() }, lines: [] },
+    ]);
+    await bench.storage.claims.release([claim]);
+    expect(await progressOf(claim.jobId)).to.equal(null);
+    await bench.claim(claim.serverId, queue);
+    expect(await progressOf(claim.jobId)).to.equal(null);
+  });
+
+  it('has the last progress and every line of a handler when its job is done', async () => {
+    const job = await run(({ log, progress }) => {
+      for (let percent = 0; percent <= 100; percent++) progress(percent, `${percent} of 100`);
+      log.debug('begun');
+      log.warn('slow', { ms: 12, err: new RangeError('late') });
+    });
+    expect(job.progress).to.deep.equal({ percent: 100, message: '100 of 100' });
+    const [, slow] = await bench.storage.reports.listLogs(job.id);
+    expect(slow).to.include({ level: 'warn', message: 'slow', attempt: 1 });
+    expect(slow?.fields).to.deep.include({ ms: 12 });
+    expect(slow?.fields?.['err']).to.include({ name: 'RangeError', message: 'late' });
+  });
+
+  it('has every line of a handler when its job has failed', async () => {
+    const handler: RunJob<unknown> = ({ log }) => {
+      log.error('about to give up');
+      throw new Error('gave up');
+    };
+    const { id } = await run(handler, {}, 'failed');
+    expect(await messagesOf(id)).to.deep.equal(['about to give up']);
+  });
+
+  it('shows lines and progress while the handler still runs', async () => {
+    const patient = defineJob({ name: 'patient', queue: bench.newQueue() });
+    let finish = (): void => undefined;
+    const handler = handleJob(patient, async ({ log, progress }) => {
+      log.info('waiting');
+      progress(1);
+      await new Promise<void>((resolve) => (finish = resolve));
+    });
+    await whileServing(bench, patient.queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(patient, {});
+      await until(async () => (await bench.storage.reports.listLogs(id))[0]);
+      await until(async () => ((await progressOf(id))?.percent === 1 ? true : undefined));
+      expect(await bench.storage.jobs.find(id)).to.include({ state: 'processing' });
+      finish();
+      await jobInState(bench, id, 'done');
+    });
+  });
+
+  it('keeps only so many lines of an attempt, and says that it dropped others', async () => {
+    const handler: RunJob<unknown> = ({ log }) => {
+      for (let line = 1; line <= 1_200; line++) log.info(`line ${line}`);
+    };
+    const { id } = await run(handler);
+    const lines = await bench.storage.reports.listLogs(id, { limit: 2_000 });
+    expect(lines).to.have.length(1_001);
+    expect(lines[999]?.message).to.equal('line 1000');
+    expect(lines[1_000]).to.include({ level: 'warn' });
+    expect(lines[1_000]?.message).to.contain('maxLogLines');
+  });
+
+  it('keeps only so many bytes of a line, and whole characters', async () => {
+    const handler: RunJob<unknown> = ({ log }) => {
+      log.info('€'.repeat(100));
+      log.info('short', { long: 'x'.repeat(200) });
+    };
+    const { id } = await run(handler, { maxLogLineBytes: 100 });
+    const [long, short] = await bench.storage.reports.listLogs(id);
+    expect(long?.message).to.equal('€'.repeat(33));
+    expect(short).to.deep.include({ message: 'short', fields: { omitted: 'too long' } });
+  });
+
+  it('keeps text that no database can hold as near to it as can be', async () => {
+    const job = await run(({ log, progress }) => {
+      log.info('a\0b\ud800', { text: 'c\0d\ud800', [String.raw`\u0000`]: String.raw`\\u0000` });
+      progress(Number.NaN, '\0');
+    });
+    const [line] = await bench.storage.reports.listLogs(job.id);
+    expect(line).to.deep.include({
+      message: 'a\u2400b\ufffd',
+      fields: { text: 'c\ufffdd\ufffd', [String.raw`\u0000`]: String.raw`\\u0000` },
+    });
+    expect(job.progress).to.deep.equal({ percent: 0, message: '\u2400' });
+  });
+}

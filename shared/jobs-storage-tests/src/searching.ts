@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { JobError } from '@longshore/jobs';
+import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/storage';
+import { BulkBench } from './bulk-bench.js';
+import type { Bench } from './storage-under-test.js';
+
+/** Jobs found by their errors and by words; each test keeps to a queue of its own. */
+export function searching(bench: Bench): void {
+  const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
+    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
+    expect(count, 'as many counted as listed').to.equal(jobs.length);
+    return jobs.map(({ id }) => id).toSorted();
+  };
+  const fail = async (
+    queue: string,
+    message: string,
+    kind: 'failed' | 'retry' = 'failed',
+    job: Partial<NewJob> = {},
+  ): Promise<string> => {
+    const { claim } = await bench.claimOne({ ...job, queue });
+    const error: JobError = { name: 'RangeError', message, stack: null };
+    const outcome = kind === 'failed' ? { kind, error } : { kind, error, delayMs: 60_000 };
+    await bench.storage.completions.complete([{ claim, outcome }]);
+    return claim.jobId;
+  };
+
+  it('finds jobs by a part of their latest error, in large or small letters', async () => {
+    const queue = bench.newQueue();
+    const wanted = [await fail(queue, 'No ship for 7'), await fail(queue, 'No SHIP at all', 'retry')];
+    await fail(queue, 'No sea');
+    await bench.enqueue(queue);
+    expect(await found(queue, { error: ['no ship'] })).to.deep.equal(wanted.toSorted());
+    expect(await found(queue, { error: ['RangeError: No sh', 'no sea'] })).to.have.length(3);
+    expect(await found(queue, { error: ['no ship'], state: ['failed'] })).to.deep.equal([wanted[0]]);
+    expect(await found(queue, { error: ['no ship'], state: ['done'] })).to.deep.equal([]);
+  });
+
+  it('takes signs that stand for others in patterns as themselves', async () => {
+    const queue = bench.newQueue();
+    const id = await fail(queue, 'at 100%_\\');
+    await fail(queue, 'at 1000 m');
+    for (const text of ['100%', '%_', '_\\'])
+      expect(await found(queue, { error: [text] }), text).to.deep.equal([id]);
+  });
+
+  it('finds jobs whose errors are of one kind', async () => {
+    const queue = bench.newQueue();
+    const wanted = [await fail(queue, 'No ship 7'), await fail(queue, 'No ship 18', 'retry')];
+    await fail(queue, 'No ship');
+    const kind = errorFingerprint({ name: 'RangeError', message: 'No ship 1' });
+    expect(await found(queue, { errorFingerprint: [kind] })).to.deep.equal(wanted.toSorted());
+  });
+
+  it('sends back the failed jobs of an error group', async () => {
+    const queue = bench.newQueue();
+    const name = 'searching.group';
+    const id = await fail(queue, 'No ship 7', 'failed', { name });
+    await fail(queue, 'No sea', 'failed', { name });
+    const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 1_000 });
+    const group = groups.find((candidate) => candidate.name === name && candidate.exampleId === id);
+    const filter = { name: [name], errorFingerprint: [group?.fingerprint ?? ''], state: ['failed'] as const };
+    expect(await new BulkBench(bench).carryOut({ action: 'retry', filter })).to.include({ changed: 1 });
+    expect((await bench.storage.jobs.find(id))?.state).to.equal('enqueued');
+  });
+
+  for (const [where, job] of Object.entries({
+    'the name': { name: 'Searched.needle' },
+    'a tag': { meta: { tags: ['hay', 'a needle'] } },
+    'the arguments': { args: '{"in":{"the":["stack","one needle"]}}' },
+  })) {
+    it(`finds jobs by a word in ${where}, whatever their state`, async () => {
+      const queue = bench.newQueue();
+      const { id } = await bench.enqueue(queue, job);
+      const scheduled = await bench.enqueue(queue, { ...job, due: { inMs: 60_000 } });
+      const cancelled = await bench.enqueue(queue, job);
+      await bench.storage.control.cancel(cancelled.id);
+      await bench.enqueue(queue);
+      expect(await found(queue, { q: 'NEEDLE' })).to.deep.equal([id, scheduled.id, cancelled.id].toSorted());
+    });
+  }
+
+  it('finds jobs by a word of their error and of their queue', async () => {
+    const queue = bench.newQueue();
+    const id = await fail(queue, 'A needle broke');
+    await bench.enqueue(queue);
+    expect(await found(queue, { q: 'needle' })).to.deep.equal([id]);
+    expect(await found(queue, { q: queue.slice(1) })).to.have.length(2);
+  });
+
+  it('finds jobs in which every word appears somewhere', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue, { name: 'ship', args: '{"to":"Delft"}' });
+    await bench.enqueue(queue, { name: 'ship', args: '{"to":"Gouda"}' });
+    expect(await found(queue, { q: ' delft  ship ' })).to.deep.equal([id]);
+    expect(await found(queue, { q: 'ship 50%' })).to.deep.equal([]);
+  });
+
+  it('takes a search without words as none', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    expect(await found(queue, { q: '' })).to.deep.equal([id]);
+    expect(await found(queue, { q: '  ' })).to.deep.equal([id]);
+  });
+
+  it('finds jobs by their ids, however these are spelt', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.enqueue(queue);
+    expect(await found(queue, { id: [id.toUpperCase(), 'nothing'] })).to.deep.equal([id]);
+    expect(await found(queue, { id: ['nothing'] })).to.deep.equal([]);
+  });
+
+  it('finds elements and members of arguments that bear a number as their name', async () => {
+    const queue = bench.newQueue();
+    const element = await bench.enqueue(queue, { args: '{"a":[7,8]}' });
+    const member = await bench.enqueue(queue, { args: '{"a":{"1":8}}' });
+    await bench.enqueue(queue, { args: '{"a":[8]}' });
+    for (const { id } of [element, member]) await bench.storage.control.cancel(id);
+    const filter = { args: [{ path: ['a', '1'], values: [8] }] };
+    expect(await found(queue, filter)).to.deep.equal([element.id, member.id].toSorted());
+  });
+}

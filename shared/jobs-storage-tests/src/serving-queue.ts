@@ -1,0 +1,27 @@
+import { type Job, type JobHandler, JobServer, type JobServerOptions, type JobState } from '@longshore/jobs';
+import { type Bench, until } from './storage-under-test.js';
+
+/** Runs `work` while a server takes jobs from a queue. */
+export async function whileServing<Result>(
+  bench: Bench,
+  queue: string,
+  handlers: readonly JobHandler[],
+  work: (server: JobServer) => Promise<Result>,
+  options: Partial<JobServerOptions> = {},
+): Promise<Result> {
+  const { storage } = bench;
+  const server = new JobServer({ storage, handlers, queues: [queue], stopTimeoutMs: 100, ...options });
+  await server.start();
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+export async function jobInState(bench: Bench, id: string, state: JobState): Promise<Job> {
+  return until(async () => {
+    const job = await bench.storage.jobs.find(id);
+    return job?.state === state ? job : undefined;
+  });
+}

@@ -1,0 +1,241 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import Type from 'typebox';
+import {
+  CancelJob,
+  defineJob,
+  handleJob,
+  type Job,
+  JobClient,
+  type JobHandler,
+  JobServer,
+  type JobState,
+  SnoozeJob,
+} from '@longshore/jobs';
+import { isFinished } from '@longshore/jobs/storage';
+import { type Bench, until } from './storage-under-test.js';
+
+export function serving(bench: Bench): void {
+  async function withServer(
+    queue: string,
+    handlers: JobHandler[],
+    work: (server: JobServer) => Promise<void>,
+  ): Promise<void> {
+    const server = new JobServer({
+      storage: bench.storage,
+      handlers,
+      queues: [queue],
+      concurrency: 4,
+      stopTimeoutMs: 100,
+    });
+    await server.start();
+    try {
+      await work(server);
+    } finally {
+      await server.stop();
+    }
+  }
+
+  async function jobIn(id: string, condition: (job: Job) => boolean): Promise<Job> {
+    return until(async () => {
+      const job = await bench.storage.jobs.find(id);
+      return job !== null && condition(job) ? job : undefined;
+    });
+  }
+
+  const inState =
+    (state: JobState) =>
+    (job: Job): boolean =>
+      job.state === state;
+
+  it('runs a job and keeps what its handler returns', async () => {
+    const queue = bench.newQueue();
+    const add = defineJob({ name: 'add', args: Type.Object({ a: Type.Number(), b: Type.Number() }), queue });
+    await withServer(queue, [handleJob(add, ({ args }) => ({ sum: args.a + args.b }))], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(add, { a: 2, b: 3 });
+      expect((await jobIn(id, ({ state }) => isFinished(state))).result).to.deep.equal({ sum: 5 });
+    });
+  });
+
+  it('tries a job that throws again and ends it done', async () => {
+    const queue = bench.newQueue();
+    const flaky = defineJob({ name: 'flaky', queue, retryDelay: () => 1 });
+    const handler = handleJob(flaky, ({ job }) => {
+      if (job.attempt === 1) throw new RangeError('not yet');
+      return job.attempt;
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(flaky, {});
+      expect(await jobIn(id, inState('done'))).to.include({ result: 2, attempt: 2 });
+    });
+  });
+
+  it('fails a job that threw in its last attempt, with the error', async () => {
+    const queue = bench.newQueue();
+    const broken = defineJob({ name: 'broken', queue, maxAttempts: 1 });
+    const handler = handleJob(broken, () => {
+      throw new RangeError('never');
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(broken, {});
+      expect((await jobIn(id, inState('failed'))).error).to.include({ name: 'RangeError', message: 'never' });
+    });
+  });
+
+  it('fails an attempt whose result cannot be stored and says which part', async () => {
+    const queue = bench.newQueue();
+    const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
+    await withServer(queue, [handleJob(odd, () => ({ when: new Date() }))], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(odd, {});
+      expect((await jobIn(id, inState('failed'))).error?.message).to.contain('result.when is a Date');
+    });
+  });
+
+  it('runs each of many jobs once', async () => {
+    const queue = bench.newQueue();
+    const tick = defineJob({ name: 'tick', queue });
+    const runs = new Map<string, number>();
+    const handler = handleJob(tick, ({ job }) => {
+      runs.set(job.id, (runs.get(job.id) ?? 0) + 1);
+    });
+    const client = new JobClient(bench.storage);
+    await withServer(queue, [handler], async () => {
+      await client.enqueueMany(Array.from({ length: 500 }, () => ({ definition: tick, args: {} })));
+      await until(async () =>
+        (await bench.storage.jobs.count({ queue: [queue], state: ['done'] })).count === 500
+          ? true
+          : undefined,
+      );
+    });
+    expect([...runs.values()].filter((times) => times === 1)).to.have.length(500);
+  });
+
+  it('gives jobs that do not end in time back when it stops, the attempt not counted', async () => {
+    const queue = bench.newQueue();
+    const endless = defineJob({ name: 'endless', queue });
+    const handler = handleJob(endless, async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    let id = '';
+    await withServer(queue, [handler], async () => {
+      ({ id } = await new JobClient(bench.storage).enqueue(endless, {}));
+      await jobIn(id, inState('processing'));
+    });
+    expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
+  });
+
+  it('gives back what it fetched ahead by the pace of quick jobs when slow ones follow', async () => {
+    const queue = bench.newQueue();
+    const quick = defineJob({ name: 'quick', queue });
+    const slow = defineJob({ name: 'slow', queue });
+    const client = new JobClient(bench.storage);
+    const handlers = [
+      handleJob(quick, () => undefined),
+      handleJob(slow, async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      }),
+    ];
+    await client.enqueueMany(Array.from({ length: 3_000 }, () => ({ definition: quick, args: {} })));
+    await client.enqueueMany(Array.from({ length: 100 }, () => ({ definition: slow, args: {} })));
+    await withServer(queue, handlers, async () => {
+      await until(async () => {
+        const { count } = await bench.storage.jobs.count({
+          queue: [queue],
+          name: ['slow'],
+          state: ['processing'],
+        });
+        const { count: left } = await bench.storage.jobs.count({
+          queue: [queue],
+          name: ['quick'],
+          state: ['enqueued'],
+        });
+        return left === 0 && count === 4 ? true : undefined;
+      });
+      const given = await bench.storage.jobs.list({
+        filter: { queue: [queue], state: ['enqueued'] },
+        limit: 100,
+      });
+      expect(given.map(({ attempt }) => attempt)).to.deep.equal(Array.from({ length: 96 }, () => 0));
+    });
+  });
+
+  it('lets a running job finish when it stops', async () => {
+    const queue = bench.newQueue();
+    const slow = defineJob({ name: 'slow', queue });
+    let finish: ((result: string) => void) | undefined;
+    const handler = handleJob(slow, async () => new Promise<string>((resolve) => (finish = resolve)));
+    const server = new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue] });
+    await server.start();
+    const { id } = await new JobClient(bench.storage).enqueue(slow, {});
+    const finishJob = await until(async () => finish);
+    const stopped = server.stop();
+    finishJob('finished');
+    await stopped;
+    expect(await bench.storage.jobs.find(id)).to.include({ state: 'done', result: 'finished' });
+  });
+
+  it('aborts the signal of a running job that is cancelled, and ends it cancelled', async () => {
+    const queue = bench.newQueue();
+    const patient = defineJob({ name: 'patient', queue });
+    const handler = handleJob(patient, async ({ signal }) => {
+      await new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(patient, {});
+      await jobIn(id, inState('processing'));
+      expect(await bench.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
+      expect((await jobIn(id, inState('cancelled'))).error?.name).to.equal('JobCancelledError');
+    });
+  });
+
+  it('ends a job cancelled whose handler throws CancelJob, whatever attempts are left', async () => {
+    const queue = bench.newQueue();
+    const moot = defineJob({ name: 'moot', queue });
+    const handler = handleJob(moot, () => {
+      throw new CancelJob('the order is gone');
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(moot, {});
+      expect((await jobIn(id, inState('cancelled'))).error?.message).to.equal('the order is gone');
+    });
+  });
+
+  it('runs a job that snoozed again, as the same attempt', async () => {
+    const queue = bench.newQueue();
+    const sleepy = defineJob({ name: 'sleepy', queue, maxAttempts: 1 });
+    let runs = 0;
+    const handler = handleJob(sleepy, ({ job }) => {
+      runs++;
+      if (runs < 3) throw new SnoozeJob(1);
+      return job.attempt;
+    });
+    await withServer(queue, [handler], async () => {
+      const { id } = await new JobClient(bench.storage).enqueue(sleepy, {});
+      expect(await jobIn(id, inState('done'))).to.include({ result: 1, attempt: 1 });
+    });
+  });
+
+  it('takes no jobs from a paused queue until it is resumed', async () => {
+    const queue = bench.newQueue();
+    const waiting = defineJob({ name: 'waiting', queue });
+    await bench.storage.queues.pause(queue);
+    await withServer(queue, [handleJob(waiting, () => 'ran')], async (server) => {
+      const { id } = await new JobClient(bench.storage).enqueue(waiting, {});
+      expect(await bench.claim(server.id ?? '', queue)).to.deep.equal([]);
+      await bench.storage.queues.resume(queue);
+      expect((await jobIn(id, inState('done'))).result).to.equal('ran');
+    });
+  });
+
+  it('is not on the list of servers after it stopped', async () => {
+    const queue = bench.newQueue();
+    let id: string | null = null;
+    await withServer(queue, [], async (server) => {
+      id = server.id;
+      expect((await bench.storage.servers.list()).map((entry) => entry.id)).to.include(id);
+    });
+    expect((await bench.storage.servers.list()).map((entry) => entry.id)).not.to.include(id);
+  });
+}

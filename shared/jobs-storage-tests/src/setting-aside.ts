@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { defineJob, handleJob, JobClient, SnoozeJob } from '@longshore/jobs';
+import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
+import { jobInState, whileServing } from './serving-queue.js';
+import { type Bench, newJob } from './storage-under-test.js';
+
+/** What is out of bounds is refused where it comes in, and harms nobody where it gets in all the same. */
+export function settingAside(bench: Bench): void {
+  const refused: [string, Partial<NewJob>][] = [
+    ['a delay beyond ten years', { due: { inMs: bounds.delayMs.most + 1 } }],
+    ['a delay without end', { due: { inMs: Infinity } }],
+    ['a delay that is no number', { due: { inMs: Number.NaN } }],
+    ['a time after 9999', { due: { at: new Date(timeBounds.most + 1) } }],
+    ['a time before 1970', { due: { at: new Date(-1) } }],
+    ['a time that is none', { due: { at: new Date(Number.NaN) } }],
+    ['a priority above 100', { priority: 101 }],
+    ['a priority below -100', { priority: -101 }],
+    ['no attempts', { maxAttempts: 0 }],
+  ];
+  for (const [what, job] of refused) {
+    it(`refuses ${what}, alone, among others and in batches`, async () => {
+      const queue = bench.newQueue();
+      const bad = { ...newJob(queue), ...job };
+      const { storage } = bench;
+      const calls = [
+        storage.enqueuer.enqueue(bad),
+        storage.enqueuer.enqueueMany([newJob(queue), bad]),
+        storage.enqueuer.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], followUp: null }),
+      ];
+      for (const call of calls)
+        expect(await call.catch((error: unknown) => error)).to.be.instanceOf(RangeError);
+      expect(await bench.jobsOf(queue)).to.deep.equal([]);
+    });
+  }
+
+  it('takes what is just within the bounds', async () => {
+    const queue = bench.newQueue();
+    await bench.enqueue(queue, { due: { inMs: bounds.delayMs.most }, priority: 100 });
+    await bench.enqueue(queue, { due: { at: new Date(timeBounds.most) }, priority: -100 });
+    const jobs = await bench.jobsOf(queue);
+    expect(jobs.map(({ runAt }) => runAt?.getTime())).to.include(timeBounds.most);
+  });
+
+  it('refuses a new time that is out of bounds, and leaves the job as it was', async () => {
+    const queue = bench.newQueue();
+    const at = new Date('2100-01-01T00:00:00Z');
+    const { id } = await bench.enqueue(queue, { due: { at } });
+    for (const time of [new Date(timeBounds.most + 1), new Date(-1), new Date(Number.NaN)]) {
+      const error: unknown = await bench.storage.control
+        .reschedule(id, time)
+        .catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(RangeError);
+      const edit = { queue, priority: 0, args: '{}', runAt: time };
+      const edited: unknown = await bench.storage.control
+        .edit([id], () => new Map([[id, edit]]))
+        .catch((thrown: unknown) => thrown);
+      expect(edited).to.be.instanceOf(RangeError);
+    }
+    expect((await bench.storage.jobs.find(id))?.runAt).to.deep.equal(at);
+  });
+
+  it('refuses a priority out of bounds for a job that is there', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    const edit = { queue, priority: 5_000, args: '{}', runAt: null };
+    const error: unknown = await bench.storage.control
+      .edit([id], () => new Map([[id, edit]]))
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(RangeError);
+  });
+
+  it('puts a job off by ten years at the most, however long its handler asks for', async () => {
+    const { claim } = await bench.claimOne();
+    const { claim: other } = await bench.claimOne();
+    await bench.storage.completions.complete([
+      { claim, outcome: { kind: 'snooze', delayMs: 1e300 } },
+      { claim: other, outcome: { kind: 'snooze', delayMs: Number.NaN } },
+    ]);
+    const now = (await bench.storage.readClock()).getTime(); // other tests set the clock of the memory storage ahead
+    for (const { jobId } of [claim, other]) {
+      const runAt = (await bench.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
+      expect(runAt - now).to.be.closeTo(bounds.delayMs.most, 600_000);
+    }
+  });
+
+  it('runs on after a handler has thrown what cannot be read, and fails that job', async () => {
+    const queue = bench.newQueue();
+    const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
+    const client = new JobClient(bench.storage);
+    const thrown: (() => unknown)[] = [
+      () => Object.assign(new Error(), { message: Object.create(null) as unknown }),
+      () => Object.assign(new SnoozeJob(1), { delayMs: 1e300 }),
+      () => new SnoozeJob(1e300),
+      () => Object.create(null) as unknown,
+      () => {
+        const { proxy, revoke } = Proxy.revocable(new Error(), {});
+        revoke();
+        return proxy;
+      },
+    ];
+    let place = 0;
+    const handler = handleJob(odd, () => {
+      throw thrown[place]?.();
+    });
+    await whileServing(bench, queue, [handler], async () => {
+      for (; place < thrown.length; place++) {
+        const { id } = await client.enqueue(odd, {});
+        const { error } = await jobInState(bench, id, 'failed');
+        expect(error?.name).to.match(/./);
+      }
+    });
+  });
+}

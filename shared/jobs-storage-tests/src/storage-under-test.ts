@@ -1,0 +1,126 @@
+import { after, afterEach, before } from 'mocha';
+import type { Job, JobStorage } from '@longshore/jobs';
+import {
+  type Claim,
+  type ClaimedJob,
+  newId,
+  type NewJob,
+  type ServerRegistration,
+} from '@longshore/jobs/storage';
+
+/** What a storage's own tests give to the suite. */
+export interface StorageUnderTest {
+  /** Open. One instance serves the whole suite: each test keeps to queues of its own. */
+  readonly storage: JobStorage;
+  /** Makes the storage believe that a server's last heartbeat lies longer ago than its timeout. */
+  silence(serverId: string): Promise<void>;
+  /** Makes a recurring job due at this time, which its schedule has. */
+  setNextDue(recurringJobId: string, at: Date): Promise<void>;
+  /** Called after the last test. */
+  close(): Promise<void>;
+}
+
+/** Gives the suite's tests the storage, and the few things that nearly all of them do with it. */
+export class Bench {
+  #subject: StorageUnderTest | undefined;
+  readonly #registrations: ServerRegistration[] = [];
+  #queues = 0;
+
+  constructor(open: () => Promise<StorageUnderTest>) {
+    before(async () => {
+      this.#subject = await open();
+    });
+    afterEach(async () => {
+      await Promise.all(this.#registrations.splice(0).map((registration) => registration.unregister()));
+    });
+    after(async () => {
+      await this.#subject?.close();
+    });
+  }
+
+  get storage(): JobStorage {
+    return this.#opened.storage;
+  }
+
+  async silence(serverId: string): Promise<void> {
+    await this.#opened.silence(serverId);
+  }
+
+  async setNextDue(recurringJobId: string, at: Date): Promise<void> {
+    await this.#opened.setNextDue(recurringJobId, at);
+  }
+
+  /** A queue that no other test uses. */
+  newQueue(): string {
+    return `queue-${++this.#queues}`;
+  }
+
+  async enqueue(queue: string, job: Partial<NewJob> = {}): Promise<NewJob> {
+    const complete = { ...newJob(queue), ...job };
+    await this.storage.enqueuer.enqueue(complete);
+    return complete;
+  }
+
+  /** @param jobNames the names that the server has handlers for; any, unless given */
+  async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
+    const registration = await this.storage.servers.register({
+      host: 'conformance',
+      pid: process.pid,
+      queues: [queue],
+      concurrency: 5,
+      timeoutMs: 60_000,
+      ...(jobNames !== undefined && { jobNames }),
+    });
+    this.#registrations.push(registration);
+    return registration;
+  }
+
+  /** Enqueues one job and claims it for a new server. */
+  async claimOne(job: Partial<NewJob> = {}, leaseMs = 60_000): Promise<{ queue: string; claim: Claim }> {
+    const queue = job.queue ?? this.newQueue();
+    await this.enqueue(queue, job);
+    const { id: serverId } = await this.register(queue);
+    const [claimed] = await this.claim(serverId, queue, 1, leaseMs);
+    if (claimed === undefined) throw new Error('The job that was just enqueued could not be claimed');
+    return { queue, claim: claimed.claim };
+  }
+
+  async claim(serverId: string, queue: string, limit = 10, leaseMs = 60_000): Promise<ClaimedJob[]> {
+    return this.storage.claims.claim({ serverId, queue, limit, leaseMs });
+  }
+
+  /** Every job of a queue, the newest first. */
+  async jobsOf(queue: string): Promise<Job[]> {
+    return this.storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
+  }
+
+  get #opened(): StorageUnderTest {
+    if (this.#subject === undefined)
+      throw new Error('The storage is opened before the first test, not earlier');
+    return this.#subject;
+  }
+}
+
+export function newJob(queue: string): NewJob {
+  return { id: newId(), name: 'work', queue, priority: 0, args: '{"n":1}', maxAttempts: 10, due: null };
+}
+
+/** Repeats until it gives something other than `undefined`; the test's own timeout ends it. */
+export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Brings a job that waits to another queue. */
+export async function moveJob(storage: JobStorage, id: string, queue: string): Promise<void> {
+  await storage.control.edit([id], (current) => {
+    const job = current.get(id);
+    if (job === undefined) throw new Error(`There is no job ${id}`);
+    return new Map([
+      [id, { queue, priority: job.priority, args: JSON.stringify(job.args), runAt: job.runAt }],
+    ]);
+  });
+}

@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
+import { childOf, error } from './dependent-job.js';
+import { type Bench, newJob, until } from './storage-under-test.js';
+
+/** What became of a job, step by step. */
+export function transitions(bench: Bench): void {
+  /** `state reason`, for each step. */
+  const stepsOf = async (id: string): Promise<string[]> =>
+    (await bench.storage.reports.listTransitions(id)).map(({ state, reason }) => `${state} ${reason}`);
+
+  const end = async (claim: Claim, outcome: Outcome): Promise<void> => {
+    expect(await bench.storage.completions.complete([{ claim, outcome }])).to.deep.equal([]);
+  };
+
+  const done: Outcome = { kind: 'done', result: 'null' };
+
+  async function claimAgain({ serverId, queue }: Claim): Promise<Claim> {
+    return until(async () => {
+      await bench.storage.maintenance.promoteDue(1_000);
+      await bench.storage.maintenance.resolveDependencies(1_000);
+      return (await bench.claim(serverId, queue))[0]?.claim;
+    });
+  }
+
+  it('are known from its creation to its end, with the attempt and its server', async () => {
+    const { claim } = await bench.claimOne();
+    await end(claim, done);
+    const steps = await bench.storage.reports.listTransitions(claim.jobId);
+    expect(steps.map(({ state, reason }) => `${state} ${reason}`)).to.deep.equal([
+      'enqueued created',
+      'processing claimed',
+      'done done',
+    ]);
+    expect(steps.map(({ attempt }) => attempt)).to.deep.equal([null, 1, 1]);
+    expect(steps.map(({ serverId }) => serverId)).to.deep.equal([null, claim.serverId, claim.serverId]);
+    const job = await bench.storage.jobs.find(claim.jobId);
+    expect(steps.map(({ at }) => at)).to.deep.equal([job?.createdAt, job?.startedAt, job?.finishedAt]);
+  });
+
+  it('tell of failed attempts, the pauses after them and the time until then', async () => {
+    const { claim } = await bench.claimOne();
+    await end(claim, { kind: 'retry', error, delayMs: 1 });
+    const paused = (await bench.storage.reports.listTransitions(claim.jobId)).at(-1);
+    expect(paused).to.deep.include({ state: 'scheduled', reason: 'failed', attempt: 1, error });
+    expect(paused?.runAt).to.deep.equal((await bench.storage.jobs.find(claim.jobId))?.runAt);
+    await end(await claimAgain(claim), { kind: 'failed', error });
+    expect(await stepsOf(claim.jobId)).to.deep.equal([
+      'enqueued created',
+      'processing claimed',
+      'scheduled failed',
+      'enqueued due',
+      'processing claimed',
+      'failed failed',
+    ]);
+  });
+
+  it('tell when a scheduled job became ready, and who rescheduled it or ran it before its time', async () => {
+    const queue = bench.newQueue();
+    const { id: serverId } = await bench.register(queue);
+    const dueSoon = await bench.enqueue(queue, { due: { inMs: 1 } });
+    await end(await claimAgain({ serverId, queue, jobId: dueSoon.id, attempt: 1 }), done);
+    expect((await stepsOf(dueSoon.id)).slice(0, 2)).to.deep.equal(['scheduled created', 'enqueued due']);
+    const later = await bench.enqueue(queue, { due: { at: new Date(4_000_000_000_000) } });
+    await bench.storage.control.reschedule(later.id, new Date(4_100_000_000_000));
+    await bench.storage.control.run(later.id);
+    const steps = await bench.storage.reports.listTransitions(later.id);
+    expect(steps.map(({ state, reason }) => `${state} ${reason}`)).to.deep.equal([
+      'scheduled created',
+      'scheduled rescheduled',
+      'enqueued run',
+    ]);
+    expect(steps.map(({ runAt }) => runAt?.getTime() ?? null)).to.deep.equal([
+      4_000_000_000_000,
+      4_100_000_000_000,
+      null,
+    ]);
+  });
+
+  it('tell of operators who cancel a job and send it back', async () => {
+    const queue = bench.newQueue();
+    const { id } = await bench.enqueue(queue);
+    await bench.storage.control.cancel(id);
+    await bench.storage.control.retry(id);
+    const { id: serverId } = await bench.register(queue);
+    await end(await claimAgain({ serverId, queue, jobId: id, attempt: 1 }), { kind: 'failed', error });
+    await bench.storage.control.retry(id);
+    expect(await stepsOf(id)).to.deep.equal([
+      'enqueued created',
+      'cancelled cancelled',
+      'enqueued retried',
+      'processing claimed',
+      'failed failed',
+      'enqueued retried',
+    ]);
+    const failed = (await bench.storage.reports.listTransitions(id))[4];
+    expect(failed).to.deep.include({ attempt: 1, serverId, error });
+  });
+
+  it('tell of attempts that did not count: given back, and snoozed', async () => {
+    const { claim } = await bench.claimOne();
+    await bench.storage.claims.release([claim]);
+    await end(await claimAgain(claim), { kind: 'snooze', delayMs: 1 });
+    await end(await claimAgain(claim), done);
+    expect(await stepsOf(claim.jobId)).to.deep.equal([
+      'enqueued created',
+      'processing claimed',
+      'enqueued released',
+      'processing claimed',
+      'scheduled snoozed',
+      'enqueued due',
+      'processing claimed',
+      'done done',
+    ]);
+  });
+
+  it('tell of attempts that were lost', async () => {
+    const { claim } = await bench.claimOne({ maxAttempts: 2 });
+    await bench.silence(claim.serverId);
+    await bench.storage.maintenance.rescue();
+    const { id: serverId } = await bench.register(claim.queue);
+    const second = await claimAgain({ ...claim, serverId });
+    await bench.silence(serverId);
+    await bench.storage.maintenance.rescue();
+    const steps = await bench.storage.reports.listTransitions(claim.jobId);
+    expect(steps.map(({ state, reason }) => `${state} ${reason}`)).to.deep.equal([
+      'enqueued created',
+      'processing claimed',
+      'enqueued lost',
+      'processing claimed',
+      'failed lost',
+    ]);
+    expect(steps[2]).to.deep.include({ attempt: 1, serverId: claim.serverId });
+    expect(steps[4]).to.deep.include({ attempt: 2, serverId: second.serverId });
+  });
+
+  it('tell of a job that waited for another, and then for a time', async () => {
+    const { claim } = await bench.claimOne();
+    const waitingFor = (due: NewJob['due']): NewJob => ({
+      ...newJob(claim.queue),
+      ...childOf([claim.jobId], 'onDone', { due }),
+    });
+    const [atOnce, later] = [waitingFor(null), waitingFor({ inMs: 3_600_000 })];
+    await bench.storage.enqueuer.enqueueMany([atOnce, later]);
+    await end(claim, done);
+    const child = await claimAgain(claim);
+    expect(child.jobId).to.equal(atOnce.id);
+    expect(await stepsOf(atOnce.id)).to.deep.equal([
+      'awaiting created',
+      'enqueued parents-ended',
+      'processing claimed',
+    ]);
+    expect(await stepsOf(later.id)).to.deep.equal(['awaiting created', 'scheduled parents-ended']);
+    await bench.storage.control.run(later.id);
+    expect((await stepsOf(later.id)).at(-1)).to.equal('enqueued run');
+  });
+
+  it('of an unknown job are none', async () => {
+    expect(await bench.storage.reports.listTransitions('nobody')).to.deep.equal([]);
+  });
+}

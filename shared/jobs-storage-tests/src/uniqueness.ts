@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import {
+  defineJob,
+  DuplicateJobError,
+  type EnqueuedJob,
+  type EnqueueOptions,
+  JobClient,
+  type JobDefinition,
+  type JobState,
+} from '@longshore/jobs';
+import type { Outcome, Uniqueness } from '@longshore/jobs/storage';
+import { type Bench, moveJob, until } from './storage-under-test.js';
+
+const error = { name: 'Error', message: 'no', stack: null };
+
+/** Of the jobs of one name in one queue only one at a time holds a key. */
+export function uniqueness(bench: Bench): void {
+  const client = (): JobClient => new JobClient(bench.storage);
+  const definition = (): JobDefinition => defineJob({ name: 'unique', queue: bench.newQueue() });
+
+  const enqueue = (
+    job: JobDefinition,
+    unique: Partial<Uniqueness> = {},
+    args: object = {},
+    options: EnqueueOptions = {},
+  ): Promise<EnqueuedJob> => client().enqueue(job, args, { ...options, unique: { key: 'a', ...unique } });
+
+  /** Starts the job that is next in line, and ends it if an outcome is given. */
+  async function run({ queue }: JobDefinition, outcome?: Outcome): Promise<void> {
+    const { id } = await bench.register(queue);
+    const [job] = await until(async () => {
+      const claimed = await bench.claim(id, queue, 1);
+      return claimed.length > 0 ? claimed : undefined;
+    });
+    if (job !== undefined && outcome !== undefined)
+      await bench.storage.completions.complete([{ claim: job.claim, outcome }]);
+  }
+
+  async function problemOf(enqueued: Promise<unknown>): Promise<unknown> {
+    return enqueued.catch((problem: unknown) => problem);
+  }
+
+  it('creates no second job with a key, and names the one that stands', async () => {
+    const job = definition();
+    const first = await enqueue(job);
+    const second = await enqueue(job);
+    expect(first).to.include({ queue: job.queue, created: true });
+    expect(second).to.deep.equal({ ...first, created: false });
+    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+  });
+
+  it('creates one job for 50 callers at the same time', async () => {
+    const job = definition();
+    const enqueued = await Promise.all(Array.from({ length: 50 }, () => enqueue(job)));
+    expect(enqueued.filter(({ created }) => created)).to.have.length(1);
+    expect(new Set(enqueued.map(({ id }) => id)).size).to.equal(1);
+    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+  });
+
+  it('names the job that an idempotency key was used for to those who see its queue, and to nobody else', async () => {
+    const job = definition();
+    const options = { idempotencyKey: 'a' };
+    const elsewhere = bench.newQueue();
+    const first = await client().enqueue(job, { n: 1 }, options);
+    await bench.storage.control.edit([first.id], (current) => {
+      const { priority, args, runAt } = current.get(first.id) ?? expect.fail('it is gone');
+      const content = { queue: elsewhere, priority, args: JSON.stringify(args), runAt };
+      return new Map([[first.id, content]]);
+    });
+    const messages: string[] = [];
+    for (const scope of [undefined, [job.queue, elsewhere], [job.queue]]) {
+      const scoped = { ...options, ...(scope !== undefined && { scope }) };
+      messages.push(String(await problemOf(client().enqueue(job, { n: 2 }, scoped))));
+    }
+    expect(messages.map((text) => text.includes(first.id))).to.deep.equal([true, true, false]);
+    expect(messages[2]).to.match(/^IdempotencyConflictError: .* was used for a job of another name/);
+  });
+
+  it('keeps keys, names of jobs and queues apart', async () => {
+    const job = definition();
+    const others = [defineJob({ name: 'other', queue: job.queue }), definition()];
+    const enqueued = [await enqueue(job), await enqueue(job, { key: 'b' })];
+    for (const other of others) enqueued.push(await enqueue(other));
+    expect(enqueued.map(({ created }) => created)).to.deep.equal([true, true, true, true]);
+  });
+
+  it('lets jobs without a key stand beside one with', async () => {
+    const job = definition();
+    await enqueue(job);
+    expect(await client().enqueue(job, {})).to.include({ created: true });
+  });
+
+  it('makes the key of a definition from the arguments, in whatever order they stand', async () => {
+    const job = defineJob({ name: 'by-arguments', queue: bench.newQueue(), unique: true });
+    const first = await client().enqueue(job, { a: 1, b: { c: 2, d: 3 } });
+    const same = await client().enqueue(job, { b: { d: 3, c: 2 }, a: 1 });
+    const other = await client().enqueue(job, { a: 1, b: { c: 2, d: 4 } });
+    expect(same).to.deep.equal({ ...first, created: false });
+    expect(other.created).to.equal(true);
+  });
+
+  it('lets the enqueuer do without the key of the definition', async () => {
+    const job = defineJob({ name: 'optional', queue: bench.newQueue(), unique: { key: 'always' } });
+    await client().enqueue(job, {});
+    expect(await client().enqueue(job, {}, { unique: null })).to.include({ created: true });
+  });
+
+  const holding: readonly [JobState, EnqueueOptions, Outcome | null | undefined][] = [
+    ['scheduled', { delayMs: 60_000 }, undefined],
+    ['enqueued', {}, undefined],
+    ['processing', {}, null],
+    ['scheduled', {}, { kind: 'retry', error, delayMs: 60_000 }],
+  ];
+  for (const [state, options, outcome] of holding) {
+    it(`lets a job that is ${state}${outcome ? ' for a retry' : ''} hold its key`, async () => {
+      const job = definition();
+      const first = await enqueue(job, {}, {}, options);
+      if (outcome !== undefined) await run(job, outcome ?? undefined);
+      expect((await bench.storage.jobs.find(first.id))?.state).to.equal(state);
+      expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+    });
+  }
+
+  it('lets a job that waits for another hold its key', async () => {
+    const job = definition();
+    const parent = await client().enqueue(job, {});
+    const first = await enqueue(job, {}, {}, { after: { parents: [parent.id] } });
+    expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+  });
+
+  const outcomes: readonly Outcome[] = [
+    { kind: 'done', result: 'null' },
+    { kind: 'failed', error },
+    { kind: 'cancelled', error },
+  ];
+  for (const outcome of outcomes) {
+    it(`frees the key of a job that is ${outcome.kind}`, async () => {
+      const job = definition();
+      const first = await enqueue(job);
+      await run(job, outcome);
+      const second = await enqueue(job);
+      expect(second.created).to.equal(true);
+      expect(second.id).not.to.equal(first.id);
+      expect(await enqueue(job)).to.deep.equal({ ...second, created: false });
+    });
+  }
+
+  it('frees the key of a job that is deleted', async () => {
+    const job = definition();
+    const { id } = await enqueue(job, { states: ['cancelled'], periodMs: 60_000 });
+    await bench.storage.control.cancel(id);
+    expect((await enqueue(job)).created).to.equal(false);
+    await bench.storage.control.delete(id);
+    expect((await enqueue(job)).created).to.equal(true);
+  });
+
+  it('lets a job hold its key in the states that it was given', async () => {
+    const job = definition();
+    const first = await enqueue(job, { states: ['enqueued'] });
+    expect((await enqueue(job)).created).to.equal(false);
+    await run(job);
+    const second = await enqueue(job, { states: ['enqueued'] });
+    expect(second.created).to.equal(true);
+    expect(second.id).not.to.equal(first.id);
+  });
+
+  it('lets a job that is done hold its key for its period', async () => {
+    const job = definition();
+    const first = await enqueue(job, { states: ['enqueued', 'done'], periodMs: 60_000 });
+    await run(job, { kind: 'done', result: 'null' });
+    expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+  });
+
+  it('frees a key when its period is over, though the job stands', async () => {
+    const job = definition();
+    await enqueue(job, { periodMs: 1 });
+    await until(async () => ((await enqueue(job)).created ? true : undefined));
+    expect(await bench.jobsOf(job.queue)).to.have.length(2);
+  });
+
+  it('refuses a job that insists on its key, and says who holds it', async () => {
+    const job = definition();
+    const { id } = await enqueue(job);
+    const problem = await problemOf(enqueue(job, { onConflict: 'reject' }));
+    expect(problem).to.be.instanceOf(DuplicateJobError).and.include({ key: 'a', holderId: id });
+    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+  });
+
+  it('enqueues none of several jobs if one is refused for its key', async () => {
+    const job = definition();
+    await enqueue(job);
+    const orders = ['b', 'a', 'c'].map((key) => ({
+      definition: job,
+      args: {},
+      options: { unique: { key, onConflict: 'reject' as const } },
+    }));
+    expect(await problemOf(client().enqueueMany(orders))).to.be.instanceOf(DuplicateJobError);
+    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+    expect((await enqueue(job, { key: 'b' })).created).to.equal(true);
+  });
+
+  it('creates the first of several jobs with one key in one call', async () => {
+    const job = definition();
+    const options = { unique: { key: 'a' } };
+    const orders = [1, 2, 3].map((n) => ({ definition: job, args: { n }, options }));
+    const enqueued = await client().enqueueMany([...orders, { definition: job, args: { n: 4 } }]);
+    expect(enqueued.map(({ created }) => created)).to.deep.equal([true, false, false, true]);
+    expect(new Set(enqueued.slice(0, 3).map(({ id }) => id)).size).to.equal(1);
+    const stored = (await bench.jobsOf(job.queue)).map(({ args }) => args);
+    expect(stored).to.have.deep.members([{ n: 1 }, { n: 4 }]);
+  });
+
+  it('lets a job wait for the one that stands in the place of its parent', async () => {
+    const job = definition();
+    const standing = await enqueue(job);
+    const [, child] = await client().enqueueMany([
+      { definition: job, args: {}, options: { unique: { key: 'a' } } },
+      { definition: job, args: {}, options: { after: { parents: [0] } } },
+    ]);
+    expect(await bench.storage.jobs.find(child?.id ?? '')).to.include({
+      state: 'awaiting',
+      parentId: standing.id,
+    });
+  });
+
+  it('counts in a batch only the jobs that it created', async () => {
+    const job = definition();
+    const standing = await enqueue(job);
+    const jobs = ['a', 'b'].map((key) => ({ definition: job, args: {}, options: { unique: { key } } }));
+    const batch = await client().enqueueBatch({ jobs });
+    expect(batch.jobs.map(({ created }) => created)).to.deep.equal([false, true]);
+    expect((await bench.storage.batches.find(batch.id))?.total).to.equal(1);
+    expect((await bench.storage.jobs.find(standing.id))?.batchId).to.equal(null);
+  });
+
+  it('lets a job that an operator sent back hold its key again, unless another took it', async () => {
+    const job = definition();
+    const first = await enqueue(job);
+    await run(job, { kind: 'failed', error });
+    await bench.storage.maintenance.maintain();
+    await bench.storage.control.retry(first.id);
+    expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+    await bench.storage.control.cancel(first.id);
+    const second = await enqueue(job);
+    await bench.storage.control.retry(first.id);
+    expect(await enqueue(job)).to.deep.equal({ ...second, created: false });
+  });
+
+  it('leaves a job that was moved to another queue the key of the queue that it came from', async () => {
+    const job = definition();
+    const first = await enqueue(job);
+    await moveJob(bench.storage, first.id, bench.newQueue());
+    await bench.storage.maintenance.maintain();
+    expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+  });
+
+  it('leaves a job its key that was moved twice, and moved back', async () => {
+    const job = definition();
+    const first = await enqueue(job, {}, {}, { delayMs: 60_000 });
+    for (const queue of [bench.newQueue(), bench.newQueue(), job.queue]) {
+      await moveJob(bench.storage, first.id, queue);
+      expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
+    }
+  });
+
+  it('frees the key of a job that was moved when it ends', async () => {
+    const job = definition();
+    const there = definition();
+    const first = await enqueue(job);
+    await moveJob(bench.storage, first.id, there.queue);
+    await run(there, { kind: 'done', result: 'null' });
+    expect(await enqueue(job)).to.include({ created: true });
+  });
+
+  it('gives a job that was moved another content where it is', async () => {
+    const job = definition();
+    const queue = bench.newQueue();
+    const first = await enqueue(job, {}, { n: 1 }, { delayMs: 60_000 });
+    await moveJob(bench.storage, first.id, queue);
+    const second = await enqueue(job, { onConflict: 'replace' }, { n: 2 }, { delayMs: 60_000 });
+    expect(second).to.deep.equal({ ...first, created: false });
+    expect(await bench.storage.jobs.find(first.id)).to.deep.include({ queue, args: { n: 2 } });
+  });
+
+  it('does not take the key of a queue from a job that comes there with one of its own', async () => {
+    const [from, to] = [definition(), definition()];
+    const [moved, standing] = [await enqueue(from), await enqueue(to)];
+    await moveJob(bench.storage, moved.id, to.queue);
+    expect(await enqueue(to)).to.deep.equal({ ...standing, created: false });
+    expect(await enqueue(from)).to.deep.equal({ ...moved, created: false });
+  });
+}

@@ -1,0 +1,64 @@
+import type { Job, JsonValue, NewJob } from '../job/job.js';
+import { readMeta } from '../job/meta.js';
+import type { EnqueueResult } from '../storage/enqueue-result.js';
+import type { EnqueuedJob } from './enqueue-options.js';
+
+/** An enqueued job, which can be shown without another read. */
+export class EnqueuedJobDetails implements EnqueuedJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly created: boolean;
+  readonly #job: NewJob;
+  readonly #createdAt: Date | null;
+  readonly #holder: Job | null;
+
+  constructor(job: NewJob, { holders, shown, createdAt }: EnqueueResult) {
+    const holderId = holders.get(job.id);
+    this.id = holderId ?? job.id;
+    this.queue = job.queue;
+    this.created = holderId === undefined;
+    this.#job = job;
+    this.#createdAt = createdAt;
+    this.#holder = shown.get(this.id) ?? null;
+  }
+
+  /**
+   * Returns the job as stored at its creation, or, if `showsHolder` asked for it, the job that holds its key; `null` if
+   * neither is known.
+   */
+  asStored(): Job | null {
+    if (!this.created) return this.#holder;
+    if (this.#createdAt === null) return null;
+    const { id, name, queue, priority, args, maxAttempts, after = null, meta = null } = this.#job;
+    const runAt = dueDate(this.#job, this.#createdAt);
+    const state = after !== null ? 'awaiting' : runAt === null ? 'enqueued' : 'scheduled';
+    const mayBeBlocked = meta?.concurrencyKey !== undefined;
+    return {
+      id,
+      name,
+      queue,
+      state,
+      priority,
+      args: JSON.parse(args) as JsonValue,
+      result: null,
+      error: null,
+      attempt: 0,
+      maxAttempts,
+      createdAt: this.#createdAt,
+      runAt,
+      readyAt: state === 'enqueued' && !mayBeBlocked ? this.#createdAt : null,
+      startedAt: null,
+      finishedAt: null,
+      serverId: null,
+      progress: null,
+      ...readMeta(meta),
+    };
+  }
+}
+
+/** A delay counts from the end of the last parent, so the due date of a dependent is unknown until then. */
+function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
+  if (due === null) return null;
+  if ('at' in due) return due.at;
+  return after === null ? new Date(createdAt.getTime() + due.inMs) : null;
+}

@@ -1,0 +1,70 @@
+import { type After, brokenCondition, isMet, type ParentEnd } from '../job/continuation.js';
+import type { JobError } from '../job/job.js';
+
+/** Applies the result of a dependency to the dependent. */
+export interface DependencyEffects {
+  /** Every parent met the condition. */
+  release(dependentId: string): void;
+  cancel(dependentId: string, error: JobError): void;
+}
+
+/** Tracks which jobs depend on which jobs and batches. */
+export class MemoryDependencies {
+  /** By dependent: the parents that have not ended. */
+  readonly #waiting = new Map<string, { readonly after: After; readonly open: Set<string> }>();
+  /** By parent: its dependents, including those that no longer wait. */
+  readonly #dependents = new Map<string, Set<string>>();
+  /** Ends that are not resolved yet; a queue instead of recursion, because chains of jobs may be long. */
+  readonly #ends: [parentId: string, end: ParentEnd][] = [];
+  #resolving = false;
+
+  add(dependentId: string, after: After): void {
+    this.#waiting.set(dependentId, { after, open: new Set(after.parents) });
+    for (const parent of after.parents) {
+      const dependents = this.#dependents.get(parent);
+      if (dependents === undefined) this.#dependents.set(parent, new Set([dependentId]));
+      else dependents.add(dependentId);
+    }
+  }
+
+  dependentsOf(parentId: string): Iterable<string> {
+    return this.#dependents.get(parentId) ?? [];
+  }
+
+  /** Stops tracking a dependent, whatever its parents do later. */
+  drop(dependentId: string): void {
+    this.#waiting.delete(dependentId);
+  }
+
+  /** Drops the dependents of a deleted parent. */
+  forget(parentId: string): void {
+    this.#dependents.delete(parentId);
+  }
+
+  parentEnded(parentId: string, end: ParentEnd, effects: DependencyEffects): void {
+    this.#ends.push([parentId, end]);
+    if (this.#resolving) return;
+    this.#resolving = true;
+    try {
+      for (let next = this.#ends.shift(); next !== undefined; next = this.#ends.shift()) {
+        for (const dependent of this.dependentsOf(next[0])) this.#resolve(dependent, ...next, effects);
+      }
+    } finally {
+      this.#resolving = false;
+    }
+  }
+
+  #resolve(dependentId: string, parentId: string, end: ParentEnd, effects: DependencyEffects): void {
+    const waiting = this.#waiting.get(dependentId);
+    if (waiting === undefined || !waiting.open.has(parentId)) return;
+    if (isMet(waiting.after.when, end)) {
+      waiting.open.delete(parentId);
+      if (waiting.open.size > 0) return;
+      this.drop(dependentId);
+      effects.release(dependentId);
+    } else {
+      this.drop(dependentId);
+      effects.cancel(dependentId, brokenCondition(parentId, waiting.after.when, end));
+    }
+  }
+}

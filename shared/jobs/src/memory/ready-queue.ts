@@ -1,0 +1,86 @@
+import type { JobRecord } from './job-record.js';
+
+/** The ready jobs of one queue in the order in which they run: by priority, then by age. */
+export class ReadyQueue {
+  #jobs: JobRecord[] = [];
+  #head = 0;
+
+  get first(): JobRecord | undefined {
+    return this.#jobs[this.#head];
+  }
+
+  /** When the longest-waiting job became ready; `undefined` if the queue is empty. */
+  get oldestReadyAt(): number | undefined {
+    const jobs = this.#jobs.slice(this.#head);
+    return jobs.length === 0 ? undefined : jobs.reduce((at, { readyAt }) => Math.min(at, readyAt), Infinity);
+  }
+
+  get length(): number {
+    return this.#jobs.length - this.#head;
+  }
+
+  add(job: JobRecord): void {
+    this.#jobs.splice(this.#placeOf(job), 0, job);
+  }
+
+  /** Removes a job, which must be in the queue. */
+  remove(job: JobRecord): void {
+    this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
+  }
+
+  /** Returns the index after the last job that runs before this one. */
+  #placeOf(job: JobRecord): number {
+    let low = this.#head;
+    let high = this.#jobs.length;
+    const last = this.#jobs.at(-1);
+    if (last === undefined || high === low || runsBefore(last, job)) low = high; // nearly always
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const there = this.#jobs[middle];
+      if (there !== undefined && runsBefore(there, job)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Removes and returns up to `limit` jobs from the front; with `names`, only jobs of these names. */
+  take(limit: number, names: readonly string[] | null): JobRecord[] {
+    if (names !== null) return this.#takeNamed(limit, new Set(names));
+    const taken = this.#jobs.slice(this.#head, this.#head + limit);
+    this.#head += taken.length;
+    this.#trim();
+    return taken;
+  }
+
+  #takeNamed(limit: number, names: ReadonlySet<string>): JobRecord[] {
+    const taken: JobRecord[] = [];
+    const passed: JobRecord[] = [];
+    let next = this.#head;
+    for (; next < this.#jobs.length && taken.length < limit; next++) {
+      const job = this.#jobs[next];
+      if (job !== undefined) (names.has(job.name) ? taken : passed).push(job);
+    }
+    if (taken.length === 0) return taken;
+    // Moves the skipped jobs up to the end of the gap.
+    this.#head = next - passed.length;
+    for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
+    this.#trim();
+    return taken;
+  }
+
+  #trim(): void {
+    if (this.#head > 1_000 && this.#head * 2 > this.#jobs.length) {
+      this.#jobs = this.#jobs.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}
+
+/** Negative if the left job runs first: by priority, then by age. */
+export function byRunOrder(left: JobRecord, right: JobRecord): number {
+  return left.priority - right.priority || left.seq - right.seq;
+}
+
+function runsBefore(left: JobRecord, right: JobRecord): boolean {
+  return byRunOrder(left, right) < 0;
+}

@@ -1,0 +1,52 @@
+import { KeyHolderHiddenError } from '../job/errors.js';
+import type { Job, NewJob } from '../job/job.js';
+import { type Holders, noHolders } from './key-resolution.js';
+
+/** What a storage returns for the jobs of one call. */
+export interface EnqueueResult {
+  readonly holders: Holders;
+  /** The key holders requested with `showsHolder`, by id, as they were when the jobs were enqueued. */
+  readonly shown: ReadonlyMap<string, Job>;
+  /** When the jobs were created, by the storage's clock, the same for all; `null` if none was. */
+  readonly createdAt: Date | null;
+}
+
+export const noneShown: EnqueueResult['shown'] = new Map();
+
+/** Returns the result for jobs without keys. */
+export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
+  return { holders: noHolders, shown: noneShown, createdAt };
+}
+
+/** Returns the ids of the key holders that must be read; those of the same call are known already. */
+export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
+  const coming = new Set(jobs.map(({ id }) => id));
+  const wanted = jobs.flatMap(({ id, showsHolder = false }) => (showsHolder ? (holders.get(id) ?? []) : []));
+  return [...new Set(wanted)].filter((id) => !coming.has(id));
+}
+
+/**
+ * Checks that every requested key holder may be shown.
+ *
+ * @param find returns a job's current state; `undefined` if it was deleted
+ * @throws {KeyHolderHiddenError} if a key's holder was deleted or is outside the row scope of the job that named the key
+ */
+export function checkShown(
+  jobs: readonly NewJob[],
+  holders: Holders,
+  find: (id: string) => Pick<Job, 'queue'> | undefined,
+): void {
+  const coming = new Set(jobs.map(({ id }) => id));
+  for (const { id, showsHolder = false, scope = null, keys } of jobs) {
+    const holderId = holders.get(id);
+    if (!showsHolder || holderId === undefined || coming.has(holderId)) continue;
+    const holder = find(holderId);
+    const isVisible = holder !== undefined && (scope === null || scope.includes(holder.queue));
+    const deletedId = holder === undefined && scope === null ? holderId : null;
+    if (!isVisible)
+      throw new KeyHolderHiddenError(
+        (keys ?? []).map(({ key }) => key),
+        deletedId,
+      );
+  }
+}

@@ -1,0 +1,118 @@
+/** The storage contract, with what storages and tools over the contract (the API, the dashboard) share. */
+export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
+export { mapInSlices } from '../client/slices.js';
+export { admits } from '../events/event-filter.js';
+export { toJsonText } from '../job/arguments.js';
+export { type BatchCounts, endOf, type NewBatch, progressOf } from '../job/batch.js';
+export {
+  type Bounds,
+  bounds,
+  checkTime,
+  isTime,
+  mostCountedAttempts,
+  nearest,
+  timeBounds,
+} from '../job/bounds.js';
+export { checkNewJob } from '../job/job.js';
+export type { Concurrency } from '../job/concurrency.js';
+export {
+  type After,
+  brokenCondition,
+  continuationConditions,
+  isMet,
+  type ParentEnd,
+} from '../job/continuation.js';
+export { errorFingerprint } from '../job/error-fingerprint.js';
+export {
+  type ArgumentProblem,
+  ClaimLostError,
+  KeyHolderHiddenError,
+  ServerLostError,
+} from '../job/errors.js';
+export { isExactNumber } from '../job/exact-number.js';
+export { toJobError } from '../job/failure.js';
+export { firstIdOf, IdSource, isId, newId } from '../job/id.js';
+export {
+  type EventSubject,
+  type EventTopic,
+  eventTopics,
+  type JobCourse,
+  keyOf,
+  type LogEvent,
+  type ProgressEvent,
+  type StateEvent,
+  stateEventsOf,
+  topicOf,
+} from '../job/job-event.js';
+export type { JobKey } from '../job/job-key.js';
+export { type LogLevel, logLevels, type LogLine, type NewLogLine, type Progress } from '../job/job-log.js';
+export type {
+  Attempt,
+  AttemptOutcome,
+  Claim,
+  ClaimedJob,
+  Completion,
+  Due,
+  JobDocuments,
+  JsonText,
+  LostServer,
+  NewJob,
+  Outcome,
+  Queue,
+  Server,
+  StateCounts,
+} from '../job/job.js';
+export { type JobMeta, readMeta, unreadableMeta } from '../job/meta.js';
+export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from '../job/queue-limits.js';
+export { type ServerRequest, type ServerState, serverStates } from '../job/server-state.js';
+export { finishedStates, type FinishedState, isFinished, jobStates } from '../job/state.js';
+export { keepStoredDigits } from '../job/stored-digits.js';
+export { isTraceparent } from '../job/traceparent.js';
+export type { Transition, TransitionReason } from '../job/transition.js';
+export { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
+export { jobOf, planFiring } from '../recurring/firing.js';
+export type { MisfirePolicy, OverlapPolicy } from '../recurring/recurring-job.js';
+export { Schedule } from '../recurring/schedule.js';
+export * from './audit-log.js';
+export type * from './batches.js';
+export * from './bulk-operations.js';
+export type * from './claims.js';
+export type { Clock } from './clock.js';
+export type * from './completions.js';
+export type * from './enqueuer.js';
+export * from './error-groups.js';
+export { checkEditedBytes, checkEdits, editableStates, type JobContent } from './job-content.js';
+export type * from './job-control.js';
+export type * from './job-feed.js';
+export * from './job-filter.js';
+export type * from './job-reader.js';
+export type * from './job-reports.js';
+export * from './job-statistics.js';
+export {
+  bringsKeys,
+  createdOf,
+  type Holders,
+  KeyHeldError,
+  type KeyHolder,
+  keyName,
+  type KeyResolution,
+  resolveKeys,
+} from './key-resolution.js';
+export type * from './leases.js';
+export type * from './maintenance.js';
+export { mostExamined, type Orphan, orphansAmong } from './orphan.js';
+export { QueueAlarms } from './queue-alarms.js';
+export type * from './queues.js';
+export {
+  checkShown,
+  holdersToShow,
+  noneShown,
+  type EnqueueResult,
+  enqueueResultOf,
+} from './enqueue-result.js';
+export type * from './recurring-jobs.js';
+export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
+export { wordsOf } from './search-words.js';
+export type * from './servers.js';
+export * from './set-aside.js';
+export type { WorkWithin } from './transaction.js';

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { eventually } from '@longshore/test-support';
+import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '../src/index.js';
+import type { Server } from '../src/storage/index.js';
+import { jobInState } from './support/serving.js';
+
+const work = defineJob({ name: 'work' });
+
+/** The shortest that a job server takes. */
+const serverTimeoutMs = 5_000;
+
+describe('A job server that receives an operator’s request', () => {
+  let storage: MemoryStorage;
+
+  beforeEach(() => {
+    storage = new MemoryStorage();
+  });
+
+  const find = async (id: string | null): Promise<Server | undefined> =>
+    (await storage.servers.list()).find((server) => server.id === id);
+
+  it('finishes its running jobs, releases the rest and claims nothing more once it is quiet', async () => {
+    const queue = 'work';
+    const client = new JobClient(storage);
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const handlers = [handleJob(work, () => finished)];
+    const options = { storage, handlers, queues: [queue], concurrency: 1 };
+    const server = new JobServer({ ...options, serverTimeoutMs });
+    await server.start();
+    const first = await client.enqueue(work, {}, { queue });
+    await eventually(async () => server.running);
+    await storage.servers.quiet(server.id ?? '');
+    await eventually(async () => (await find(server.id))?.state === 'quiet');
+    const second = await client.enqueue(work, {}, { queue });
+    finish();
+    await jobInState(storage, first.id, 'done');
+    expect((await storage.jobs.find(second.id))?.state).to.equal('enqueued');
+    expect(server.ended.aborted).to.equal(false);
+    await server.stop();
+  });
+
+  it('unregisters after its jobs have ended when it is asked to stop', async () => {
+    const queue = 'work';
+    const options = { storage, handlers: [handleJob(work, () => null)], queues: [queue] };
+    const server = new JobServer({ ...options, serverTimeoutMs });
+    await server.start();
+    const { id } = server;
+    await storage.servers.stop(id ?? '');
+    await eventually(async () => server.ended.aborted);
+    expect(await find(id)).to.equal(undefined);
+  });
+});
