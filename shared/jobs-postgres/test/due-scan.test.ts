@@ -1,12 +1,12 @@
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { Database } from '../src/database.js';
-import { DueCursor } from '../src/due-cursor.js';
-import { DueScan } from '../src/due-scan.js';
-import { PacedScan } from '../src/paced-scan.js';
-import { databaseOptions } from '../src/postgres-options.js';
-import { type DueRow, nextDue, promoteDue } from '../src/sql/promote-jobs.js';
+import { Database } from '../src/connection/database.js';
+import { DueCursor } from '../src/maintain/due-cursor.js';
+import { DueScan } from '../src/maintain/due-scan.js';
+import { PacedScan } from '../src/claim/paced-scan.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { type DueRow, nextDue, promoteDue } from '../src/maintain/promotion.sql.js';
 import { buffersOf } from './support/buffers.js';
 import { createStoreDatabase } from './support/store-database.js';
 

@@ -1,7 +1,7 @@
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
-import { Database } from '../../src/database.js';
-import { databaseOptions } from '../../src/postgres-options.js';
+import { Database } from '../../src/connection/database.js';
+import { databaseOptions } from '../../src/connection/options.js';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
 import { createStoreDatabase } from '../support/store-database.js';
 

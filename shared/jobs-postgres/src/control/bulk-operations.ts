@@ -1,0 +1,272 @@
+import {
+  type BulkAction,
+  bulkKey,
+  type BulkListQuery,
+  type BulkOperation,
+  type BulkOperations,
+  type BulkOrder,
+  checkBulkOrder,
+  type Clock,
+  isId,
+  type JobCount,
+  IdSource,
+  type StateCounts,
+  statesOfOrder,
+  StorageUnavailableError,
+  type TransactionClient,
+} from '@longshore/jobs';
+import type pg from 'pg';
+import { type Database, isOfData } from '../connection/database.js';
+import { onceCommitted } from '../connection/once-committed.js';
+import type { PostgresJobReader } from '../read/job-reader.js';
+import type { PostgresSetAside } from '../maintain/set-aside.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { runOf } from '../connection/run.js';
+import { bulkChunk, bulkNext, type ChunkRow, windowEnd } from './bulk-chunk.sql.js';
+import * as sql from './bulk-operations.sql.js';
+import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
+
+/** Jobs that one transaction changes: about 20 ms of locks. */
+const chunk = 1_000;
+
+/** Rows that one transaction looks at. */
+const window = 20_000;
+
+const noJobs: ReadonlyMap<number, StateCounts> = new Map();
+
+/** Carries out actions on all jobs of a filter. */
+export class PostgresBulkOperations implements BulkOperations {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #reader: PostgresJobReader;
+  readonly #setAside: PostgresSetAside;
+  readonly #ids: IdSource;
+  readonly #notify: (queue: string | null) => void;
+
+  constructor(
+    database: Database,
+    queues: QueueIdCache,
+    reader: PostgresJobReader,
+    setAside: PostgresSetAside,
+    clock: Clock,
+    notify: (queue: string | null) => void,
+  ) {
+    this.#setAside = setAside;
+    this.#database = database;
+    this.#ids = new IdSource(clock);
+    this.#queues = queues;
+    this.#reader = reader;
+    this.#notify = notify;
+  }
+
+  async start(order: BulkOrder, transaction?: TransactionClient): Promise<BulkOperation> {
+    checkBulkOrder(order);
+    const matched = await this.#count(order);
+    const { action, filter, requestedBy = null } = order;
+    const [row] = (await runOf(this.#database, transaction)(sql.insertBulk, [
+      this.#ids.newId(),
+      action,
+      JSON.stringify(filter),
+      requestedBy,
+      matched?.count,
+      matched?.exact,
+    ])) as readonly sql.BulkRow[];
+    if (row === undefined) throw new Error('The bulk operation was not stored');
+    onceCommitted(transaction, () => this.#notify(null));
+    return sql.toBulkOperation(row);
+  }
+
+  async find(id: string): Promise<BulkOperation | null> {
+    if (!isId(id)) return null;
+    const [row] = await this.#database.query<sql.BulkRow>(sql.selectBulk, [id]);
+    return row === undefined ? null : sql.toBulkOperation(row);
+  }
+
+  async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
+    const rows = await this.#database.query<sql.BulkRow>(sql.selectBulks, [limit, after ?? null]);
+    return rows.map(sql.toBulkOperation);
+  }
+
+  async cancel(id: string): Promise<BulkOperation | null> {
+    if (isId(id)) await this.#database.query(sql.endBulk, [id, 'cancelled', null]);
+    return this.find(id);
+  }
+
+  async advance(): Promise<boolean> {
+    for (const row of await this.#database.query<sql.BulkRow>(sql.selectRunningBulks)) {
+      if (await this.#advance(row)) return true;
+    }
+    return false;
+  }
+
+  /** `false`: another server is at it, or it has ended. */
+  async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
+    try {
+      const order = { action, filter: sql.readOrderedFilter(json) };
+      checkBulkOrder(order); // one that cannot be read must not become one for every job
+      const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
+      const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
+      const step = await this.#step(id, scope);
+      if (step !== null && step.changed > 0) await this.#tell(action, step.queues);
+      return step !== null;
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) throw error;
+      await this.#database.query(sql.endBulk, [id, 'failed', String(error)]);
+      return true;
+    }
+  }
+
+  /** With fewer jobs, down to one, if a step fails because of a job's data; that one is set aside and passed over. */
+  async #step(id: string, scope: Scope): Promise<Step | null> {
+    for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
+      try {
+        return await this.#database.transaction(async (client) => {
+          const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+          return rows[0] === undefined ? null : carryOn(client, { ...scope, limit }, rows[0]);
+        });
+      } catch (error) {
+        if (!isOfData(error)) throw error;
+        if (limit === 1) return this.#passOver(id, scope, error);
+      }
+    }
+  }
+
+  async #passOver(id: string, scope: Scope, error: unknown): Promise<Step | null> {
+    return this.#database.transaction(async (client) => {
+      const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+      if (rows[0] === undefined) return null;
+      return carryOn(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
+        const key = bulkKey(scope.order.action, jobId);
+        await this.#setAside.put(client, { role: 'bulk', key, queueId, jobId }, error);
+      });
+    });
+  }
+
+  async #tell(action: BulkAction, queueIds: readonly number[]): Promise<void> {
+    if (action === 'delete') return;
+    this.#notify(null);
+    if (action === 'cancel') return;
+    for (const queueId of queueIds) this.#notify(await this.#queues.nameOf(queueId));
+  }
+
+  async #count(order: BulkOrder): Promise<JobCount | null> {
+    const state = statesOfOrder(order);
+    if (state.length === 0) return { count: 0, exact: true };
+    try {
+      return await this.#reader.count({ ...order.filter, state });
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) return null;
+      throw error;
+    }
+  }
+}
+
+interface Scope {
+  readonly order: BulkOrder;
+  /** Of the queues that the filter names; `undefined`: it names none. */
+  readonly queueIds: readonly number[] | undefined;
+  /** Jobs of each queue by state, if the order is for a selection. */
+  readonly counts: ReadonlyMap<number, StateCounts>;
+  /** Jobs of one step. */
+  readonly limit: number;
+}
+
+interface Step {
+  /** How far it went; `null`: to the end of the table. */
+  readonly end: Position | null;
+  readonly seen: number;
+  readonly changed: number;
+  readonly queues: readonly number[];
+}
+
+const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
+
+/** Does something else with the next job than the operation says. */
+type PassOver = (position: Position) => Promise<void>;
+
+/** One chunk of an operation whose row is locked, and a note of how far that took it. */
+async function carryOn(
+  client: pg.ClientBase,
+  scope: Scope,
+  row: sql.BulkRow,
+  passOver?: PassOver,
+): Promise<Step> {
+  const walk = new BulkWalk(scope.order, scope.queueIds);
+  const cursor = row.cursor ?? walk.start;
+  const step =
+    cursor === null ? noStep : await stepFrom(client, scope, row.started, cursor, walk.last, passOver);
+  const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
+  const seen = seenBy(step, next === null, row, selectionOf(scope.order));
+  await client.query({
+    ...sql.advanceBulk,
+    values: [row.id, JSON.stringify(next), seen, step.changed, seen - step.changed, next === null],
+  });
+  return step;
+}
+
+async function stepFrom(
+  client: pg.ClientBase,
+  { order, queueIds, counts, limit }: Scope,
+  started: string,
+  after: Cursor,
+  last: Position,
+  passOver?: PassOver,
+): Promise<Step> {
+  const { stage } = after;
+  const selected = selectionOf(order) !== null;
+  const to = selected ? last : await endOfWindow(client, after, last);
+  const request = {
+    ...order,
+    stage,
+    // A job is sought by its id in each queue: in those that hold any.
+    queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
+    started,
+    after,
+    to,
+    limit,
+  };
+  if (passOver !== undefined) {
+    const { rows } = await client.query<{ queue_id: number; id: string }>(bulkNext(request));
+    const [next] = rows;
+    if (next === undefined) return { ...noStep, end: to === last ? null : to };
+    const end = { queueId: next.queue_id, id: next.id };
+    await passOver(end);
+    return { ...noStep, end, seen: 1 };
+  }
+  const { rows } = await client.query<ChunkRow>(bulkChunk(request));
+  const [row] = rows;
+  if (row === undefined) throw new Error('A chunk of a bulk operation told nothing');
+  const { queue_id: queueId, id, ...counted } = row;
+  const full = counted.seen === limit && queueId !== null && id !== null;
+  if (full) return { ...counted, end: { queueId, id } };
+  return { ...counted, end: to === last ? null : to };
+}
+
+/** Whatever of a selection was not changed in the end was passed over; until then it may be met again. */
+function seenBy(
+  { seen, changed }: Step,
+  ended: boolean,
+  row: sql.BulkRow,
+  selection: ReadonlySet<string> | null,
+): number {
+  if (selection === null) return seen;
+  return ended ? selection.size - Number(row.seen) : changed;
+}
+
+async function endOfWindow(client: pg.ClientBase, after: Cursor, last: Position): Promise<Position> {
+  const { rows } = await client.query<{ queue_id: number; id: string }>({
+    ...windowEnd(after.stage),
+    values: [after.queueId, after.id, last.queueId, last.id, window],
+  });
+  const [row] = rows;
+  return row === undefined ? last : { queueId: row.queue_id, id: row.id };
+}
+
+function queuesWith(
+  counts: ReadonlyMap<number, StateCounts>,
+  stage: Stage,
+  queueIds: readonly number[] | undefined,
+): number[] {
+  const { state } = stageTables[stage];
+  return (queueIds ?? [...counts.keys()]).filter((id) => (counts.get(id)?.[state] ?? 0) > 0);
+}

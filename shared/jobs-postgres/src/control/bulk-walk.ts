@@ -1,0 +1,98 @@
+import { type BulkAction, type BulkOrder, type JobState, statesOfOrder } from '@longshore/jobs';
+import { statesOf } from '../read/job-conditions.sql.js';
+
+/** Where jobs of a state are, in the order in which a walk visits them: what moves on meanwhile is met later. */
+export type Stage = 'awaiting' | 'scheduled' | 'held' | 'ready' | 'running' | 'done' | 'failed' | 'cancelled';
+
+/** A place in a table: the order of live jobs is that of queue and id, of finished ones that of the id. */
+export interface Position {
+  readonly queueId: number;
+  readonly id: string;
+}
+
+/** How far a walk has come. */
+export interface Cursor extends Position {
+  readonly stage: Stage;
+  /** Jobs changed since the walk last began at its first stage. */
+  readonly changed: number;
+}
+
+interface StageTable {
+  readonly table: string;
+  readonly state: JobState;
+  readonly finished: boolean;
+  /** Which of the table's rows. */
+  readonly condition: string | null;
+}
+
+export const stageTables: Readonly<Record<Stage, StageTable>> = {
+  awaiting: { table: 'job_awaiting', state: 'awaiting', finished: false, condition: null },
+  scheduled: { table: 'job_waiting', state: 'scheduled', finished: false, condition: null },
+  held: { table: 'job_held', state: 'enqueued', finished: false, condition: null },
+  ready: { table: 'job', state: 'enqueued', finished: false, condition: 'job.server_id is null' },
+  running: { table: 'job', state: 'processing', finished: false, condition: 'job.server_id is not null' },
+  done: { table: 'job_done_done', state: 'done', finished: true, condition: null },
+  failed: { table: 'job_done_failed', state: 'failed', finished: true, condition: null },
+  cancelled: { table: 'job_done_cancelled', state: 'cancelled', finished: true, condition: null },
+};
+
+const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {
+  cancel: ['awaiting', 'scheduled', 'held', 'ready', 'running'],
+  retry: ['failed', 'cancelled'],
+  run: ['awaiting', 'scheduled'],
+  delete: ['done', 'failed', 'cancelled'],
+};
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The way of one operation through the tables. */
+export class BulkWalk {
+  readonly #stages: readonly Stage[];
+  readonly #first: Position;
+  readonly #repeats: boolean;
+  /** The walk ends with this place in each table. */
+  readonly last: Position;
+
+  /** @param queueIds of the queues that the filter names; `undefined`: it names none */
+  constructor(order: BulkOrder, queueIds: readonly number[] | undefined) {
+    const possible = statesOf(order.filter);
+    const states = new Set(statesOfOrder(order).filter((state) => possible.includes(state)));
+    const stages = stagesOfAction[order.action].filter((stage) => states.has(stageTables[stage].state));
+    this.#stages = queueIds?.length === 0 ? [] : stages;
+    // A running job may go back to a table that the walk has left: it is cancelled when a walk changes nothing more.
+    this.#repeats = order.action === 'cancel';
+    this.#first = {
+      queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),
+      id: firstId,
+    };
+    this.last = {
+      queueId: (queueIds ?? [2_147_483_647]).reduce((most, id) => Math.max(most, id), -Infinity),
+      id: lastId,
+    };
+  }
+
+  /** `null`: there is nowhere to go. */
+  get start(): Cursor | null {
+    const [stage] = this.#stages;
+    return stage === undefined ? null : { ...this.#first, stage, changed: 0 };
+  }
+
+  /**
+   * @param cursor where the walk was
+   * @param end how far it went in that table; `null`: to its end
+   * @returns where to go on; `null`: it is at its end
+   */
+  next(cursor: Cursor, end: Position | null, changed: number): Cursor | null {
+    const total = cursor.changed + changed;
+    if (end !== null) return { ...end, stage: cursor.stage, changed: total };
+    const following = this.#stages[this.#stages.indexOf(cursor.stage) + 1];
+    if (following !== undefined) return { ...this.#first, stage: following, changed: total };
+    return this.#repeats && total > 0 ? this.start : null;
+  }
+}
+
+/** The ids of a selection; `null` if the filter is not one. */
+export function selectionOf({ filter: { id = [] } }: BulkOrder): ReadonlySet<string> | null {
+  return id.length === 0 ? null : new Set(id.map((each) => each.toLowerCase()));
+}

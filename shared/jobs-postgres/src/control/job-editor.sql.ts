@@ -1,0 +1,117 @@
+import type { Statement } from '../connection/database.js';
+import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
+import { noted } from '../dependencies/outbox.sql.js';
+import { gapNoted } from '../claim/ready-scans.sql.js';
+
+/** The tables of jobs that do not run. */
+export type EditableTable = 'job' | 'job_held' | 'job_waiting' | 'job_awaiting';
+
+const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+
+const unclaimed = (table: EditableTable): string => (table === 'job' ? 'and server_id is null' : '');
+
+export interface LockedRow {
+  id: string;
+  /** With all digits. */
+  args: string;
+}
+
+/** $1 queue, $2 ids. Held until the transaction ends; those that are claimed at this moment are not there any more. */
+export function lockEditable(table: EditableTable): Statement {
+  return {
+    name: `longshore-lock-editable-${table}`,
+    text: `
+    select id, args::text as args from longshore.${table}
+    where queue_id = $1 and id = any($2::uuid[]) ${unclaimed(table)} order by id for update`,
+  };
+}
+
+/** $1 queue, $2 id. As {@link lockEditable} does several. */
+export function lockOneEditable(table: EditableTable): Statement {
+  return {
+    name: `longshore-lock-one-${table}`,
+    text: `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
+  };
+}
+/** Whether a time that was read as a JavaScript date, which has milliseconds, is that of the row, which has microseconds. */
+const sameTime = (row: string): string =>
+  `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
+
+/** A time that nobody changed stays as it is stored. */
+const runAt = (row: string): string => `case when ${sameTime(row)} then ${row}.run_at else edit.run_at end`;
+
+/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 queues to come to. The jobs are locked. */
+const edit = `
+    edit as materialized (
+      select * from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+      ) as edit (id, args, priority, run_at, to_queue)
+    )`;
+
+/** Ready jobs that stay in their line. */
+export function editInLine(table: 'job' | 'job_held'): Statement {
+  return {
+    name: `longshore-edit-${table}`,
+    text: `
+    with ${edit},
+    edited as (
+      update longshore.${table} as job set args = edit.args, priority = edit.priority
+      from edit where job.queue_id = $1 and job.id = edit.id
+      returning job.queue_id, job.priority, job.seq
+    )${table === 'job' ? `, ${gapNoted('edited')}` : ''}
+    select from edited`,
+  };
+}
+
+/** Jobs that wait, and go on waiting. The link by which an awaiting job is found names its queue. */
+export function editWaiting(
+  table: 'job_waiting' | 'job_awaiting',
+  state: 'scheduled' | 'awaiting',
+): Statement {
+  const link = `
+    link as (
+      update longshore.job_link set queue_id = edit.to_queue from edit
+      where child_id = edit.id and edit.to_queue <> $1
+    ),`;
+  return {
+    name: `longshore-edit-${table}`,
+    text: `
+    with ${edit},
+    edited as (
+      update longshore.${table} as job
+      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${runAt('job')}
+      from edit where job.queue_id = $1 and job.id = edit.id
+      returning job.queue_id
+    ),${table === 'job_awaiting' ? link : ''}
+    moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, '${state}'::longshore.job_state, jobs from moved
+    union all select $1, '${state}', -jobs from moved`,
+  };
+}
+
+/** Ready jobs that come to another queue, or are to wait for a time. */
+export function moveReady(table: 'job' | 'job_held'): Statement {
+  return {
+    name: `longshore-move-${table}`,
+    text: `
+    with ${edit},
+    left_line as (
+      delete from longshore.${table} as job using edit where job.queue_id = $1 and job.id = edit.id
+      returning job.*
+    ),
+    edited as (
+      select edit.to_queue as queue_id, id, created_at, ${runAt('left_line')} as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+        not (${sameTime('left_line')}) as waits
+      from left_line join edit using (id)
+    ),
+    arriving as (select * from edited where not waits),
+    ${becomeReady('arriving', 'id')},
+    waiting as (insert into longshore.job_waiting (${kept}) select ${kept} from edited where waits),
+    ${noted('left_line', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
+    from edited group by 1, 2
+    union all select $1, 'enqueued', -count(*) from edited having count(*) > 0`,
+  };
+}

@@ -1,0 +1,106 @@
+import type {
+  Queue,
+  QueueDeletion,
+  QueueLimits,
+  Queues,
+  QueueSettings,
+  TransactionClient,
+} from '@longshore/jobs';
+import type { Database } from '../connection/database.js';
+import { type LimitedQueues, seenValues } from '../claim/limited-queues.js';
+import { noCounts, type PostgresCounters } from '../read/counters.js';
+import type { QueueIdCache, QueueRow } from '../connection/queue-id-cache.js';
+import { toQueue } from './queue-row.js';
+import { onceCommitted } from '../connection/once-committed.js';
+import { QueueHeads } from '../read/queue-heads.js';
+import { runOf } from '../connection/run.js';
+import { pauseQueue, resumeQueue } from './job-control.sql.js';
+import { type RetiredRow, retireQueue } from './queues.sql.js';
+import { selectServers, type ServerRow, toServer } from './servers.sql.js';
+import type { Notifier } from '../connection/notifier.js';
+
+interface QueuesParts {
+  readonly database: Database;
+  /** The connections of reads. */
+  readonly reads: Database;
+  readonly queues: QueueIdCache;
+  readonly counters: PostgresCounters;
+  readonly limits: LimitedQueues;
+  readonly notifier: Notifier;
+}
+
+/** Shows and controls queues. */
+export class PostgresQueues implements Queues {
+  readonly #database: Database;
+  readonly #reads: Database;
+  readonly #queues: QueueIdCache;
+  readonly #counters: PostgresCounters;
+  readonly #limits: LimitedQueues;
+  readonly #notifier: Notifier;
+  readonly #heads: QueueHeads;
+
+  constructor({ database, reads, queues, counters, limits, notifier }: QueuesParts) {
+    this.#database = database;
+    this.#reads = reads;
+    this.#queues = queues;
+    this.#counters = counters;
+    this.#limits = limits;
+    this.#notifier = notifier;
+    this.#heads = new QueueHeads(reads);
+  }
+
+  async find(name: string, transaction?: TransactionClient): Promise<Queue | null> {
+    const row = await this.#queues.find(name, transaction);
+    return row === undefined ? null : ((await this.#toQueues([row], row.id))[0] ?? null);
+  }
+
+  list(): Promise<Queue[]> {
+    return this.#toQueues(this.#queues.all());
+  }
+
+  async pause(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    const run = runOf(this.#database, transaction);
+    const queueId = await this.#queues.idOf(name);
+    return (await run(pauseQueue, [queueId, ...seenValues(seen)])).length > 0;
+  }
+
+  async resume(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
+    const run = runOf(this.#database, transaction);
+    const queueId = await this.#queues.idOf(name);
+    const resumed = await run(resumeQueue, [queueId, ...seenValues(seen)]);
+    onceCommitted(transaction, () => this.#notifier.notify(name));
+    return resumed.length > 0;
+  }
+
+  limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
+    return this.#limits.limit(name, limits, seen);
+  }
+
+  async delete(name: string, seen?: QueueSettings): Promise<QueueDeletion> {
+    const [row] = await this.#database.query<RetiredRow>(retireQueue, [name, ...seenValues(seen)]);
+    if (row === undefined) return 'unknown';
+    if (row.holds_jobs) return 'holds-jobs';
+    if (row.served) return 'served';
+    return row.retired ? 'deleted' : 'changed';
+  }
+
+  /** @param queueId of the one queue; `null`: of all */
+  async #toQueues(
+    rows: readonly QueueRow[] | Promise<readonly QueueRow[]>,
+    queueId: number | null = null,
+  ): Promise<Queue[]> {
+    const [queues, counts, oldest, servers] = await Promise.all([
+      rows,
+      this.#counters.byQueue(queueId === null ? undefined : [queueId]),
+      this.#heads.oldestReady(queueId),
+      this.#reads.query<ServerRow>(selectServers),
+    ]);
+    return queues.map((row) =>
+      toQueue(row, {
+        counts: counts.get(row.id) ?? noCounts(),
+        oldestEnqueuedAt: oldest.get(row.id) ?? null,
+        servers: servers.map(toServer),
+      }),
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import type { Server, ServerRequest, ServerState } from '@longshore/jobs';
+import type { Statement } from '../connection/database.js';
+
+/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names it has handlers for, or null. */
+export const insertServer: Statement = {
+  name: 'longshore-insert-server',
+  text: `
+    insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
+    values ($1, $2, $3, $4, $5, $6, $7)`,
+};
+
+/** $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. No row in the answer: this server has been declared dead. */
+export const beat: Statement = {
+  text: `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+    where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now`,
+};
+
+/** $1 id. */
+export const deleteServer: Statement = {
+  name: 'longshore-delete-server',
+  text: `delete from longshore.server where id = $1`,
+};
+
+export interface ServerRow {
+  id: string;
+  host: string;
+  pid: number;
+  queues: string[];
+  job_names: string[] | null;
+  concurrency: number;
+  processing: number;
+  state: ServerState;
+  requested: ServerRequest | null;
+  timeout_ms: number;
+  started_at: Date;
+  heartbeat_at: Date;
+  clock_ahead_ms: number | null;
+}
+
+export const selectServers: Statement = {
+  name: 'longshore-select-servers',
+  text: `select * from longshore.server order by id`,
+};
+
+/** Those of a day: older ones go when the next one is lost. */
+export const selectLostServers: Statement = {
+  name: 'longshore-select-lost-servers',
+  text: `
+    select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
+    where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
+};
+
+/** $1 id. Its heartbeats wait until the transaction ends. */
+export const lockServer: Statement = {
+  name: 'longshore-lock-server',
+  text: `select * from longshore.server where id = $1 for update`,
+};
+
+/** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
+export const requestOfServer: Statement = {
+  name: 'longshore-request-of-server',
+  text: `
+    with asked as (select id, requested from longshore.server where id = $1 for update),
+    changed as (
+      update longshore.server set requested = $2 from asked
+      where server.id = asked.id and asked.requested is distinct from $2 and coalesce(asked.requested, '') <> 'stop'
+      returning server.*
+    )
+    select *, true as changed from changed
+    union all
+    select server.*, false from longshore.server where id = $1 and not exists (select from changed)`,
+};
+
+export function toServer(row: ServerRow): Server {
+  return {
+    id: row.id,
+    host: row.host,
+    pid: row.pid,
+    queues: row.queues,
+    jobNames: row.job_names,
+    concurrency: row.concurrency,
+    processing: row.processing,
+    state: row.state,
+    requested: row.requested,
+    startedAt: row.started_at,
+    heartbeatAt: row.heartbeat_at,
+    timeoutMs: row.timeout_ms,
+    clockAheadMs: row.clock_ahead_ms,
+  };
+}
+
+/** How connections are called in which a server holds rows locked for longer than a statement takes. */
+export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
+
+/** $1 process, $2 its name. Ends one transaction, whatever it is doing, and waits a second for it to be gone. */
+export const endTransaction: Statement = {
+  name: 'longshore-end-transaction',
+  text: `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
+};
+
+/** $1 names. Ends the transactions that dead servers have left open, and waits a second for each to be gone. */
+export const endTransactions: Statement = {
+  name: 'longshore-end-transactions',
+  text: `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where application_name = any ($1) and datname = current_database() and usename = current_user`,
+};

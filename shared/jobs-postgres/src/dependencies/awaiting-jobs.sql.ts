@@ -1,0 +1,124 @@
+import type { Statement } from '../connection/database.js';
+import { counted } from '../enqueue/inserts.sql.js';
+import { fromNow } from '../connection/from-now.sql.js';
+import { becomeReady } from './concurrency-semaphore.sql.js';
+import { moveNoted } from '../read/job-transitions.sql.js';
+import { noted } from './outbox.sql.js';
+
+/** Jobs that wait for others. $1 is their queue in every statement. */
+const awaiting = `'awaiting'::longshore.job_state`;
+
+const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+
+/** $2 ids, $3 arguments, $4 names, $5 priorities, $6 attempts, $7 meta, $8 times, $9 delays in ms after the parents' end. */
+export const insertAwaiting: Statement = {
+  name: 'longshore-insert-awaiting',
+  text: `
+    with inserted as (
+      insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
+      select $1, id, name, priority, max_attempts, args, meta, run_at, delay_ms
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
+        unnest($8::timestamptz[]), unnest($9::float8[])
+      ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)
+    )${counted('awaiting')}`,
+};
+
+/** $2 ids. Held until the transaction ends, so that of two parents that end at one time the later settler sees what the other did. */
+export const lockAwaiting: Statement = {
+  name: 'longshore-lock-awaiting',
+  text: `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
+};
+
+/** In a `case`, so that the planner looks for a child by the index on children and reads no other that holds open links only. */
+const open = `case when job_link.settled_at is null then true end`;
+
+/** A part of a statement that takes jobs out of `job_awaiting`: they wait for nobody any more. */
+export const unlinked = `
+    unlinked as (
+      update longshore.job_link set settled_at = now(), marked = true
+      where child_id = any (array(select id from removed)) and ${open}
+    )`;
+
+const cancel = (ended: string): string => `
+    with ended as materialized (${ended}),
+    removed as (
+      delete from longshore.job_awaiting using ended
+      where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
+      returning job_awaiting.*, ended.error
+    ),
+    history as (
+      insert into longshore.job_done_cancelled (${kept}, error, state) select ${kept}, error, 'cancelled' from removed
+    ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from removed) as total,
+        (values (${awaiting}, -1), ('cancelled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select true as changed from removed`;
+
+/** $2 ids, $3 the reason for each. */
+export const cancelAwaiting: Statement = {
+  name: 'longshore-cancel-awaiting',
+  text: cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
+};
+
+/** $2 id. An operator's wish. */
+export const cancelOneAwaiting: Statement = {
+  name: 'longshore-cancel-one-awaiting',
+  text: cancel('select $2::uuid as id, null::jsonb as error'),
+};
+
+const released = `
+    arriving as (select ${kept} from removed where due is null or due <= now()), ${becomeReady('arriving', 'id')},
+    waiting as (
+      insert into longshore.job_waiting (${kept})
+      select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
+      from removed where due > now()
+      returning id
+    ),
+    total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.jobs
+      from total, lateral (
+        values (${awaiting}, -(ready + waiting)), ('enqueued', ready), ('scheduled', waiting)
+      ) as change (state, jobs)
+      where change.jobs <> 0
+    )`;
+
+export interface ReleasedRow {
+  ready: number;
+  /** Whether any of those that are ready is held back until its concurrency key has room. */
+  held: boolean;
+  waiting: number;
+}
+
+/** $2 ids. Those of them that wait for nobody any more become ready, or wait for their time. */
+export const releaseAwaiting: Statement = {
+  name: 'longshore-release-awaiting',
+  text: `
+    with removed as (
+      delete from longshore.job_awaiting
+      where queue_id = $1 and id = any($2::uuid[])
+        and (select true from longshore.job_link where child_id = job_awaiting.id and ${open} limit 1) is null
+      returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
+    ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
+    select ready::integer, waiting::integer, exists (
+      select from arriving where meta ? 'concurrencyKey'
+    ) as held
+    from total`,
+};
+
+/** $2 id. An operator's wish: whatever it waits for. */
+export const runAwaiting: Statement = {
+  name: 'longshore-run-awaiting',
+  text: `
+    with removed as (
+      delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
+    ), ${unlinked}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${released}
+    select true as changed from removed`,
+};

@@ -1,0 +1,125 @@
+import { bounds } from '@longshore/jobs';
+import type { Statement } from '../connection/database.js';
+import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
+
+/** What a job keeps while it is held back. */
+const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+
+const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
+
+/**
+ * Parts of a statement by which jobs become ready. Every way into `job` goes through here: a job with a concurrency key is
+ * held back, and a note in the outbox makes a server look whether its key has room.
+ *
+ * @param source the part that gives the jobs, with at least the columns in `columns`
+ * @param order in which they join the line
+ * @param visibility `late`: scans may have passed their places before the transaction commits
+ */
+export function becomeReady(
+  source: string,
+  order: string,
+  columns = kept,
+  visibility: Visibility = 'soon',
+): string {
+  return `
+    ready as (
+      insert into longshore.job (${columns}) select ${columns} from ${source} where not ${hasKey} order by ${order}${
+        visibility === 'late'
+          ? `\n      returning queue_id, priority, seq\n    ),${gapNoted('ready')},`
+          : '\n    ),'
+      }
+    held as (
+      insert into longshore.job_held (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
+    ),
+    arrived as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+        'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+      from ${source} where ${hasKey}
+    )`;
+}
+
+/** How many jobs of `wanted.key` are ready or running. */
+const taken = (queue: string): string => `
+      select count(*) as jobs from longshore.job
+      where queue_id = ${queue} and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key`;
+
+/** Of the jobs of `wanted.key` that are held back, those next in line. */
+const nextBlocked = (queue: string, columns: string, limit: string): string => `
+      select ${columns} from longshore.job_held
+      where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
+
+/** Of a job whose limit cannot be read one runs at a time: it must not stop those of other keys. */
+const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+  then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.most})::integer else 1 end`;
+
+/**
+ * $1 queue, $2 keys. Until the transaction ends nobody else admits jobs of these keys. In the order of the locks' numbers,
+ * so that two who lock several do not end in a deadlock.
+ */
+export const lockKeys: Statement = {
+  name: 'longshore-lock-keys',
+  text: `
+    select pg_advisory_xact_lock($1::integer, key.hash)
+    from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key`,
+};
+
+/**
+ * $1 queue, $2 keys, all different. Lets in as many jobs of each key as it has room for. The job next in line says how much
+ * that is; each further one must fit by its own limit. Begun after {@link lockKeys}, so that it sees whom others let in.
+ */
+export const admitBlocked: Statement = {
+  name: 'longshore-admit-held',
+  text: `
+    with admissible as materialized (
+      select candidate.id
+      from unnest($2::text[]) as wanted (key)
+      cross join lateral (${taken('$1')}) as taken
+      cross join lateral (${nextBlocked('$1', `${limitOf} as jobs`, '1')}) as allowed
+      cross join lateral (
+        select id, bool_and(place <= own_limit) over (order by place) as fits
+        from (
+          select id, own_limit, taken.jobs + row_number() over (order by priority, seq) as place
+          from (${nextBlocked('$1', `id, priority, seq, ${limitOf} as own_limit`, 'greatest(0, allowed.jobs - taken.jobs)')}) as next
+        ) as next
+      ) as candidate
+      where candidate.fits
+    ),
+    admitted as (
+      delete from longshore.job_held using admissible
+      where job_held.queue_id = $1 and job_held.id = admissible.id
+      returning job_held.*
+    ),
+    ready as (
+      insert into longshore.job (${kept}) select ${kept} from admitted order by priority, seq
+    )
+    select count(*)::integer as admitted from admitted`,
+};
+
+/**
+ * Notes every key that has room and jobs held back. Nothing leads to that but a hand that deletes jobs from the tables; then
+ * this is what lets the next ones in. Steps from key to key, however many jobs each holds.
+ */
+export const noteRoom: Statement = {
+  name: 'longshore-note-room',
+  text: `
+    with recursive wanted as (
+      (
+        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+        where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
+      )
+      union all
+      select next.* from wanted cross join lateral (
+        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+        where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
+        order by queue_id, meta ->> 'concurrencyKey' limit 1
+      ) as next
+    )
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select wanted.queue_id, wanted.id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', wanted.key)
+    from wanted
+    cross join lateral (${taken('wanted.queue_id')}) as taken
+    cross join lateral (${nextBlocked('wanted.queue_id', `${limitOf} as jobs`, '1')}) as allowed
+    where taken.jobs < allowed.jobs
+    returning 1`,
+};

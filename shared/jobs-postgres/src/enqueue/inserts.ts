@@ -1,0 +1,63 @@
+import type { NewBatch, NewJob } from '@longshore/jobs';
+import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from './dependent-inserts.js';
+import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
+import type { Visibility } from '../claim/ready-scans.sql.js';
+
+/** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
+export const maxChunk = 2_000;
+
+/** Characters of arguments. */
+const maxChunkSize = 4_000_000;
+
+interface InsertOptions {
+  /** The jobs of the whole call. */
+  readonly jobs: readonly NewJob[];
+  readonly batch: NewBatch | null;
+  readonly visibility: Visibility;
+}
+
+/**
+ * The statements that write new jobs, each with one chunk of one queue, built when it is asked for.
+ *
+ * @param groups the jobs of each queue, by its number
+ */
+export function* insertsOf(
+  groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
+  { jobs, batch, visibility }: InsertOptions,
+): Generator<Insert, void> {
+  let known: ReadonlySet<string> | undefined; // a large bulk rarely needs it, and would pay for it by the job
+  if (batch !== null) yield batchInsert(batch);
+  for (const [queueId, group] of groups) {
+    const atOnce = group.filter((job) => !waitsForParents(job));
+    for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
+      yield readyInsert(queueId, chunk, visibility);
+    for (const chunk of chunks(atOnce.filter(({ due }) => due !== null))) yield waitingInsert(queueId, chunk);
+    if (atOnce.length === group.length) continue;
+    known ??= knownParents(jobs, batch);
+    for (const chunk of chunks(group.filter(waitsForParents))) {
+      yield awaitingInsert(queueId, chunk);
+      yield dependenciesInsert(queueId, chunk, known);
+    }
+  }
+}
+
+function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
+  let chunk: NewJob[] = [];
+  let size = 0;
+  for (const job of jobs) {
+    chunk.push(job);
+    size += job.args.length;
+    if (chunk.length < maxChunk && size < maxChunkSize) continue;
+    yield chunk;
+    chunk = [];
+    size = 0;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** Parents that need no mark for their dependents: those enqueued in the same call, and a batch unless it is empty. */
+function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
+  const known = new Set(jobs.map(({ id }) => id));
+  if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
+  return known;
+}

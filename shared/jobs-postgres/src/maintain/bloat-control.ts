@@ -1,0 +1,42 @@
+import type { Database } from '../connection/database.js';
+import { bloatedTables, rewriteCounts, rewriteSmallTable } from './bloat-control.sql.js';
+
+/** After a rewrite that got its lock, and after one that did not; doubled with each further one that did not. */
+const restMs = 5_000;
+const minRetryMs = 5_000;
+const maxRetryMs = 60_000;
+
+/**
+ * Keeps the small tables that everybody reads small. Vacuum does that, until somebody forgets a transaction: then dead rows stay,
+ * and limited claims, rescues and moves of dependent jobs, which read these tables whole, take ten times as long after a
+ * million jobs. Does nothing while a backup (pg_dump) holds a lock on them.
+ */
+export class BloatControl {
+  readonly #database: Database;
+  readonly #tables = new Map<string, { nextAtMs: number; retryMs: number }>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async runOnce(): Promise<void> {
+    for (const { name } of await this.#database.query<{ name: string }>(bloatedTables)) {
+      const nowMs = performance.now();
+      const { nextAtMs, retryMs } = this.#tables.get(name) ?? { nextAtMs: nowMs, retryMs: minRetryMs };
+      if (nowMs < nextAtMs) continue;
+      const rewritten = await this.#rewrite(name);
+      this.#tables.set(name, {
+        nextAtMs: performance.now() + (rewritten ? restMs : retryMs),
+        retryMs: rewritten ? minRetryMs : Math.min(2 * retryMs, maxRetryMs),
+      });
+    }
+  }
+
+  async #rewrite(name: string): Promise<boolean> {
+    const [row] =
+      name === 'job_count'
+        ? await this.#database.query<{ rewritten: boolean }>(rewriteCounts)
+        : await this.#database.query<{ rewritten: boolean }>(rewriteSmallTable, [`longshore.${name}`]);
+    return row?.rewritten === true;
+  }
+}

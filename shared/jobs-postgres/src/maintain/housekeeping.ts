@@ -1,0 +1,119 @@
+import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs';
+import { BloatControl } from './bloat-control.js';
+import type { Database } from '../connection/database.js';
+import { Chores } from './chores.js';
+import { GapCleaner } from './gap-cleaner.js';
+import { HistoryDays } from './history-days.js';
+import { KeySweeper } from './key-sweeper.js';
+import { deleteOldAudit } from '../control/audit.sql.js';
+import { deleteOldBatches } from '../dependencies/batches.sql.js';
+import { deleteOldBulks } from '../control/bulk-operations.sql.js';
+import {
+  cancelReady,
+  cancelWaiting,
+  deleteIdleCancellation,
+  selectIdleCancellations,
+} from '../control/job-control.sql.js';
+import { noteRoom } from '../dependencies/concurrency-semaphore.sql.js';
+import { Retention } from './retention.js';
+import { countRows, foldCounts } from '../read/counters.sql.js';
+import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
+import { deleteOldAside } from './set-aside.sql.js';
+import { deleteOldThroughput } from '../read/statistics.sql.js';
+import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
+import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
+import type { PostgresSetAside } from './set-aside.js';
+
+const hourMs = 3_600_000;
+
+const roomNotedEveryMs = 60_000;
+
+const queuesReturnEveryMs = 5_000;
+
+/** This many rows more than there are counters are worth a fold. */
+const foldAt = 100;
+
+/** What keeps reads cheap and retention possible. */
+export class Housekeeping {
+  readonly days: HistoryDays;
+  readonly #database: Database;
+  readonly #retention: Retention;
+  readonly #chores: Chores;
+  readonly #keys: KeySweeper;
+  readonly #bloat: BloatControl;
+  readonly #gaps: GapCleaner;
+  #cleanedAt = -Infinity;
+  #oldDaysDroppedAt = -Infinity;
+  #roomNotedAt = performance.now();
+  #queuesReturnedAt = -Infinity;
+
+  constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
+    this.#database = database;
+    this.#chores = new Chores(setAside);
+    this.days = new HistoryDays(database);
+    this.#keys = new KeySweeper(database);
+    this.#bloat = new BloatControl(database);
+    this.#gaps = new GapCleaner(database);
+    this.#retention = new Retention(database, retentionDays);
+  }
+
+  async runOnce(): Promise<void> {
+    const chores = this.#chores;
+    await chores.do('fold counters', () => this.#foldCounts());
+    await chores.do('rewrite small tables', () => this.#bloat.runOnce());
+    await chores.do('delete old gaps', () => this.#gaps.runOnce());
+    await chores.do('cancel jobs that came back', () => this.#cancelIdle());
+    await chores.do('sweep keys', () => this.#keys.runOnce());
+    await chores.do('make partitions', () => this.days.runOnce());
+    if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
+      await chores.do('drop old history', () => this.#retention.dropOldDays());
+      this.#oldDaysDroppedAt = performance.now();
+    }
+    if (performance.now() - this.#queuesReturnedAt >= queuesReturnEveryMs) {
+      this.#queuesReturnedAt = performance.now();
+      await chores.do('bring queues back', () => this.#database.query(returnQueues));
+    }
+    if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
+      await chores.do('look for room of keys', () => this.noteRoom());
+    if (performance.now() - this.#cleanedAt < hourMs) return;
+    this.#cleanedAt = performance.now();
+    await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
+    await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
+    await chores.do('delete old bulk operations', () => this.#database.query(deleteOldBulks));
+    await chores.do('delete old audit entries', () => this.#database.query(deleteOldAudit));
+    const { all, queue } = throughputKept;
+    await chores.do('delete old throughput', () =>
+      this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
+    );
+    await chores.do('delete old links', () => this.#database.query(deleteOldDependencies));
+    await chores.do('forget where jobs were moved', () => this.#database.query(deleteGoneMoves, [10_000]));
+    await chores.do('forget what was set aside', () => this.#database.query(deleteOldAside));
+  }
+
+  async #foldCounts(): Promise<void> {
+    const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
+    if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
+  }
+
+  async noteRoom(): Promise<void> {
+    this.#roomNotedAt = performance.now();
+    await this.#database.query(noteRoom);
+  }
+
+  /** Whoever cancelled a running job was told that it will not run again, however its attempt ended. */
+  async #cancelIdle(): Promise<void> {
+    const requests = await this.#database.query<{ queue_id: number; job_id: string }>(
+      selectIdleCancellations,
+    );
+    for (const { queue_id: queueId, job_id: id } of requests) {
+      await this.#chores.do(
+        `cancel ${id}`,
+        async () => {
+          for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
+            await this.#database.query(step, [queueId, id]);
+        },
+        { queueId, jobId: id },
+      );
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type { Statement } from '../connection/database.js';
+import type { Timestamp } from './due-cursor.js';
+import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
+import { isShown } from '../read/shown-queues.sql.js';
+
+export interface DueRow {
+  /** `xmin:xmax:xip,…` */
+  snapshot: string;
+  /** Not later than the snapshot. */
+  at: Timestamp;
+  /** The number of this transaction; `null` if it was not to get one. */
+  mark: string | null;
+  /** `null` in the one row that comes when no job waits. */
+  id: number | null;
+  /** Milliseconds until the queue's first job is due, negative if it is overdue; a day at most, which no time can exceed. */
+  due_in: number;
+  /** When it was due; `null` if it is not yet. */
+  due_at: Timestamp | null;
+}
+
+/** Looks begin so much earlier than they would have to: clocks differ, and a time is told before it is written. */
+const margin = `interval '5 seconds'`;
+
+/**
+ * For each queue with waiting jobs, the first of them from a time on. $1 that time; $2 queues with another one, $3 which; $4 transactions,
+ * $5 the time for all queues if that transaction has ended; $6 whether to get a number for this one. Times are `-infinity` for a look from the head, which passes the
+ * dead entries of all jobs that were promoted.
+ */
+export const nextDue: Statement = {
+  name: 'longshore-next-due',
+  text: `
+    with ended as materialized (
+      select min(since) as since from unnest($4::xid8[], $5::timestamptz[]) as transaction (id, since)
+      where pg_visible_in_snapshot(id, pg_current_snapshot())
+    )
+    select pg_current_snapshot()::text as snapshot, now()::text as at,
+      case when $6::boolean then pg_current_xact_id()::text end as mark, next.*
+    from (values (1)) as one left join (
+      select queue.id, first.run_at,
+        extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
+        case when first.run_at <= now() then first.run_at::text end as due_at
+      from longshore.queue
+      left join unnest($2::integer[], $3::timestamptz[]) as earlier (queue_id, since) on earlier.queue_id = queue.id
+      cross join lateral (
+        select run_at from longshore.job_waiting
+        where queue_id = queue.id
+          and run_at >= least(coalesce(earlier.since, $1::timestamptz), (select since from ended)) - ${margin}
+        order by run_at limit 1
+      ) as first
+      where ${isShown}
+    ) as next on true
+    order by next.run_at`,
+};
+
+/** $1 queue, $2 limit, $3 when the first was due. Several servers may do it at once; each job goes to one of them. */
+export const promoteDue: Statement = {
+  name: 'longshore-promote-due',
+  text: promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
+};
+
+/** $1 queue, $2 ids. The same for some of those that are due. */
+export const promoteSome: Statement = {
+  name: 'longshore-promote-some',
+  text: promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
+};
+
+/** $1 queue, $2 ids to leave alone, $3 limit, $4 when the first was due. */
+export const selectDue: Statement = {
+  name: 'longshore-select-due',
+  text: `
+    select id from longshore.job_waiting
+    where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
+    order by run_at limit $3`,
+};
+
+export interface PromotedRow {
+  promoted: number;
+  /** Whether any of them is held back until its concurrency key has room. */
+  held: boolean;
+}
+
+function promote(which: string): string {
+  return `
+    with due as materialized (
+      select id from longshore.job_waiting
+      where ${which}
+      for update skip locked
+    ),
+    moved as (
+      delete from longshore.job_waiting using due
+      where job_waiting.queue_id = $1 and job_waiting.id = due.id
+      returning job_waiting.*
+    ),
+    ${becomeReady('moved', 'run_at')},
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from moved) as total,
+        (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as held from moved`;
+}

@@ -1,0 +1,160 @@
+import {
+  type ArgsFilter,
+  firstIdOf,
+  isId,
+  isFinished,
+  type JobFilter,
+  type JobMeta,
+  type JobState,
+  jobStates,
+  wordsOf,
+} from '@longshore/jobs';
+import { fingerprintOfError } from './error-fingerprint.sql.js';
+
+export type Bind = (value: unknown) => string;
+
+/** What a filter asks of the rows of every table, as SQL; states and queues apart. */
+export interface JobConditions {
+  /** The jobs themselves. History has an index that finds them; of other jobs the id alone is in none. */
+  readonly chosen: readonly string[];
+  /** Bounds of the id. */
+  readonly ids: readonly string[];
+  readonly rows: readonly string[];
+  /** What it asks of the latest error, given the expression of that. */
+  readonly error: (error: string) => readonly string[];
+  /** What only rows of jobs that have been claimed can answer. */
+  readonly claimed: readonly string[];
+  readonly finished: readonly string[];
+}
+
+/** @param bind puts a value into the query and gives its place there, `$3` */
+export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
+  const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
+  const ids: string[] = [];
+  if (createdAfter !== undefined) ids.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);
+  if (createdBefore !== undefined) ids.push(`id < ${bind(firstIdOf(createdBefore))}::uuid`);
+  const chosen = given(filter.id) ? [`id = any(${bind(filter.id.filter(isId))}::uuid[])`] : [];
+  const rows: string[] = [];
+  if (given(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
+  for (const { path, values } of filter.args ?? []) {
+    if (given(values)) rows.push(...holds(path, values, bind));
+  }
+  rows.push(...carried(filter, bind));
+  const claimed = given(filter.serverId)
+    ? [`server_id = any(${bind(filter.serverId.filter(isId))}::uuid[])`]
+    : [];
+  const finished: string[] = [];
+  if (finishedAfter !== undefined) finished.push(`finished_at >= ${bind(finishedAfter)}::timestamptz`);
+  if (finishedBefore !== undefined) finished.push(`finished_at < ${bind(finishedBefore)}::timestamptz`);
+  return { chosen, ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
+}
+
+/** Equality with one value lets an index give its rows in order, which `any` does not. */
+export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
+  return values.length === 1
+    ? `${column} = ${bind(values[0])}::${type}`
+    : `${column} = any(${bind(values)}::${type}[])`;
+}
+
+/** More than these would make the containment longer than it is of use. */
+const maxValues = 20;
+const maxNumbers = 3;
+
+/** What is at the path, and, for the index, that the arguments contain it somewhere like there. */
+function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
+  const texts = values.map((value) => JSON.stringify(value));
+  const equal = `args #> ${bind(path)}::text[] = any(${bind(texts)}::jsonb[])`;
+  if (values.length > maxValues || path.filter(isNumber).length > maxNumbers) return [equal];
+  const containing = texts
+    .flatMap((text) => containers(path, text))
+    .map((document) => `args @> ${bind(document)}::jsonb`);
+  return [equal, `(${containing.join(' or ')})`];
+}
+
+/** Documents with the value at the path. A number there may be that of an element or the name of a member. */
+function containers(path: readonly string[], value: string): string[] {
+  const [key, ...rest] = path;
+  if (key === undefined) return [value];
+  return containers(rest, value).flatMap((inner) => [
+    `{${JSON.stringify(key)}:${inner}}`,
+    ...(isNumber(key) ? [`[${inner}]`] : []),
+  ]);
+}
+
+function isNumber(key: string): boolean {
+  return /^\d+$/.test(key);
+}
+
+/** One condition for each value: the index knows no `any`. All of them are strict, which is what says that meta is not null. */
+function carried(filter: JobFilter, bind: Bind): string[] {
+  const members: (JobMeta[] | undefined)[] = [
+    filter.tag?.map((tag) => ({ tags: [tag] })),
+    filter.recurringJobId?.map((recurringJobId) => ({ recurringJobId })),
+    filter.batchId?.map((id) => ({ batchId: id.toLowerCase() })),
+    filter.parentId?.map((id) => ({ parentIds: [id.toLowerCase()] })),
+  ];
+  return members.flatMap((metas) => {
+    if (!given(metas)) return [];
+    const any = metas.map((meta) => `meta @> ${bind(JSON.stringify(meta))}::jsonb`);
+    return `(${any.join(' or ')})`;
+  });
+}
+
+function errorConditions(
+  { error: texts, errorFingerprint, q }: JobFilter,
+  error: string,
+  bind: Bind,
+): string[] {
+  const message = `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
+  const conditions: string[] = [];
+  if (given(texts)) {
+    const any = texts.map((text) => `${message} ilike ${bind(containing(text))}`);
+    conditions.push(`(${any.join(' or ')})`);
+  }
+  if (given(errorFingerprint))
+    conditions.push(`${fingerprintOfError(error)} = any(${bind(errorFingerprint)}::text[])`);
+  for (const word of wordsOf(q)) {
+    const like = `ilike ${bind(containing(word))}`;
+    const queues = `select searched.id from longshore.queue as searched where searched.name ${like}`;
+    conditions.push(
+      `(name ${like} or queue_id in (${queues}) or (meta -> 'tags')::text ${like} or ${message} ${like} or args::text ${like})`,
+    );
+  }
+  return conditions;
+}
+
+/** A pattern for `like`. */
+function containing(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+/** The states that a job of the filter can be in. */
+export function statesOf(filter: JobFilter): readonly JobState[] {
+  const states = given(filter.state) ? [...new Set(filter.state)] : jobStates;
+  const finished = filter.finishedAfter !== undefined || filter.finishedBefore !== undefined;
+  const failed = given(filter.error) || given(filter.errorFingerprint);
+  return states.filter(
+    (state) =>
+      (isFinished(state) || (!finished && (state === 'processing' || !given(filter.serverId)))) &&
+      !(failed && state === 'done'),
+  );
+}
+
+/** Whether the filter names nothing but states and queues, of which the counters know. */
+export function isCounted(filter: JobFilter): boolean {
+  return Object.entries(filter).every(
+    ([member, value]: [string, unknown]) =>
+      member === 'state' || member === 'queue' || (Array.isArray(value) ? value.length === 0 : value === ''),
+  );
+}
+
+/** Whether one of the filter's members is answered by an index that knows no order: what jobs carry, and their arguments. */
+export function isContained({ tag, recurringJobId, batchId, parentId, args }: JobFilter): boolean {
+  return (
+    [tag, recurringJobId, batchId, parentId].some(given) || (args ?? []).some(({ values }) => given(values))
+  );
+}
+
+export function given<Value>(values: readonly Value[] | undefined): values is readonly Value[] {
+  return values !== undefined && values.length > 0;
+}

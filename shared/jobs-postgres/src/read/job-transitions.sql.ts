@@ -1,0 +1,48 @@
+import type { JobError, JobState } from '@longshore/jobs';
+import type { Statement } from '../connection/database.js';
+
+/** Moves of which a job's row keeps no trace. */
+export type NotedMove = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
+
+/** The row as it was before such a move. Times as text; what was null is left out. */
+export interface MoveRow {
+  move: NotedMove;
+  at: Date;
+  attempt: number;
+  before: {
+    state?: JobState;
+    runAt?: string;
+    readyAt?: string;
+    startedAt?: string;
+    serverId?: string;
+    finishedAt?: string;
+    error?: JobError;
+  };
+}
+
+/** A member of what is kept of the row, and the SQL expression that gives it. */
+export type BeforeMove = Partial<Record<keyof MoveRow['before'], string>>;
+
+/**
+ * Part of a statement: notes a move of each job of `source`, so that the job's transitions can be told. Written only where
+ * the plain job never comes. Stands with the reports (line −1), and goes with them.
+ */
+export function moveNoted(source: string, move: NotedMove, before: BeforeMove): string {
+  const members = Object.entries(before).map(([member, expression]) => `'${member}', ${expression}`);
+  return `
+    moves as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+      select queue_id, id, now(), -1, attempt, now(), '${move}', jsonb_strip_nulls(jsonb_build_object(${members.join(', ')}))
+      from ${source}
+      on conflict do nothing
+    )`;
+}
+
+/** $1 queue, $2 job, $3 when the job was made. */
+export const selectMoves: Statement = {
+  name: 'longshore-select-moves',
+  text: `
+    select message as move, at, attempt, fields as before from longshore.job_report
+    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+    order by started_at`,
+};

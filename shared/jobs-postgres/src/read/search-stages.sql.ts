@@ -1,0 +1,124 @@
+import type { FinishedState, JobFilter, JobState } from '@longshore/jobs';
+import { conditionsOf } from './job-conditions.sql.js';
+import { held, lastError, ready, running, waiting } from './job-columns.sql.js';
+import { all, isText, type JobSearch } from './job-search.sql.js';
+import { textRows } from './search-history.sql.js';
+
+/** What is sought among jobs that have not finished. */
+interface Lines {
+  /** The queues that hold any, as an expression. */
+  readonly queues: string;
+  readonly bounds: readonly string[];
+  /** What only the rows themselves can tell. */
+  readonly contents: readonly string[];
+  /** Which of the rows, at the end of a query. */
+  readonly page: string;
+  /** Rows of each table that are looked at. */
+  readonly most: number | null;
+}
+
+/** The first and the last there can be (RFC 9562, 5.9 and 5.10). */
+const nilId = '00000000-0000-0000-0000-000000000000';
+const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Up to so many queues, each is asked for a whole page. */
+const fewLines = 20;
+
+/**
+ * The first jobs of a state in the order of ids, of which there is an index by queue only.
+ *
+ * @param most look into so many rows at most, whichever; all by default
+ */
+export function searchStage(
+  state: Exclude<JobState, FinishedState>,
+  search: JobSearch,
+  most: number | null = null,
+): string {
+  const { conditions, after, order, sorted, limit, bind, holding } = search;
+  const lines: Lines = {
+    queues: `${bind(holding(state).ids)}::integer[]`,
+    bounds: [...conditions.ids, ...after],
+    contents: [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)],
+    page: `${sorted ? order : ''} limit ${limit}`,
+    most,
+  };
+  switch (state) {
+    case 'scheduled':
+      return searchTable('job_waiting', waiting(state), search, lines);
+    case 'awaiting':
+      return searchTable('job_awaiting', waiting(state), search, lines);
+    case 'enqueued':
+      return searchLines(search, lines);
+    case 'processing': {
+      const wanted = all([...lines.bounds, ...lines.contents, ...conditions.claimed]);
+      return eachQueue(
+        `select ${ready(state)} from (${running}) as running where ${wanted} ${lines.page}`,
+        lines.queues,
+      );
+    }
+  }
+}
+
+function searchTable(table: string, columns: string, search: JobSearch, lines: Lines): string {
+  const { queues, bounds, contents, page, most } = lines;
+  if (contents.length > 0 && most !== null)
+    return `select ${columns} from ${rowsOf(table, [], search, lines)} ${page}`;
+  const wanted = all(['queue_id = queue.id', ...bounds, ...contents]);
+  return eachQueue(`select ${columns} from longshore.${table} where ${wanted} ${page}`, queues);
+}
+
+/**
+ * Of a thousand queues with 100 000 jobs, asking each for a page of 51 takes 93 ms, for its first job 7 ms: whatever stands on
+ * the page is in one of the queues that come first then, and no further than the last of these. Where rows are to be looked
+ * into, all together take 39 ms, and queue by queue 185 ms.
+ */
+function searchLines(search: JobSearch, lines: Lines): string {
+  const { order, newestFirst, limit, sorted, holding } = search;
+  const { queues, bounds, contents, page } = lines;
+  const isFew = holding('enqueued').queues <= fewLines;
+  if (contents.length > 0 ? lines.most !== null || !isFew : !sorted && !isFew) {
+    return `
+    (select ${ready('enqueued')} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
+    union all
+    (select ${held} from ${rowsOf('job_held', [], search, lines)} ${page})`;
+  }
+  const ofQueue = ['queue_id = queue.id', ...bounds, ...contents];
+  const ofLine = (jobColumns: string, heldColumns: string, wanted: string, some: string): string => `
+    (select ${jobColumns} from longshore.job where server_id is null and ${wanted} ${some})
+    union all
+    (select ${heldColumns} from longshore.job_held where ${wanted} ${some})`;
+  if (isFew) return eachQueue(ofLine(ready('enqueued'), held, all(ofQueue), page), queues);
+  const front = `
+    select line.id, queue.id as queue_id from unnest(${queues}) as queue (id)
+    cross join lateral (${ofLine('id', 'id', all(ofQueue), `${order} limit 1`)}) as line
+    ${page}`;
+  const last = `(select id from front ${order} offset ${limit} - 1 limit 1)`;
+  const reached = newestFirst
+    ? `id >= coalesce(${last}, '${nilId}'::uuid)`
+    : `id <= coalesce(${last}, '${maxId}'::uuid)`;
+  return `
+    with front as materialized (${front})
+    ${eachQueue(ofLine(ready('enqueued'), held, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
+}
+
+/** Whether rows of jobs that have not finished must be looked into to tell whether they match. */
+export function looksIntoRows(filter: JobFilter): boolean {
+  const { chosen, rows, error } = conditionsOf(filter, () => '');
+  return [...chosen, ...rows, ...error('')].length > 0;
+}
+
+/** The rows of all lines in a table that match. */
+function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: Lines): string {
+  const { queues, bounds, contents, most } = lines;
+  const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
+  if (most !== null)
+    return `(select * from longshore.${table} where ${within} limit ${most}) as looked_at where ${all(contents)}`;
+  if (isText(search.filter))
+    return `(select * from longshore.${table} where ${within} ${search.order} limit ${textRows}) as near where ${all(contents)}`;
+  return `longshore.${table} where ${within} and ${all(contents)}`;
+}
+
+/** For each of the queues, where `part` speaks of `queue`. */
+function eachQueue(part: string, queues: string): string {
+  return `select part.* from unnest(${queues}) as queue (id) cross join lateral (${part}) as part`;
+}

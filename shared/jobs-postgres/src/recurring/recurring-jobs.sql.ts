@@ -1,0 +1,226 @@
+import type { JsonValue, MisfirePolicy, NewRecurringJob, OverlapPolicy, RecurringJob } from '@longshore/jobs';
+import type { Statement } from '../connection/database.js';
+
+export interface RecurringJobRow {
+  id: string;
+  name: string;
+  args: JsonValue;
+  queue: string;
+  priority: number;
+  max_attempts: number;
+  cron: string;
+  time_zone: string;
+  misfire: MisfirePolicy;
+  misfire_limit: number;
+  overlap: OverlapPolicy;
+  tags: string[];
+  concurrency_key: string | null;
+  concurrency_limit: number | null;
+  application: string | null;
+  paused_at: Date | null;
+  next_due_at: Date | null;
+  last_due_at: Date | null;
+  last_job_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const described =
+  'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
+
+/**
+ * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Gives no row if there is
+ * one that is the same already, or that belongs to somebody else.
+ */
+export const upsertRecurringJob: Statement = {
+  name: 'longshore-upsert-recurring-job',
+  text: `
+    insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    on conflict (id) do update set (${described}, updated_at, next_due_at) = (
+      select ${columnsOf('excluded')}, now(),
+        case
+          when old.paused_at is not null or (old.cron, old.time_zone) = (excluded.cron, excluded.time_zone) then old.next_due_at
+          else excluded.next_due_at
+        end
+    )
+    where old.application is not distinct from excluded.application
+      and (${columnsOf('old')}) is distinct from (${columnsOf('excluded')})
+    returning *`,
+};
+
+/** The same parameters. Gives no row if there is one with this id. */
+export const insertRecurringJob: Statement = {
+  name: 'longshore-insert-recurring-job',
+  text: `
+    insert into longshore.recurring_job (id, ${described}, application, next_due_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    on conflict (id) do nothing
+    returning *`,
+};
+
+export function upsertValues(
+  job: NewRecurringJob,
+  application: string | null,
+  nextDueAt: Date | null,
+): unknown[] {
+  const { id, name, args, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } =
+    job;
+  const { tags, concurrency } = job;
+  const description = [
+    name,
+    args,
+    queue,
+    priority,
+    maxAttempts,
+    cron,
+    timeZone,
+    misfire,
+    misfireLimit,
+    overlap,
+    tags,
+    concurrency?.key ?? null,
+    concurrency?.limit ?? null,
+  ];
+  return [id, ...description, application, nextDueAt];
+}
+
+/** The time by the database's clock. */
+export const selectNow: Statement = { name: 'longshore-now', text: 'select now() as now' };
+
+export const selectRecurringJobs: Statement = {
+  name: 'longshore-select-recurring-jobs',
+  text: 'select * from longshore.recurring_job order by id',
+};
+
+export const selectRecurringJob: Statement = {
+  name: 'longshore-select-recurring-job',
+  text: 'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
+};
+
+/** With all digits. */
+export const selectRecurringArgs: Statement = {
+  name: 'longshore-select-recurring-args',
+  text: 'select args::text as args from longshore.recurring_job where id = $1',
+};
+
+export const lockRecurringJob: Statement = {
+  name: 'longshore-lock-recurring-job',
+  text: 'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
+};
+
+/** $1 application, $2 ids: who owns those that are its own or bear one of these ids. */
+export const lockOwned: Statement = {
+  name: 'longshore-lock-owned-recurring-jobs',
+  text: `
+    select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
+    order by id for update`,
+};
+
+export const deleteRecurringJobs: Statement = {
+  name: 'longshore-delete-recurring-jobs',
+  text: 'delete from longshore.recurring_job where id = any($1::text[]) returning id',
+};
+
+export const pauseRecurringJob: Statement = {
+  name: 'longshore-pause-recurring-job',
+  text: `
+    update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
+    where id = $1 returning *`,
+};
+
+/** $1 id, $2 the next due time. */
+export const resumeRecurringJob: Statement = {
+  name: 'longshore-resume-recurring-job',
+  text: 'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
+};
+
+/** Unless it is set aside, and was not changed since. */
+const isTried = `not exists (
+  select from longshore.set_aside as aside
+  where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
+    and (aside.retry_at > now() or aside.discarded_at is not null)
+)`;
+
+/** Whether any is due, and the milliseconds until the next one that is not yet. */
+export const nextDueRecurring: Statement = {
+  name: 'longshore-next-due-recurring',
+  text: `
+    select exists (select from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
+      (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
+        from longshore.recurring_job where next_due_at > now()) as next_due_in`,
+};
+
+/** A job is unfinished while it stands in one of the tables of jobs that are not. */
+const isBusy = `exists (
+  select from longshore.queue cross join lateral (
+    select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
+    union all
+    select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
+    union all
+    select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
+  ) as unfinished
+)`;
+
+/** $1 limit. Leaves out those that another server is dealing with, and those that wait for their last job to finish. */
+export const lockDueRecurring: Statement = {
+  name: 'longshore-lock-due-recurring',
+  text: `
+    select *, args::text as args_text, now() as now from longshore.recurring_job
+    where next_due_at <= now() and ${isTried} and (overlap <> 'wait' or not ${isBusy})
+    order by next_due_at limit $1
+    for update skip locked`,
+};
+
+/**
+ * $1 ids: those whose last job is unfinished. To be asked once they are locked, in a statement of its own: only then does it see
+ * the job that another server enqueued just before.
+ */
+export const selectBusy: Statement = {
+  name: 'longshore-select-busy-recurring',
+  text: `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
+};
+
+/** $1 id, $2 next due time, $3 the last due time that got a job, $4 that job; null leaves what was. */
+export const moveOn: Statement = {
+  name: 'longshore-move-on-recurring',
+  text: `
+    update longshore.recurring_job
+    set next_due_at = $2, last_due_at = coalesce($3, last_due_at), last_job_id = coalesce($4, last_job_id)
+    where id = $1`,
+};
+
+export function toRecurringJob(row: RecurringJobRow): RecurringJob {
+  return {
+    id: row.id,
+    name: row.name,
+    args: row.args,
+    queue: row.queue,
+    priority: row.priority,
+    maxAttempts: row.max_attempts,
+    cron: row.cron,
+    timeZone: row.time_zone,
+    misfire: row.misfire,
+    misfireLimit: row.misfire_limit,
+    overlap: row.overlap,
+    tags: row.tags,
+    concurrency:
+      row.concurrency_key === null || row.concurrency_limit === null
+        ? null
+        : { key: row.concurrency_key, limit: row.concurrency_limit },
+    application: row.application,
+    pausedAt: row.paused_at,
+    nextDueAt: row.next_due_at,
+    lastDueAt: row.last_due_at,
+    lastJobId: row.last_job_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function columnsOf(table: string): string {
+  return described
+    .split(', ')
+    .map((column) => `${table}.${column}`)
+    .join(', ');
+}
