@@ -6,7 +6,7 @@ import { HistoryIndexes } from '../src/maintain/history-indexes.js';
 import { Lull } from '../src/maintain/lull.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/connection/options.js';
-import { fingerprintOfError } from '../src/read/error-fingerprint.sql.js';
+import { fingerprintOfError } from '../src/read/job-conditions.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;

@@ -1,4 +1,4 @@
-import { type Job, type JobStorage, JobClient, defineJob, newId } from '@longshore/jobs';
+import { defineJob, type Job, JobClient, type JobStorage, newId } from '@longshore/jobs';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -7,14 +7,21 @@ import {
 } from '@longshore/jobs';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
-import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
-import type { Database, Statement } from '../connection/database.js';
-import type { LimitedQueues } from './limited-queues.js';
+import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { Statement } from '../connection/statement.js';
+import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
+import type { LimitedQueues } from './limited-queues.js';
 import type { ReadyScan, ReadyScans } from './ready-scans.js';
 import type { ScanStart } from './scan-cursor.js';
-import { type ClaimedRow, claimReady, type LimitedClaimedRow } from './claims.sql.js';
-import { releaseClaims, renewClaims, selectClaims } from './leases.sql.js';
+import {
+  type ClaimedRow,
+  claimReady,
+  type LimitedClaimedRow,
+  releaseClaims,
+  renewClaims,
+  selectClaims,
+} from './claims.sql.js';
 
 /** Leases jobs to servers: one statement per call and queue. */
 export class PostgresClaims implements Claims {

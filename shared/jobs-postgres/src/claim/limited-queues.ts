@@ -8,10 +8,10 @@ import {
 } from '@longshore/jobs';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
-import { limitQueue } from '../control/limit-queue.sql.js';
+import { limitQueue } from '../control/queues.sql.js';
 import { transactionName } from '../control/servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
+import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
 /** What the statements that set something of a queue compare with. */
 export function seenValues(seen: QueueSettings | undefined): unknown[] {

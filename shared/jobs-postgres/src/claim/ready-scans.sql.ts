@@ -1,4 +1,4 @@
-import type { Statement } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
 
 /** What the database looked like at one instant, and the gaps that have closed since an earlier one. */
 export interface ScanRow {
@@ -23,9 +23,9 @@ export interface ScanRow {
  * under way: the first are found by a range of the index and the others one by one, so that a transaction that stays open for
  * an hour makes nobody read an hour of dead entries.
  */
-export const scanState: Statement = {
-  name: 'longshore-scan-state',
-  text: `
+export const scanState = prepared(
+  'longshore-scan-state',
+  `
     with closed as (
       select queue_id, priority, first_seq, last_seq from longshore.job_gap
       where xid >= pg_snapshot_xmax($1::pg_snapshot)
@@ -38,16 +38,16 @@ export const scanState: Statement = {
       select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
     ) as priorities
     from longshore.job_seq left join closed on true`,
-};
+);
 
 /** $1 queue, $2 priorities. */
-export const addPriorities: Statement = {
-  name: 'longshore-add-priorities',
-  text: `
+export const addPriorities = prepared(
+  'longshore-add-priorities',
+  `
     update longshore.queue
     set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
     where id = $1 and not priorities @> $2::smallint[]`,
-};
+);
 
 export interface ReadyPlaceRow {
   priority: number;
@@ -61,14 +61,14 @@ export const mostSwept = 1_000;
  * $1 queue, $2 server. The first ready jobs that the server could run, from the head and without a lock: a scan behind a cursor
  * may have missed some of them. Passes over every dead entry, so it runs beside the claims, and the more it costs the more seldom.
  */
-export const sweepReady: Statement = {
-  name: 'longshore-sweep-ready',
-  text: `
+export const sweepReady = prepared(
+  'longshore-sweep-ready',
+  `
     with names as materialized (select job_names as handled from longshore.server where id = $2)
     select priority, seq from longshore.job
     where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
     order by priority, seq limit ${mostSwept}`,
-};
+);
 
 /**
  * How soon the places of an insert become visible. `soon`: its transaction ends with it, or right after. `late`: the transaction is
@@ -86,27 +86,27 @@ export function gapNoted(source: string): string {
 }
 
 /** The last place given out in any queue. */
-export const selectLastPlace: Statement = {
-  name: 'longshore-select-last-place',
-  text: 'select last_value as seq from longshore.job_seq',
-};
+export const selectLastPlace = prepared(
+  'longshore-select-last-place',
+  'select last_value as seq from longshore.job_seq',
+);
 
 /** $1 queue, $2 priorities, $3 the last place given out before the first of these jobs. */
-export const noteGaps: Statement = {
-  name: 'longshore-note-gaps',
-  text: `
+export const noteGaps = prepared(
+  'longshore-note-gaps',
+  `
     insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
     select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority`,
-};
+);
 
 /** $1 from which transaction on, $2 up to which (not included). Returns nothing. */
-export const deleteGaps: Statement = {
-  name: 'longshore-delete-gaps',
-  text: `delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8`,
-};
+export const deleteGaps = prepared(
+  'longshore-delete-gaps',
+  `delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8`,
+);
 
 /** The oldest transaction under way; all before it have ended. */
-export const oldestTransaction: Statement = {
-  name: 'longshore-oldest-transaction',
-  text: `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,
-};
+export const oldestTransaction = prepared(
+  'longshore-oldest-transaction',
+  `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,
+);

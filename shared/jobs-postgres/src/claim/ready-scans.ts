@@ -1,9 +1,9 @@
-import { CommitHorizon } from './commit-horizon.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
-import { type ReadyPlaceRow, scanState, type ScanRow, sweepReady } from './ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
+import { CommitHorizon } from './commit-horizon.js';
+import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
+import { type ReadyPlaceRow, type ScanRow, scanState, sweepReady } from './ready-scans.sql.js';
 
 /** The state of the database is read at most this often, beside the claims. */
 const lookEveryMs = 25;

@@ -1,7 +1,8 @@
-import type { Statement } from '../connection/database.js';
+import { attemptColumns, jobColumns } from '../read/job-columns.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { type BeforeMove, moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
+import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
 /** A job on which others depend, or that carries more than a plain one, is `linked`: its moves are noted in the outbox. */
 export type Linkage = 'plain' | 'linked';
@@ -36,11 +37,9 @@ const counted = (
       where total.jobs > 0
     )`;
 
-const kept = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts`;
-
 const finisher = (name: string, text: (linkage: Linkage) => string): Finisher => ({
-  plain: { name: `longshore-finish-${name}`, text: text('plain') },
-  linked: { name: `longshore-finish-${name}-linked`, text: text('linked') },
+  plain: prepared(`longshore-finish-${name}`, text('plain')),
+  linked: prepared(`longshore-finish-${name}-linked`, text('linked')),
 });
 
 /** $5 results. Answers with the number of jobs: thousands of ids a second are dear to write and to read. */
@@ -48,7 +47,7 @@ export const finishDone = finisher(
   'done',
   (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_done_done (${kept}, state, result) select ${kept}, 'done', result from removed
+      insert into longshore.job_done_done (${attemptColumns}, state, result) select ${attemptColumns}, 'done', result from removed
     ), ${counted(linkage, 'done')}
     select jobs from total`,
 );
@@ -58,7 +57,7 @@ export const finishFailed = finisher(
   'failed',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_done_failed (${kept}, state, error) select ${kept}, 'failed', error from removed
+      insert into longshore.job_done_failed (${attemptColumns}, state, error) select ${attemptColumns}, 'failed', error from removed
     ), ${counted(linkage, 'failed')}
     select id, attempt from removed`,
 );
@@ -68,7 +67,7 @@ export const finishCancelled = finisher(
   'cancelled',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_done_cancelled (${kept}, state, error) select ${kept}, 'cancelled', error from removed
+      insert into longshore.job_done_cancelled (${attemptColumns}, state, error) select ${attemptColumns}, 'cancelled', error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -89,7 +88,7 @@ export const finishSnooze = finisher(
   (linkage) => `with ${removed(linkage, 'delay', '$5::float8[]')},
     waiting as (
       insert into longshore.job_waiting
-        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+        (${jobColumns})
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
       from removed
@@ -114,14 +113,15 @@ export const finishRetry = finisher(
 );
 
 /** $1 queue, $2 id, $3 server, $4 attempt. Holds the claim until the transaction ends. */
-export const lockClaim: Statement = {
-  text: `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
-};
+export const lockClaim = unprepared(
+  'longshore-lock-claim',
+  `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
+);
 
 /** Which of the ids $1 these servers $2 have already finished in these attempts $3: a write whose answer was lost. */
-export const alreadyFinished: Statement = {
-  name: 'longshore-already-finished',
-  text: `
+export const alreadyFinished = prepared(
+  'longshore-already-finished',
+  `
     select claim.id, claim.attempt
     from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
     where exists (
@@ -131,4 +131,4 @@ export const alreadyFinished: Statement = {
         select from longshore.queue join longshore.job_waiting as job on job.queue_id = queue.id
         where job.id = claim.id and job.past_attempts @> jsonb_build_array(
           jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`,
-};
+);

@@ -13,20 +13,20 @@ import { type Database, isOfData } from '../connection/database.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { transactionName } from '../control/servers.sql.js';
+import { withUsualTypes } from '../connection/usual-types.js';
+import type { Notifier } from '../connection/notifier.js';
 import {
   alreadyFinished,
-  type Finisher,
   finishCancelled,
   finishDone,
+  type Finisher,
   finishFailed,
   finishRetry,
   finishSnooze,
   type Linkage,
   lockClaim,
 } from './completions.sql.js';
-import { transactionName } from '../control/servers.sql.js';
-import { withUsualTypes } from '../connection/usual-types.js';
-import type { Notifier } from '../connection/notifier.js';
 
 type Column = (outcomes: readonly Outcome[]) => unknown[];
 

@@ -1,6 +1,12 @@
 import type { Clock } from '@longshore/jobs';
 import type { Database } from './database.js';
-import { selectClock } from '../read/statistics.sql.js';
+import { prepared } from './statement.js';
+
+/** In milliseconds since 1970. */
+export const selectClock = prepared(
+  'longshore-select-clock',
+  'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+);
 
 /** It is read again after this time, in milliseconds, for what must know the day. */
 const freshForMs = 60_000;

@@ -1,21 +1,32 @@
 import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
+import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
 import {
   indexPlans,
   localSettings,
-  type Settings,
   sessionSettings,
+  type Settings,
   startupOptions,
   transactionTimeout,
 } from './settings.js';
 import { closePool, createPool, endOf } from './pool.js';
 import { codeOf, translate } from './errors.js';
-import { lockQueues } from './lock-queues.sql.js';
-import { endTransaction } from '../control/servers.sql.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
+import { prepared, type Statement } from './statement.js';
+
+/**
+ * $1 queues. Until the transaction ends no other one that asks for it changes their jobs. In the order of their numbers, so that
+ * two who lock several do not end in a deadlock.
+ */
+export const lockQueues = prepared(
+  'longshore-lock-queues',
+  `
+    select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)
+    from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
+);
 
 /**
  * `transaction`: one like pgbouncer in transaction mode, which gives each transaction another connection, so that nothing
@@ -44,12 +55,6 @@ export interface DatabaseOptions {
   readonly directUrl: string;
   /** Only reads: what takes too long comes out as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
-}
-
-/** One with a name is prepared once in each connection, so one name must always have the same text. */
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
 }
 
 /** Serialization failure and deadlock: the same statement again is expected to succeed. */

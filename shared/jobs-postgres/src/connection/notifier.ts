@@ -1,7 +1,7 @@
 import pg from 'pg';
-import type { Database, Statement } from './database.js';
-import { connectionConfig } from './database.js';
 import { newId } from '@longshore/jobs';
+import { connectionConfig, type Database } from './database.js';
+import { prepared } from './statement.js';
 
 const channel = 'longshore';
 
@@ -10,10 +10,10 @@ const debounceMs = 10;
 
 const reconnectMs = 1_000;
 
-const sendNotifications: Statement = {
-  name: 'longshore-notify',
-  text: `select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`,
-};
+const sendNotifications = prepared(
+  'longshore-notify',
+  `select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`,
+);
 
 type Listener = (queue: string | null) => void;
 

@@ -1,43 +1,41 @@
 import { type RateLimit, TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
-import { arrayOf } from './array-literal.js';
-import type { Database, Statement } from './database.js';
-import { runOf } from './run.js';
 import { addPriorities } from '../claim/ready-scans.sql.js';
 import { isShown } from '../read/shown-queues.sql.js';
+import { arrayOf } from './array-literal.js';
+import type { Database } from './database.js';
+import { runOf } from './run.js';
+import { prepared, type Statement } from './statement.js';
 
 /** $1 name, $2 the most queues there may be. */
-const makeQueue: Statement = {
-  name: 'longshore-make-queue',
-  text: `select longshore.queue_number($1, $2) as id`,
-};
+const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
 const columns = 'id, name, paused_at, concurrency_limit, rate_limit, created_at';
 
-const selectQueues: Statement = {
-  name: 'longshore-select-queues',
-  text: `select ${columns} from longshore.queue where ${isShown} order by name`,
-};
+const selectQueues = prepared(
+  'longshore-select-queues',
+  `select ${columns} from longshore.queue where ${isShown} order by name`,
+);
 
-const selectQueue: Statement = {
-  name: 'longshore-select-queue',
-  text: `select ${columns} from longshore.queue where name = $1 and ${isShown}`,
-};
+const selectQueue = prepared(
+  'longshore-select-queue',
+  `select ${columns} from longshore.queue where name = $1 and ${isShown}`,
+);
 
-const selectIds: Statement = {
-  name: 'longshore-select-queue-ids',
-  text: `select id, name from longshore.queue where name = any($1::text[])`,
-};
+const selectIds = prepared(
+  'longshore-select-queue-ids',
+  `select id, name from longshore.queue where name = any($1::text[])`,
+);
 
-const selectName: Statement = {
-  name: 'longshore-select-queue-name',
-  text: `select id, name from longshore.queue where id = $1`,
-};
+const selectName = prepared(
+  'longshore-select-queue-name',
+  `select id, name from longshore.queue where id = $1`,
+);
 
 /** $1 the most queues there may be. */
-const setCap: Statement = {
-  name: 'longshore-set-queue-cap',
-  text: `update longshore.queue_cap set most = $1 where most <> $1`,
-};
+const setCap = prepared(
+  'longshore-set-queue-cap',
+  `update longshore.queue_cap set most = $1 where most <> $1`,
+);
 
 /** Of Postgres. */
 const mostInteger = 2_147_483_647;

@@ -1,7 +1,8 @@
 import type { TransactionClient } from '@longshore/jobs';
 import type pg from 'pg';
-import type { Database, Statement } from './database.js';
+import type { Database } from './database.js';
 import { storedRow } from './stored-value.js';
+import type { Statement } from './statement.js';
 
 /** Runs a statement and gives its rows. */
 export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
@@ -45,4 +46,10 @@ export function runOn(client: pg.ClientBase): Run {
     const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
     return rows;
   };
+}
+
+/** Acts now or, if what it is about was written in a transaction of the caller's, once that has committed. */
+export function onceCommitted(transaction: TransactionClient | undefined, act: () => void): void {
+  if (transaction === undefined) act();
+  else transaction.afterCommit?.(act);
 }

@@ -1,17 +1,11 @@
 import type { BulkAction, JobFilter } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { jobColumns, lastError } from '../read/job-columns.sql.js';
 import { unlinked } from '../dependencies/awaiting-jobs.sql.js';
-import { type Position, type Stage, stageTables } from './bulk-walk.js';
-import {
-  becomeCancelled,
-  becomeForgotten,
-  becomeReadyAgain,
-  becomeReadyNow,
-  keptOfJob,
-} from './control-moves.sql.js';
 import { conditionsOf } from '../read/job-conditions.sql.js';
-import { lastError } from '../read/job-columns.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import { type Position, type Stage, stages, stageTables } from './bulk-walk.js';
+import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
 
 export interface ChunkRow {
   seen: number;
@@ -42,18 +36,22 @@ export interface ChunkRequest {
  * The place so many rows behind another, if there are so many: a chunk looks no further, however few jobs match, so no
  * statement takes long. $1 queue, $2 id, $3 last queue, $4 last id, $5 rows.
  */
-export function windowEnd(stage: Stage): Statement {
+export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
+  Record<Stage, Statement>
+>;
+
+function windowEnd(stage: Stage): Statement {
   const { table, finished } = stageTables[stage];
   const place = finished ? 'id' : 'queue_id, id';
   const within = finished
     ? 'id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer'
     : '(queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid)';
-  return {
-    name: `longshore-bulk-window-${stage}`,
-    text: `
+  return prepared(
+    `longshore-bulk-window-${stage}`,
+    `
       select ${finished ? '0 as queue_id, id' : place} from longshore.${table}
       where ${within} order by ${place} offset $5::integer - 1 limit 1`,
-  };
+  );
 }
 
 /** The next job of an operation, which is left as it is. */
@@ -117,7 +115,7 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
   cancel: (stage) => {
     if (stage === 'awaiting') return `${unlinked}, ${becomeCancelled('awaiting')}`;
     if (stage === 'scheduled') return becomeCancelled('scheduled');
-    return becomeCancelled('enqueued', stage === 'ready' ? `${keptOfJob}, ready_at` : keptOfJob);
+    return becomeCancelled('enqueued', stage === 'ready' ? `${jobColumns}, ready_at` : jobColumns);
   },
   retry: () => becomeReadyAgain,
   run: (stage) =>

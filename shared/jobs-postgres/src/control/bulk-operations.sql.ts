@@ -1,6 +1,6 @@
 import type { BulkAction, BulkOperation, BulkState, JobFilter } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
+import { prepared } from '../connection/statement.js';
 import type { Cursor } from './bulk-walk.js';
 
 export interface BulkRow {
@@ -70,62 +70,62 @@ const columns = `id, action, filter, state, cursor, matched, matched_exact, seen
   created_at::text as started, finished_at, error`;
 
 /** $1 id, $2 action, $3 filter, $4 who asked for it, $5 how many jobs match, $6 whether that is exact. */
-export const insertBulk: Statement = {
-  name: 'longshore-insert-bulk',
-  text: `
+export const insertBulk = prepared(
+  'longshore-insert-bulk',
+  `
     insert into longshore.bulk_operation (id, action, filter, requested_by, matched, matched_exact)
     values ($1, $2, $3, $4, $5, $6)
     returning ${columns}`,
-};
+);
 
 /** $1 id. */
-export const selectBulk: Statement = {
-  name: 'longshore-select-bulk',
-  text: `select ${columns} from longshore.bulk_operation where id = $1`,
-};
+export const selectBulk = prepared(
+  'longshore-select-bulk',
+  `select ${columns} from longshore.bulk_operation where id = $1`,
+);
 
 /** $1 limit, $2 the id to go on after, or null. */
-export const selectBulks: Statement = {
-  name: 'longshore-select-bulks',
-  text: `
+export const selectBulks = prepared(
+  'longshore-select-bulks',
+  `
     select ${columns} from longshore.bulk_operation
     where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1`,
-};
+);
 
 /** Mostly none. */
-export const selectRunningBulks: Statement = {
-  name: 'longshore-select-running-bulks',
-  text: `select ${columns} from longshore.bulk_operation where state = 'running' order by id`,
-};
+export const selectRunningBulks = prepared(
+  'longshore-select-running-bulks',
+  `select ${columns} from longshore.bulk_operation where state = 'running' order by id`,
+);
 
 /** $1 id. Held until the transaction ends; nothing if another server holds it. */
-export const takeBulk: Statement = {
-  name: 'longshore-take-bulk',
-  text: `
+export const takeBulk = prepared(
+  'longshore-take-bulk',
+  `
     select ${columns} from longshore.bulk_operation where id = $1 and state = 'running'
     for update skip locked`,
-};
+);
 
 /** $1 id, $2 cursor, then by how much the counts grow: $3 seen, $4 changed, $5 skipped; $6 whether it is done. */
-export const advanceBulk: Statement = {
-  name: 'longshore-advance-bulk',
-  text: `
+export const advanceBulk = prepared(
+  'longshore-advance-bulk',
+  `
     update longshore.bulk_operation
     set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5,
       state = case when $6::boolean then 'done' else state end, finished_at = case when $6::boolean then now() end
     where id = $1`,
-};
+);
 
 /** $1 id, $2 state, $3 error. */
-export const endBulk: Statement = {
-  name: 'longshore-end-bulk',
-  text: `
+export const endBulk = prepared(
+  'longshore-end-bulk',
+  `
     update longshore.bulk_operation set state = $2, error = $3, finished_at = now()
     where id = $1 and state = 'running'`,
-};
+);
 
-export const deleteOldBulks: Statement = {
-  name: 'longshore-delete-old-bulks',
-  text: `delete from longshore.bulk_operation where finished_at < now() - interval '30 days'`,
-};
+export const deleteOldBulks = prepared(
+  'longshore-delete-old-bulks',
+  `delete from longshore.bulk_operation where finished_at < now() - interval '30 days'`,
+);

@@ -7,9 +7,9 @@ import {
   type BulkOrder,
   checkBulkOrder,
   type Clock,
+  IdSource,
   isId,
   type JobCount,
-  IdSource,
   type StateCounts,
   statesOfOrder,
   StorageUnavailableError,
@@ -17,12 +17,11 @@ import {
 } from '@longshore/jobs';
 import type pg from 'pg';
 import { type Database, isOfData } from '../connection/database.js';
-import { onceCommitted } from '../connection/once-committed.js';
+import { onceCommitted, runOf } from '../connection/run.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { runOf } from '../connection/run.js';
-import { bulkChunk, bulkNext, type ChunkRow, windowEnd } from './bulk-chunk.sql.js';
+import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql.js';
 import * as sql from './bulk-operations.sql.js';
 import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
 
@@ -255,7 +254,7 @@ function seenBy(
 
 async function endOfWindow(client: pg.ClientBase, after: Cursor, last: Position): Promise<Position> {
   const { rows } = await client.query<{ queue_id: number; id: string }>({
-    ...windowEnd(after.stage),
+    ...windowEnds[after.stage],
     values: [after.queueId, after.id, last.queueId, last.id, window],
   });
   const [row] = rows;

@@ -2,7 +2,18 @@ import { type BulkAction, type BulkOrder, type JobState, statesOfOrder } from '@
 import { statesOf } from '../read/job-conditions.sql.js';
 
 /** Where jobs of a state are, in the order in which a walk visits them: what moves on meanwhile is met later. */
-export type Stage = 'awaiting' | 'scheduled' | 'held' | 'ready' | 'running' | 'done' | 'failed' | 'cancelled';
+export const stages = [
+  'awaiting',
+  'scheduled',
+  'held',
+  'ready',
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+] as const;
+
+export type Stage = (typeof stages)[number];
 
 /** A place in a table: the order of live jobs is that of queue and id, of finished ones that of the id. */
 export interface Position {

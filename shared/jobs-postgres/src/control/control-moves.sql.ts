@@ -1,5 +1,6 @@
 import { bounds, mostCountedAttempts } from '@longshore/jobs';
-import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
+import { jobColumns } from '../read/job-columns.sql.js';
+import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 
@@ -7,9 +8,6 @@ import { noted } from '../dependencies/outbox.sql.js';
  * Parts of statements by which operators move jobs, one or many. Each draws what follows when a part `removed` has taken
  * jobs out of a table and gives them as they were there.
  */
-
-/** What a job keeps in every state. */
-export const keptOfJob = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
 /**
  * @param from an SQL expression of the state they leave
@@ -28,7 +26,7 @@ function counted(from: string, to: string | null): string {
 const literal = (state: string): string => `'${state}'::longshore.job_state`;
 
 /** Jobs that nobody runs. `columns`: what history keeps of them. */
-export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = keptOfJob): string {
+export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = jobColumns): string {
   return `
     history as (
       insert into longshore.job_done_cancelled (${columns}, state) select ${columns}, 'cancelled' from removed

@@ -7,18 +7,17 @@ import {
   type JobControl,
   type JobState,
 } from '@longshore/jobs';
-import type { Database, Statement } from '../connection/database.js';
-import { findRowOn } from '../read/job-in-transaction.js';
-import { type JobRow, toJob } from '../read/job-row.js';
-import type { JobEditor } from './job-editor.js';
+import type { Database } from '../connection/database.js';
+import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { onceCommitted } from '../connection/once-committed.js';
-import { type Run, runAlone, runOn, runWithin } from '../connection/run.js';
+import { onceCommitted, type Run, runAlone, runOn, runWithin } from '../connection/run.js';
 import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
-import * as sql from './job-control.sql.js';
-import { lockOneEditable } from './job-editor.sql.js';
 import type { Notifier } from '../connection/notifier.js';
+import type { Statement } from '../connection/statement.js';
+import type { JobEditor } from './job-editor.js';
+import { lockOneEditable } from './job-editor.sql.js';
+import * as sql from './job-control.sql.js';
 
 /** What to do with a job in each state: nothing for it is so already; states that are not named do not allow it. */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
@@ -31,9 +30,9 @@ interface Sight {
 
 /** Where jobs in a state stand. A running one is not locked: its row may be, by its handler's transaction, for long. */
 const locks: Partial<Record<JobState, readonly Statement[]>> = {
-  enqueued: [lockOneEditable('job'), lockOneEditable('job_held')],
-  scheduled: [lockOneEditable('job_waiting')],
-  awaiting: [lockOneEditable('job_awaiting')],
+  enqueued: [lockOneEditable.job, lockOneEditable.job_held],
+  scheduled: [lockOneEditable.job_waiting],
+  awaiting: [lockOneEditable.job_awaiting],
   done: [sql.lockFinished],
   failed: [sql.lockFinished],
   cancelled: [sql.lockFinished],

@@ -1,14 +1,22 @@
-import type { Statement } from '../connection/database.js';
-import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
+import { jobColumns, type LiveTable, liveTables, stateIn } from '../read/job-columns.sql.js';
+import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
 
-/** The tables of jobs that do not run. */
-export type EditableTable = 'job' | 'job_held' | 'job_waiting' | 'job_awaiting';
+const readyTables = ['job', 'job_held'] as const;
+const waitingTables = ['job_waiting', 'job_awaiting'] as const;
 
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+type Statements<Table extends LiveTable> = Readonly<Record<Table, Statement>>;
 
-const unclaimed = (table: EditableTable): string => (table === 'job' ? 'and server_id is null' : '');
+function ofTables<Table extends LiveTable>(
+  tables: readonly Table[],
+  define: (table: Table) => Statement,
+): Statements<Table> {
+  return Object.fromEntries(tables.map((table) => [table, define(table)])) as Statements<Table>;
+}
+
+const unclaimed = (table: LiveTable): string => (table === 'job' ? 'and server_id is null' : '');
 
 export interface LockedRow {
   id: string;
@@ -17,22 +25,22 @@ export interface LockedRow {
 }
 
 /** $1 queue, $2 ids. Held until the transaction ends; those that are claimed at this moment are not there any more. */
-export function lockEditable(table: EditableTable): Statement {
-  return {
-    name: `longshore-lock-editable-${table}`,
-    text: `
+export const lockEditable = ofTables(liveTables, (table) =>
+  prepared(
+    `longshore-lock-editable-${table}`,
+    `
     select id, args::text as args from longshore.${table}
     where queue_id = $1 and id = any($2::uuid[]) ${unclaimed(table)} order by id for update`,
-  };
-}
+  ),
+);
 
 /** $1 queue, $2 id. As {@link lockEditable} does several. */
-export function lockOneEditable(table: EditableTable): Statement {
-  return {
-    name: `longshore-lock-one-${table}`,
-    text: `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
-  };
-}
+export const lockOneEditable = ofTables(liveTables, (table) =>
+  prepared(
+    `longshore-lock-one-${table}`,
+    `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
+  ),
+);
 /** Whether a time that was read as a JavaScript date, which has milliseconds, is that of the row, which has microseconds. */
 const sameTime = (row: string): string =>
   `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
@@ -49,10 +57,10 @@ const edit = `
     )`;
 
 /** Ready jobs that stay in their line. */
-export function editInLine(table: 'job' | 'job_held'): Statement {
-  return {
-    name: `longshore-edit-${table}`,
-    text: `
+export const editInLine = ofTables(readyTables, (table) =>
+  prepared(
+    `longshore-edit-${table}`,
+    `
     with ${edit},
     edited as (
       update longshore.${table} as job set args = edit.args, priority = edit.priority
@@ -60,22 +68,19 @@ export function editInLine(table: 'job' | 'job_held'): Statement {
       returning job.queue_id, job.priority, job.seq
     )${table === 'job' ? `, ${gapNoted('edited')}` : ''}
     select from edited`,
-  };
-}
+  ),
+);
 
 /** Jobs that wait, and go on waiting. The link by which an awaiting job is found names its queue. */
-export function editWaiting(
-  table: 'job_waiting' | 'job_awaiting',
-  state: 'scheduled' | 'awaiting',
-): Statement {
+export const editWaiting = ofTables(waitingTables, (table) => {
   const link = `
     link as (
       update longshore.job_link set queue_id = edit.to_queue from edit
       where child_id = edit.id and edit.to_queue <> $1
     ),`;
-  return {
-    name: `longshore-edit-${table}`,
-    text: `
+  return prepared(
+    `longshore-edit-${table}`,
+    `
     with ${edit},
     edited as (
       update longshore.${table} as job
@@ -85,16 +90,16 @@ export function editWaiting(
     ),${table === 'job_awaiting' ? link : ''}
     moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
     insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, '${state}'::longshore.job_state, jobs from moved
-    union all select $1, '${state}', -jobs from moved`,
-  };
-}
+    select queue_id, ${stateIn[table]}, jobs from moved
+    union all select $1, ${stateIn[table]}, -jobs from moved`,
+  );
+});
 
 /** Ready jobs that come to another queue, or are to wait for a time. */
-export function moveReady(table: 'job' | 'job_held'): Statement {
-  return {
-    name: `longshore-move-${table}`,
-    text: `
+export const moveReady = ofTables(readyTables, (table) =>
+  prepared(
+    `longshore-move-${table}`,
+    `
     with ${edit},
     left_line as (
       delete from longshore.${table} as job using edit where job.queue_id = $1 and job.id = edit.id
@@ -107,11 +112,11 @@ export function moveReady(table: 'job' | 'job_held'): Statement {
     ),
     arriving as (select * from edited where not waits),
     ${becomeReady('arriving', 'id')},
-    waiting as (insert into longshore.job_waiting (${kept}) select ${kept} from edited where waits),
+    waiting as (insert into longshore.job_waiting (${jobColumns}) select ${jobColumns} from edited where waits),
     ${noted('left_line', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
     insert into longshore.job_count (queue_id, state, jobs)
     select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
     from edited group by 1, 2
     union all select $1, 'enqueued', -count(*) from edited having count(*) > 0`,
-  };
-}
+  ),
+);

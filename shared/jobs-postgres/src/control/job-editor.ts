@@ -7,30 +7,25 @@ import {
   type JsonText,
   keepStoredDigits,
 } from '@longshore/jobs';
+import type { LiveTable } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
-import type { Database, Statement } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import {
-  type EditableTable,
-  editInLine,
-  editWaiting,
-  lockEditable,
-  type LockedRow,
-  moveReady,
-} from './job-editor.sql.js';
 import { findJobs, sizeOfJobs } from '../read/find-jobs.sql.js';
 import { noteMoves } from '../read/reports.sql.js';
-import { findBareJobs } from '../read/listed-documents.sql.js';
+import { findBareJobs } from '../read/job-documents.js';
 import type { Notifier } from '../connection/notifier.js';
+import type { Statement } from '../connection/statement.js';
+import { editInLine, editWaiting, lockEditable, type LockedRow, moveReady } from './job-editor.sql.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
 /** Where a job was found and locked. */
 interface Place {
   readonly queueId: number;
-  readonly table: EditableTable;
+  readonly table: LiveTable;
   /** Its arguments with all digits. */
   readonly args: JsonText;
 }
@@ -41,7 +36,7 @@ class MovedError extends Error {
 }
 
 /** The tables in which jobs in a state stand, in the order in which they are locked. */
-const tablesOf: Partial<Record<Job['state'], readonly EditableTable[]>> = {
+const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
   enqueued: ['job', 'job_held'],
   scheduled: ['job_waiting'],
   awaiting: ['job_awaiting'],
@@ -113,7 +108,7 @@ export class JobEditor {
       const states = new Set(rows.filter((row) => row.queue_id === queueId).map(({ state }) => state));
       for (const table of [...states].flatMap((state) => tablesOf[state] ?? []).toSorted()) {
         const ids = rows.filter((row) => row.queue_id === queueId).map(({ id }) => id);
-        const locked = await run<LockedRow>(lockEditable(table), [queueId, arrayOf(ids)]);
+        const locked = await run<LockedRow>(lockEditable[table], [queueId, arrayOf(ids)]);
         for (const { id, args } of locked) places.set(id, { queueId, table, args });
       }
     }
@@ -195,8 +190,7 @@ function grouped(
   return groups.values();
 }
 
-function statementFor(table: EditableTable, moves: boolean): Statement {
-  if (table === 'job_waiting') return editWaiting(table, 'scheduled');
-  if (table === 'job_awaiting') return editWaiting(table, 'awaiting');
-  return moves ? moveReady(table) : editInLine(table);
+function statementFor(table: LiveTable, moves: boolean): Statement {
+  if (table === 'job_waiting' || table === 'job_awaiting') return editWaiting[table];
+  return (moves ? moveReady : editInLine)[table];
 }

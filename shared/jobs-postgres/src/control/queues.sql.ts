@@ -1,6 +1,32 @@
-import type { Statement } from '../connection/database.js';
-import { asSeen } from './job-control.sql.js';
 import { holdsJobs, isServed, isShown } from '../read/shown-queues.sql.js';
+import { prepared } from '../connection/statement.js';
+
+/** Whether the settings of a queue are those that somebody has seen: whether it matters, whether it is paused, limit, rate limit. */
+export const asSeen = (first: number): string => `(not $${first}::boolean or (
+      (queue.paused_at is not null) = $${first + 1}::boolean
+      and queue.concurrency_limit is not distinct from $${first + 2}::integer
+      and queue.rate_limit is not distinct from $${first + 3}::jsonb))`;
+
+/** Part of the statements that set something of a queue: one that was retired is back. */
+export const isBack = 'retired_at = null, idle_since = null';
+
+/** $1 queue, $2 to $5 what was seen of it. */
+export const pauseQueue = prepared(
+  'longshore-pause-queue',
+  `
+    update longshore.queue set paused_at = coalesce(paused_at, now()), ${isBack}
+    where id = $1 and ${asSeen(2)}
+    returning id`,
+);
+
+/** $1 queue, $2 to $5 what was seen of it. */
+export const resumeQueue = prepared(
+  'longshore-resume-queue',
+  `
+    update longshore.queue set paused_at = null, ${isBack}
+    where id = $1 and ${asSeen(2)}
+    returning id`,
+);
 
 export interface RetiredRow {
   holds_jobs: boolean;
@@ -9,9 +35,9 @@ export interface RetiredRow {
 }
 
 /** $1 name, $2 to $5 what was seen of it. No row: there is no such queue. */
-export const retireQueue: Statement = {
-  name: 'longshore-retire-queue',
-  text: `
+export const retireQueue = prepared(
+  'longshore-retire-queue',
+  `
     with found as materialized (
       select id, ${holdsJobs} as holds_jobs, ${isServed} as served
       from longshore.queue where name = $1 and ${isShown}
@@ -24,15 +50,15 @@ export const retireQueue: Statement = {
       returning queue.id
     )
     select holds_jobs, served, exists (select from retired) as retired from found`,
-};
+);
 
 /** Ends the retirement of queues that are in use again. */
-export const returnQueues: Statement = {
-  name: 'longshore-return-queues',
-  text: `
+export const returnQueues = prepared(
+  'longshore-return-queues',
+  `
     update longshore.queue set retired_at = null, idle_since = null
     where retired_at is not null and (${holdsJobs} or ${isServed})`,
-};
+);
 
 /** Jobs that started and ended between two looks are seen by what has been counted of their ends. */
 const hasEndedJobs = `exists (
@@ -43,9 +69,9 @@ const hasEndedJobs = `exists (
  * $1 days. Notes since when queues are idle, and retires those that have been so for that long. A queue that an operator has paused or
  * limited, or that a recurring job names, is not idle.
  */
-export const retireIdleQueues: Statement = {
-  name: 'longshore-retire-idle-queues',
-  text: `
+export const retireIdleQueues = prepared(
+  'longshore-retire-idle-queues',
+  `
     with looked_at as materialized (
       select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
         and not ${holdsJobs} and not ${isServed}
@@ -62,4 +88,19 @@ export const retireIdleQueues: Statement = {
     from due
     where queue.id = due.id and queue.retired_at is null and queue.idle_since is not distinct from due.idle_since
       and (retires or due.idle <> (queue.idle_since is not null))`,
-};
+);
+
+/** $1 queue, $2 whether to set the concurrency limit, $3 to what, $4 whether to set the rate limit, $5 to what, $6 tokens of a new bucket, $7 to $10 what was seen of it. */
+export const limitQueue = prepared(
+  'longshore-limit-queue',
+  `
+    with bucket as (
+      insert into longshore.queue_bucket (queue_id, tokens) values ($1, $6) on conflict do nothing
+    )
+    update longshore.queue
+    set concurrency_limit = case when $2::boolean then $3::integer else concurrency_limit end,
+      rate_limit = case when $4::boolean then $5::jsonb else rate_limit end,
+      ${isBack}
+    where id = $1 and ${asSeen(7)}
+    returning id`,
+);

@@ -4,20 +4,19 @@ import type {
   QueueLimits,
   Queues,
   QueueSettings,
+  Server,
+  StateCounts,
   TransactionClient,
 } from '@longshore/jobs';
 import type { Database } from '../connection/database.js';
 import { type LimitedQueues, seenValues } from '../claim/limited-queues.js';
 import { noCounts, type PostgresCounters } from '../read/counters.js';
 import type { QueueIdCache, QueueRow } from '../connection/queue-id-cache.js';
-import { toQueue } from './queue-row.js';
-import { onceCommitted } from '../connection/once-committed.js';
+import { onceCommitted, runOf } from '../connection/run.js';
 import { QueueHeads } from '../read/queue-heads.js';
-import { runOf } from '../connection/run.js';
-import { pauseQueue, resumeQueue } from './job-control.sql.js';
-import { type RetiredRow, retireQueue } from './queues.sql.js';
-import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
+import { pauseQueue, resumeQueue, type RetiredRow, retireQueue } from './queues.sql.js';
+import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 
 interface QueuesParts {
   readonly database: Database;
@@ -103,4 +102,26 @@ export class PostgresQueues implements Queues {
       }),
     );
   }
+}
+
+/** What is known of queues besides their rows, by their numbers. */
+export interface QueueFacts {
+  readonly counts: StateCounts;
+  readonly oldestEnqueuedAt: Date | null;
+  /** All that there are. */
+  readonly servers: readonly Server[];
+}
+
+export function toQueue(row: QueueRow, { counts, oldestEnqueuedAt, servers }: QueueFacts): Queue {
+  const { name } = row;
+  return {
+    name,
+    pausedAt: row.paused_at,
+    concurrencyLimit: row.concurrency_limit,
+    rateLimit: row.rate_limit,
+    counts,
+    oldestEnqueuedAt,
+    servers: servers.filter(({ state, queues }) => state === 'running' && queues.includes(name)).length,
+    createdAt: row.created_at,
+  };
 }

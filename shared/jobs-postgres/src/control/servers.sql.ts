@@ -1,25 +1,23 @@
 import type { Server, ServerRequest, ServerState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { prepared, unprepared } from '../connection/statement.js';
 
 /** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names it has handlers for, or null. */
-export const insertServer: Statement = {
-  name: 'longshore-insert-server',
-  text: `
+export const insertServer = prepared(
+  'longshore-insert-server',
+  `
     insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
     values ($1, $2, $3, $4, $5, $6, $7)`,
-};
+);
 
 /** $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. No row in the answer: this server has been declared dead. */
-export const beat: Statement = {
-  text: `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+export const beat = unprepared(
+  'longshore-beat',
+  `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
     where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now`,
-};
+);
 
 /** $1 id. */
-export const deleteServer: Statement = {
-  name: 'longshore-delete-server',
-  text: `delete from longshore.server where id = $1`,
-};
+export const deleteServer = prepared('longshore-delete-server', `delete from longshore.server where id = $1`);
 
 export interface ServerRow {
   id: string;
@@ -37,29 +35,29 @@ export interface ServerRow {
   clock_ahead_ms: number | null;
 }
 
-export const selectServers: Statement = {
-  name: 'longshore-select-servers',
-  text: `select * from longshore.server order by id`,
-};
+export const selectServers = prepared(
+  'longshore-select-servers',
+  `select * from longshore.server order by id`,
+);
 
 /** Those of a day: older ones go when the next one is lost. */
-export const selectLostServers: Statement = {
-  name: 'longshore-select-lost-servers',
-  text: `
+export const selectLostServers = prepared(
+  'longshore-select-lost-servers',
+  `
     select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
-};
+);
 
 /** $1 id. Its heartbeats wait until the transaction ends. */
-export const lockServer: Statement = {
-  name: 'longshore-lock-server',
-  text: `select * from longshore.server where id = $1 for update`,
-};
+export const lockServer = prepared(
+  'longshore-lock-server',
+  `select * from longshore.server where id = $1 for update`,
+);
 
 /** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
-export const requestOfServer: Statement = {
-  name: 'longshore-request-of-server',
-  text: `
+export const requestOfServer = prepared(
+  'longshore-request-of-server',
+  `
     with asked as (select id, requested from longshore.server where id = $1 for update),
     changed as (
       update longshore.server set requested = $2 from asked
@@ -69,7 +67,7 @@ export const requestOfServer: Statement = {
     select *, true as changed from changed
     union all
     select server.*, false from longshore.server where id = $1 and not exists (select from changed)`,
-};
+);
 
 export function toServer(row: ServerRow): Server {
   return {
@@ -93,17 +91,17 @@ export function toServer(row: ServerRow): Server {
 export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
 
 /** $1 process, $2 its name. Ends one transaction, whatever it is doing, and waits a second for it to be gone. */
-export const endTransaction: Statement = {
-  name: 'longshore-end-transaction',
-  text: `
+export const endTransaction = prepared(
+  'longshore-end-transaction',
+  `
     select pg_terminate_backend(pid, 1000) from pg_stat_activity
     where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
-};
+);
 
 /** $1 names. Ends the transactions that dead servers have left open, and waits a second for each to be gone. */
-export const endTransactions: Statement = {
-  name: 'longshore-end-transactions',
-  text: `
+export const endTransactions = prepared(
+  'longshore-end-transactions',
+  `
     select pg_terminate_backend(pid, 1000) from pg_stat_activity
     where application_name = any ($1) and datname = current_database() and usename = current_user`,
-};
+);

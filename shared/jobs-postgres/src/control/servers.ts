@@ -1,8 +1,8 @@
 import {
   type ControlOptions,
+  IdSource,
   isId,
   type LostServer,
-  IdSource,
   type Server,
   type ServerControlResult,
   type ServerDescription,
@@ -12,9 +12,9 @@ import {
 } from '@longshore/jobs';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { Heartbeat } from './heartbeat.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { type Run, runOf, runOn } from '../connection/run.js';
+import { Heartbeat } from './heartbeat.js';
 import {
   deleteServer,
   insertServer,

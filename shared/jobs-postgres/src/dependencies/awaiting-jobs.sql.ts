@@ -1,19 +1,18 @@
-import type { Statement } from '../connection/database.js';
+import { jobColumns } from '../read/job-columns.sql.js';
 import { counted } from '../enqueue/inserts.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
-import { becomeReady } from './concurrency-semaphore.sql.js';
+import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
+import { prepared } from '../connection/statement.js';
 import { noted } from './outbox.sql.js';
 
 /** Jobs that wait for others. $1 is their queue in every statement. */
 const awaiting = `'awaiting'::longshore.job_state`;
 
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
-
 /** $2 ids, $3 arguments, $4 names, $5 priorities, $6 attempts, $7 meta, $8 times, $9 delays in ms after the parents' end. */
-export const insertAwaiting: Statement = {
-  name: 'longshore-insert-awaiting',
-  text: `
+export const insertAwaiting = prepared(
+  'longshore-insert-awaiting',
+  `
     with inserted as (
       insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
       select $1, id, name, priority, max_attempts, args, meta, run_at, delay_ms
@@ -23,13 +22,13 @@ export const insertAwaiting: Statement = {
         unnest($8::timestamptz[]), unnest($9::float8[])
       ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)
     )${counted('awaiting')}`,
-};
+);
 
 /** $2 ids. Held until the transaction ends, so that of two parents that end at one time the later settler sees what the other did. */
-export const lockAwaiting: Statement = {
-  name: 'longshore-lock-awaiting',
-  text: `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
-};
+export const lockAwaiting = prepared(
+  'longshore-lock-awaiting',
+  `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
+);
 
 /** In a `case`, so that the planner looks for a child by the index on children and reads no other that holds open links only. */
 const open = `case when job_link.settled_at is null then true end`;
@@ -49,7 +48,7 @@ const cancel = (ended: string): string => `
       returning job_awaiting.*, ended.error
     ),
     history as (
-      insert into longshore.job_done_cancelled (${kept}, error, state) select ${kept}, error, 'cancelled' from removed
+      insert into longshore.job_done_cancelled (${jobColumns}, error, state) select ${jobColumns}, error, 'cancelled' from removed
     ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -61,21 +60,21 @@ const cancel = (ended: string): string => `
     select true as changed from removed`;
 
 /** $2 ids, $3 the reason for each. */
-export const cancelAwaiting: Statement = {
-  name: 'longshore-cancel-awaiting',
-  text: cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
-};
+export const cancelAwaiting = prepared(
+  'longshore-cancel-awaiting',
+  cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
+);
 
 /** $2 id. An operator's wish. */
-export const cancelOneAwaiting: Statement = {
-  name: 'longshore-cancel-one-awaiting',
-  text: cancel('select $2::uuid as id, null::jsonb as error'),
-};
+export const cancelOneAwaiting = prepared(
+  'longshore-cancel-one-awaiting',
+  cancel('select $2::uuid as id, null::jsonb as error'),
+);
 
 const released = `
-    arriving as (select ${kept} from removed where due is null or due <= now()), ${becomeReady('arriving', 'id')},
+    arriving as (select ${jobColumns} from removed where due is null or due <= now()), ${becomeReady('arriving', 'id')},
     waiting as (
-      insert into longshore.job_waiting (${kept})
+      insert into longshore.job_waiting (${jobColumns})
       select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
       from removed where due > now()
       returning id
@@ -93,14 +92,14 @@ const released = `
 export interface ReleasedRow {
   ready: number;
   /** Whether any of those that are ready is held back until its concurrency key has room. */
-  held: boolean;
+  blocked: boolean;
   waiting: number;
 }
 
 /** $2 ids. Those of them that wait for nobody any more become ready, or wait for their time. */
-export const releaseAwaiting: Statement = {
-  name: 'longshore-release-awaiting',
-  text: `
+export const releaseAwaiting = prepared(
+  'longshore-release-awaiting',
+  `
     with removed as (
       delete from longshore.job_awaiting
       where queue_id = $1 and id = any($2::uuid[])
@@ -109,16 +108,16 @@ export const releaseAwaiting: Statement = {
     ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
     select ready::integer, waiting::integer, exists (
       select from arriving where meta ? 'concurrencyKey'
-    ) as held
+    ) as blocked
     from total`,
-};
+);
 
 /** $2 id. An operator's wish: whatever it waits for. */
-export const runAwaiting: Statement = {
-  name: 'longshore-run-awaiting',
-  text: `
+export const runAwaiting = prepared(
+  'longshore-run-awaiting',
+  `
     with removed as (
       delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
     ), ${unlinked}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${released}
     select true as changed from removed`,
-};
+);

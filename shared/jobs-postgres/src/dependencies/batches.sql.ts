@@ -1,5 +1,6 @@
 import { type Batch, progressOf } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { jobColumns } from '../read/job-columns.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
 import { unlinked } from './awaiting-jobs.sql.js';
 import { noted } from './outbox.sql.js';
 
@@ -23,56 +24,56 @@ export function toBatch(row: BatchRow): Batch {
 const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
 
 /** $1 id, $2 name, $3 number of jobs, $4 follow-up. An empty batch is finished. */
-export const insertBatch: Statement = {
-  name: 'longshore-insert-batch',
-  text: `
+export const insertBatch = prepared(
+  'longshore-insert-batch',
+  `
     insert into longshore.batch (id, name, total, follow_up_id, finished_at)
     values ($1, $2, $3, $4, case when $3::integer = 0 then now() end)`,
-};
+);
 
 /** $1 id. */
-export const selectBatch: Statement = {
-  name: 'longshore-select-batch',
-  text: `select ${columns} from longshore.batch where id = $1`,
-};
+export const selectBatch = prepared(
+  'longshore-select-batch',
+  `select ${columns} from longshore.batch where id = $1`,
+);
 
 /** $1 limit, $2 offset, $3 the id to go on after, or null. */
-export const selectNewestBatches: Statement = {
-  name: 'longshore-select-newest-batches',
-  text: `
+export const selectNewestBatches = prepared(
+  'longshore-select-newest-batches',
+  `
     select ${columns} from longshore.batch
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2`,
-};
+);
 
 /** $1 limit, $2 offset, $3 the id to go on after, or null. */
-export const selectOldestBatches: Statement = {
-  name: 'longshore-select-oldest-batches',
-  text: `
+export const selectOldestBatches = prepared(
+  'longshore-select-oldest-batches',
+  `
     select ${columns} from longshore.batch
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2`,
-};
+);
 
 /** $1 the most that are counted. */
-export const countSomeBatches: Statement = {
-  name: 'longshore-count-some-batches',
-  text: `select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted`,
-};
+export const countSomeBatches = prepared(
+  'longshore-count-some-batches',
+  `select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted`,
+);
 
 /** $1 ids. Held until the transaction ends. */
-export const lockBatches: Statement = {
-  name: 'longshore-lock-batches',
-  text: `select from longshore.batch where id = any($1::uuid[]) order by id for update`,
-};
+export const lockBatches = prepared(
+  'longshore-lock-batches',
+  `select from longshore.batch where id = any($1::uuid[]) order by id for update`,
+);
 
 /**
  * $1 ids, then by how much to change their counts: $2 done, $3 failed, $4 cancelled. The end of a batch goes into the outbox
  * as the move of a job does, for those that wait for it.
  */
-export const countBatches: Statement = {
-  name: 'longshore-count-batches',
-  text: `
+export const countBatches = prepared(
+  'longshore-count-batches',
+  `
     with counted as (
       update longshore.batch
       set done = batch.done + change.done, failed = batch.failed + change.failed,
@@ -89,9 +90,7 @@ export const countBatches: Statement = {
       '{"followed": true}'
     from counted where finished_at is not null
     returning true as finished`,
-};
-
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+);
 
 /** $1 queue, $2 batch, $3 limit. */
 function cancelJobs(
@@ -99,9 +98,9 @@ function cancelJobs(
   state: string,
   condition = '',
 ): Statement {
-  return {
-    name: `longshore-cancel-batch-${table}`,
-    text: `
+  return prepared(
+    `longshore-cancel-batch-${table}`,
+    `
     with found as materialized (
       select id from longshore.${table}
       where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 ${condition}
@@ -112,7 +111,7 @@ function cancelJobs(
       returning ${table}.*
     ),
     history as (
-      insert into longshore.job_done_cancelled (${kept}, state) select ${kept}, 'cancelled' from removed
+      insert into longshore.job_done_cancelled (${jobColumns}, state) select ${jobColumns}, 'cancelled' from removed
     ),
     ${table === 'job_awaiting' ? `${unlinked}, ` : ''}${noted('removed', `'${state}'`, `'cancelled'`)},
     counted as (
@@ -123,7 +122,7 @@ function cancelJobs(
       where total.jobs > 0
     )
     select count(*)::integer as jobs from removed`,
-  };
+  );
 }
 
 /** Awaiting ones first, then scheduled ones: what becomes ready meanwhile is met later. */
@@ -135,9 +134,9 @@ export const cancelBatchJobs: readonly Statement[] = [
 ];
 
 /** $1 queue, $2 batch. */
-export const cancelRunningOfBatch: Statement = {
-  name: 'longshore-cancel-running-of-batch',
-  text: `
+export const cancelRunningOfBatch = prepared(
+  'longshore-cancel-running-of-batch',
+  `
     with requested as (
       insert into longshore.job_cancellation (queue_id, job_id)
       select queue_id, id from longshore.job
@@ -146,9 +145,9 @@ export const cancelRunningOfBatch: Statement = {
       returning job_id
     )
     select count(*)::integer as jobs from requested`,
-};
+);
 
-export const deleteOldBatches: Statement = {
-  name: 'longshore-delete-old-batches',
-  text: `delete from longshore.batch where finished_at < now() - interval '30 days'`,
-};
+export const deleteOldBatches = prepared(
+  'longshore-delete-old-batches',
+  `delete from longshore.batch where finished_at < now() - interval '30 days'`,
+);

@@ -1,8 +1,8 @@
 import {
   type Batch,
   type BatchControlResult,
-  type BatchListQuery,
   type Batches,
+  type BatchListQuery,
   type ControlOptions,
   type FinishedState,
   isFinished,
@@ -13,11 +13,11 @@ import {
 } from '@longshore/jobs';
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
-import type { Database, Statement } from '../connection/database.js';
-import { onceCommitted } from '../connection/once-committed.js';
-import type { DependencyResolver } from './outbox-relay.js';
+import type { Database } from '../connection/database.js';
+import { onceCommitted, type Run, runOf } from '../connection/run.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { type Run, runOf } from '../connection/run.js';
+import type { Statement } from '../connection/statement.js';
+import type { DependencyResolver } from './outbox-relay.js';
 import {
   type BatchRow,
   cancelBatchJobs,

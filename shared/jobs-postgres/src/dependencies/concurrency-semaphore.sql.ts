@@ -1,43 +1,6 @@
 import { bounds } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
-import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
-
-/** What a job keeps while it is held back. */
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
-
-const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
-
-/**
- * Parts of a statement by which jobs become ready. Every way into `job` goes through here: a job with a concurrency key is
- * held back, and a note in the outbox makes a server look whether its key has room.
- *
- * @param source the part that gives the jobs, with at least the columns in `columns`
- * @param order in which they join the line
- * @param visibility `late`: scans may have passed their places before the transaction commits
- */
-export function becomeReady(
-  source: string,
-  order: string,
-  columns = kept,
-  visibility: Visibility = 'soon',
-): string {
-  return `
-    ready as (
-      insert into longshore.job (${columns}) select ${columns} from ${source} where not ${hasKey} order by ${order}${
-        visibility === 'late'
-          ? `\n      returning queue_id, priority, seq\n    ),${gapNoted('ready')},`
-          : '\n    ),'
-      }
-    held as (
-      insert into longshore.job_held (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
-    ),
-    arrived as (
-      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-        'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-      from ${source} where ${hasKey}
-    )`;
-}
+import { jobColumns } from '../read/job-columns.sql.js';
+import { prepared } from '../connection/statement.js';
 
 /** How many jobs of `wanted.key` are ready or running. */
 const taken = (queue: string): string => `
@@ -57,20 +20,20 @@ const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
  * $1 queue, $2 keys. Until the transaction ends nobody else admits jobs of these keys. In the order of the locks' numbers,
  * so that two who lock several do not end in a deadlock.
  */
-export const lockKeys: Statement = {
-  name: 'longshore-lock-keys',
-  text: `
+export const lockKeys = prepared(
+  'longshore-lock-keys',
+  `
     select pg_advisory_xact_lock($1::integer, key.hash)
     from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key`,
-};
+);
 
 /**
  * $1 queue, $2 keys, all different. Lets in as many jobs of each key as it has room for. The job next in line says how much
  * that is; each further one must fit by its own limit. Begun after {@link lockKeys}, so that it sees whom others let in.
  */
-export const admitBlocked: Statement = {
-  name: 'longshore-admit-held',
-  text: `
+export const admitBlocked = prepared(
+  'longshore-admit-held',
+  `
     with admissible as materialized (
       select candidate.id
       from unnest($2::text[]) as wanted (key)
@@ -91,18 +54,18 @@ export const admitBlocked: Statement = {
       returning job_held.*
     ),
     ready as (
-      insert into longshore.job (${kept}) select ${kept} from admitted order by priority, seq
+      insert into longshore.job (${jobColumns}) select ${jobColumns} from admitted order by priority, seq
     )
     select count(*)::integer as admitted from admitted`,
-};
+);
 
 /**
  * Notes every key that has room and jobs held back. Nothing leads to that but a hand that deletes jobs from the tables; then
  * this is what lets the next ones in. Steps from key to key, however many jobs each holds.
  */
-export const noteRoom: Statement = {
-  name: 'longshore-note-room',
-  text: `
+export const noteRoom = prepared(
+  'longshore-note-room',
+  `
     with recursive wanted as (
       (
         select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
@@ -122,4 +85,4 @@ export const noteRoom: Statement = {
     cross join lateral (${nextBlocked('wanted.queue_id', `${limitOf} as jobs`, '1')}) as allowed
     where taken.jobs < allowed.jobs
     returning 1`,
-};
+);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 

@@ -1,11 +1,11 @@
 import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs';
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
-import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from './awaiting-jobs.sql.js';
 import { type DependencyRow, openDependencies, resolveDependencies } from './dependencies.sql.js';
-import { type OutboxRow, noteEnds } from './outbox.sql.js';
+import { noteEnds, type OutboxRow } from './outbox.sql.js';
 
 /** More links than this are settled by several transactions: none is to be long. */
 const maxDependencies = 5_000;
@@ -44,9 +44,9 @@ export class PostgresContinuations implements DependencyResolver {
           return setAside({ key: `job ${jobId}`, queueId, jobId, item: endsFor(ofChild, moves) }, error);
         },
       );
-      for (const { ready, held, waiting } of released) {
+      for (const { ready, blocked, waiting } of released) {
         if (ready > 0) notified.add(await this.#queues.nameOf(queueId));
-        if (waiting > 0 || held) notified.add(null);
+        if (waiting > 0 || blocked) notified.add(null);
       }
     }
     return notified;
@@ -80,12 +80,12 @@ async function settle(
     });
   }
   const candidates = children.filter((child) => !errors.has(child));
-  if (candidates.length === 0) return { ready: 0, held: false, waiting: 0 };
+  if (candidates.length === 0) return { ready: 0, blocked: false, waiting: 0 };
   const { rows } = await client.query<ReleasedRow>({
     ...releaseAwaiting,
     values: [queueId, arrayOf(candidates)],
   });
-  return rows[0] ?? { ready: 0, held: false, waiting: 0 };
+  return rows[0] ?? { ready: 0, blocked: false, waiting: 0 };
 }
 
 /** What could not be settled at once, without anything that other resolvers would draw from it again. */

@@ -1,5 +1,6 @@
 import type { ContinuationCondition, JobState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
 
 /** A job that waits for another. */
 export interface DependencyRow {
@@ -13,52 +14,52 @@ export interface DependencyRow {
 const link = 'parent_id, child_id, queue_id, condition';
 
 /** $1 parents, $2 children, $3 the children's queues, $4 conditions, $5 whether each parent knows already. */
-export const insertDependencies: Statement = {
-  name: 'longshore-insert-links',
-  text: `
+export const insertDependencies = prepared(
+  'longshore-insert-links',
+  `
     insert into longshore.job_link (${link}, marked)
     select ${link}, marked
     from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (${link}, marked)`,
-};
+);
 
 /** $1 parents, $2 limit. Links that are not marked yet are left to the settler that will mark them. */
-export const openDependencies: Statement = {
-  name: 'longshore-open-links',
-  text: `
+export const openDependencies = prepared(
+  'longshore-open-links',
+  `
     select ${link} from longshore.job_link
     where parent_id = any($1::uuid[]) and settled_at is null and marked
     limit $2`,
-};
+);
 
 /** $1 parents, $2 children. */
-export const resolveDependencies: Statement = {
-  name: 'longshore-settle-links',
-  text: `
+export const resolveDependencies = prepared(
+  'longshore-settle-links',
+  `
     update longshore.job_link set settled_at = now(), marked = true
     from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
     where job_link.parent_id = ended.parent_id and job_link.child_id = ended.child_id`,
-};
+);
 
 /** $1 the child to go on after, $2 limit. */
-export const takeUnmarkedDependencies: Statement = {
-  name: 'longshore-take-unmarked',
-  text: `
+export const takeUnmarkedDependencies = prepared(
+  'longshore-take-unmarked',
+  `
     select ${link} from longshore.job_link
     where not marked and child_id > $1
     order by child_id limit $2
     for update skip locked`,
-};
+);
 
 /** $1 parents, $2 children. */
-export const markDependencies: Statement = {
-  name: 'longshore-mark-links',
-  text: `
+export const markDependencies = prepared(
+  'longshore-mark-links',
+  `
     update longshore.job_link set marked = true
     from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
     where job_link.parent_id = known.parent_id and job_link.child_id = known.child_id`,
-};
+);
 
-export type ParentPlace = 'job' | 'job_held' | 'job_waiting' | 'job_awaiting' | 'job_done' | 'batch';
+export type ParentPlace = LiveTable | 'job_done' | 'batch';
 
 export interface ParentRow {
   id: string;
@@ -69,24 +70,20 @@ export interface ParentRow {
   state: JobState | null;
 }
 
-const live = ['job', 'job_held', 'job_waiting', 'job_awaiting'] as const satisfies ParentPlace[];
-
 /**
  * $1 ids. Where these jobs and batches are. Every move is one statement, so a snapshot shows each at exactly one place.
  * The search ends at the first: most parents are alive, and the history has many partitions.
  */
-export const findParents: Statement = {
-  name: 'longshore-find-parents',
-  text: `
+export const findParents = prepared(
+  'longshore-find-parents',
+  `
     select wanted.id, found.place, found.queue_id, found.state
     from unnest($1::uuid[]) as wanted (id)
     left join lateral (
-      ${live
-        .map(
-          (table) => `select '${table}' as place, queue.id as queue_id, null::longshore.job_state as state
+      ${inLiveTables(
+        (table) => `select '${table}' as place, queue.id as queue_id, null::longshore.job_state as state
       from longshore.queue join longshore.${table} on ${table}.queue_id = queue.id and ${table}.id = wanted.id`,
-        )
-        .join('\n      union all ')}
+      )}
       union all select 'batch', 0,
         case when finished_at is null then null
           when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state
@@ -94,13 +91,13 @@ export const findParents: Statement = {
       union all select 'job_done', queue_id, state from longshore.job_done where id = wanted.id
       limit 1
     ) as found on true`,
-};
+);
 
 /**
  * $1 queue, $2 ids. Lets these jobs know that others wait for them, so that their end will be noted. Answers with those that
  * know. A job that is being claimed, finished or moved at this moment is passed over, for nobody is to wait for a settler.
  */
-export const markParentJobs: Record<(typeof live)[number], Statement> = {
+export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: follow('job'),
   job_held: follow('job_held'),
   job_waiting: follow('job_waiting'),
@@ -108,9 +105,9 @@ export const markParentJobs: Record<(typeof live)[number], Statement> = {
 };
 
 function follow(table: string): Statement {
-  return {
-    name: `longshore-follow-${table}`,
-    text: `
+  return prepared(
+    `longshore-follow-${table}`,
+    `
     with held as materialized (
       select id from longshore.${table} where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
     ),
@@ -119,37 +116,37 @@ function follow(table: string): Statement {
       from held where ${table}.queue_id = $1 and ${table}.id = held.id and not coalesce(meta ? 'followed', false)
     )
     select id from held`,
-  };
+  );
 }
 
 /** $1 ids. Holds unfinished batches until the links to them are marked; their end looks for links by itself. */
-export const lockParentBatches: Statement = {
-  name: 'longshore-follow-batches',
-  text: `
+export const lockParentBatches = prepared(
+  'longshore-follow-batches',
+  `
     select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked`,
-};
+);
 
 /** $1 parent, $2 limit, $3 the child to go on after. */
-export const selectDependents: Statement = {
-  name: 'longshore-select-children',
-  text: `
+export const selectDependents = prepared(
+  'longshore-select-children',
+  `
     select child_id as id from longshore.job_link
     where parent_id = $1 and child_id > $3
     order by child_id limit $2`,
-};
+);
 
 /** The first id of a time (RFC 9562, 5.7). */
 const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /** Kept as long as the longest history is by default. Ids sort by their making, so younger links are not looked at. */
-export const deleteOldDependencies: Statement = {
-  name: 'longshore-delete-old-links',
-  text: `
+export const deleteOldDependencies = prepared(
+  'longshore-delete-old-links',
+  `
     delete from longshore.job_link
     where (parent_id, child_id) in (
       select parent_id, child_id from longshore.job_link
       where child_id < ${firstIdOf(`(now() - interval '30 days')`)} and settled_at < now() - interval '30 days'
       order by child_id limit 10000
     )`,
-};
+);

@@ -4,11 +4,11 @@ import { type Database, isOfData } from '../connection/database.js';
 import { apart, type Isolate, together } from '../connection/isolation.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import {
+  type DependencyRow,
   findParents,
   lockParentBatches,
-  markParentJobs,
-  type DependencyRow,
   markDependencies,
+  markParentJobs,
   type ParentRow,
   takeUnmarkedDependencies,
 } from './dependencies.sql.js';
@@ -21,7 +21,7 @@ const beginning = '00000000-0000-0000-0000-000000000000';
 export interface MarkingReport {
   readonly marked: number;
   /** Links whose parents were being claimed, finished or moved at that moment: to be looked at again. */
-  readonly held: number;
+  readonly busy: number;
 }
 
 /**
@@ -57,7 +57,7 @@ export class DependencyMarker {
       values: [this.#from, maxDependencies],
     });
     this.#from = links.length < maxDependencies ? beginning : (links.at(-1)?.child_id ?? beginning);
-    if (links.length === 0) return { marked: 0, held: 0 };
+    if (links.length === 0) return { marked: 0, busy: 0 };
     const ids = [...new Set(links.map((link) => link.parent_id))];
     const { rows: parents } = await client.query<ParentRow>({ ...findParents, values: [arrayOf(ids)] });
     const ended = parents.filter(({ place, state }) => place === null || state !== null);
@@ -77,7 +77,7 @@ export class DependencyMarker {
       ...markDependencies,
       values: [arrayOf(done.map((link) => link.parent_id)), arrayOf(done.map((link) => link.child_id))],
     });
-    return { marked: done.length, held: links.length - done.length };
+    return { marked: done.length, busy: links.length - done.length };
   }
 
   /** Returns those that know now that others wait for them. */

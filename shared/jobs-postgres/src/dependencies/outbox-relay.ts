@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Database, isOfData } from '../connection/database.js';
 import { apart, type Isolate, together } from '../connection/isolation.js';
-import type { DependencyMarker } from './dependency-marker.js';
 import type { Aside, PostgresSetAside } from '../maintain/set-aside.js';
-import { lookForWork, type OutboxRow, takeMoves } from './outbox.sql.js';
 import { deleteAside, takeAside } from '../maintain/set-aside.sql.js';
+import type { DependencyMarker } from './dependency-marker.js';
+import { lookForWork, type OutboxRow, takeMoves } from './outbox.sql.js';
 
 /** A parent that is being claimed or finished is free again after a few milliseconds. */
-const heldMs = 10;
+const busyMs = 10;
 const maxLooks = 3;
 
 /** Items that were set aside and are tried again in one transaction. */
@@ -67,8 +67,8 @@ export class OutboxRelay {
     for (let look = 1; ; look++) {
       const report = await this.#marker.mark();
       marked += report.marked;
-      if (report.held === 0 || look === maxLooks) return marked;
-      await delay(heldMs);
+      if (report.busy === 0 || look === maxLooks) return marked;
+      await delay(busyMs);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { JobMeta, JobState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
 
 /** A move of a job on which others depend. */
 export interface OutboxRow {
@@ -31,30 +31,30 @@ export function noted(source: string, from: string, to: string): string {
 }
 
 /** $1 jobs or batches, $2 the states they ended in, $3 whether that is not known. Notes an end for those that wait for it. */
-export const noteEnds: Statement = {
-  name: 'longshore-note-ends',
-  text: `
+export const noteEnds = prepared(
+  'longshore-note-ends',
+  `
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
     select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
     from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone)`,
-};
+);
 
 /** What there is to settle; mostly nothing. */
-export const lookForWork: Statement = {
-  name: 'longshore-look-for-work',
-  text: `
+export const lookForWork = prepared(
+  'longshore-look-for-work',
+  `
     select exists (select from longshore.outbox) as moves,
       exists (select from longshore.job_link where not marked) as links,
       exists (
         select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
       ) as aside`,
-};
+);
 
 /** $1 limit. Several servers may do it at once: each takes the moves that it got hold of. */
-export const takeMoves: Statement = {
-  name: 'longshore-take-moves',
-  text: `
+export const takeMoves = prepared(
+  'longshore-take-moves',
+  `
     delete from longshore.outbox
     where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
     returning id, queue_id, job_id, from_state, to_state, meta`,
-};
+);

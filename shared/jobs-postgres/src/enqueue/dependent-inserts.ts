@@ -2,10 +2,10 @@ import { type JobMeta, type NewBatch, type NewJob, UnknownParentError } from '@l
 import { arrayOf } from '../connection/array-literal.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Run } from '../connection/run.js';
-import type { Insert } from './inserts.sql.js';
 import { insertAwaiting } from '../dependencies/awaiting-jobs.sql.js';
 import { insertBatch } from '../dependencies/batches.sql.js';
 import { findParents, insertDependencies, type ParentRow } from '../dependencies/dependencies.sql.js';
+import type { Insert } from './inserts.sql.js';
 
 export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;

@@ -1,4 +1,4 @@
-import { type Receipt, type NewJob, StorageUnavailableError } from '@longshore/jobs';
+import { type NewJob, type Receipt, StorageUnavailableError } from '@longshore/jobs';
 import { isLockTimeout } from '../connection/database.js';
 
 /** More jobs than this go in several inserts. */

@@ -3,10 +3,10 @@ import {
   checkNewJob,
   checkShown,
   createdOf,
+  type Enqueuer,
   type Holders,
   holdersToShow,
   type Job,
-  type Enqueuer,
   type KeyResolution,
   type NewBatch,
   type NewJob,
@@ -20,18 +20,18 @@ import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import { type Database, repeatedly } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
-import { insertsOf, maxChunk } from './inserts.js';
-import { checkParents, parentScopes, waitsForParents, withFollowed } from './dependent-inserts.js';
 import { atOnce, type Run, runOf, runOn } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
-import { UniqueKeys } from './unique-keys.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Settings } from '../connection/settings.js';
-import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.js';
 import { findJobs } from '../read/find-jobs.sql.js';
 import { noteGaps, selectLastPlace, type Visibility } from '../claim/ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
+import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
+import { insertsOf, maxChunk } from './inserts.js';
+import { checkParents, parentScopes, waitsForParents, withFollowed } from './dependent-inserts.js';
+import { UniqueKeys } from './unique-keys.js';
+import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
 /** Milliseconds that jobs of several callers, written together, wait for a key that another transaction holds. */
 const sharedWaitMs = '250';

@@ -1,9 +1,9 @@
 import type { NewJob } from '@longshore/jobs';
 import { arrayOf } from '../connection/array-literal.js';
-import type { Statement } from '../connection/database.js';
 import { fromNow } from '../connection/from-now.sql.js';
-import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
 import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import { becomeReady } from './become-ready.sql.js';
 
 /** What each of these statements answers: when the jobs were created, for all of them. */
 export interface CreatedRow {
@@ -18,7 +18,7 @@ export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string =>
 type Inserters = Readonly<Record<Visibility, Statement>>;
 
 function inserters(name: string, text: (visibility: Visibility) => string): Inserters {
-  return { soon: { name, text: text('soon') }, late: { name: `${name}-late`, text: text('late') } };
+  return { soon: prepared(name, text('soon')), late: prepared(`${name}-late`, text('late')) };
 }
 
 const inserted = (insert: string, visibility: Visibility): string =>
@@ -70,9 +70,9 @@ const insertWithConcurrencyKeys = inserters(
 );
 
 /** Waits for a time, or for a number of milliseconds by the database's clock. */
-const insertWaiting: Statement = {
-  name: 'longshore-insert-waiting',
-  text: `
+const insertWaiting = prepared(
+  'longshore-insert-waiting',
+  `
     with inserted as (
       insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
       select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, ${fromNow('due_in')})
@@ -82,7 +82,7 @@ const insertWaiting: Statement = {
         unnest($8::timestamptz[]), unnest($9::float8[])
       ) as new (id, args, name, priority, max_attempts, meta, due_at, due_in)
     )${counted('scheduled')}`,
-};
+);
 
 /** A statement with its values. */
 export interface Insert {

@@ -1,7 +1,7 @@
 import type { NewBatch, NewJob } from '@longshore/jobs';
+import type { Visibility } from '../claim/ready-scans.sql.js';
 import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from './dependent-inserts.js';
 import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
-import type { Visibility } from '../claim/ready-scans.sql.js';
 
 /** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
 export const maxChunk = 2_000;

@@ -1,12 +1,11 @@
 import type { NewJob } from '@longshore/jobs';
+import { jobColumns } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
-import type { Statement } from '../connection/database.js';
-import type { Insert } from './inserts.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
-import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
-
-const kept = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
+import { prepared } from '../connection/statement.js';
+import type { Insert } from './inserts.sql.js';
+import { becomeReady } from './become-ready.sql.js';
 
 /** What a job keeps of its own: its ties to other jobs, as `replacedMeta` in jobs has them. */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
@@ -30,9 +29,9 @@ const removed = (table: string, condition = ''): string => `
  * Gives unfinished jobs that do not run another content and puts them where that belongs; one that stays ready keeps its
  * place in the line. Answers with the ids of those that it found.
  */
-const replaceJobs: Statement = {
-  name: 'longshore-replace-jobs',
-  text: `
+const replaceJobs = prepared(
+  'longshore-replace-jobs',
+  `
     with content as materialized (
       select * from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::smallint[]),
@@ -52,13 +51,13 @@ const replaceJobs: Statement = {
     removed as (
       select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from from_line
       union all select *, null, 'enqueued' from from_held
-      union all select ${kept}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
+      union all select ${jobColumns}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
     ),
     arriving as (select * from removed where run_at is null),
-    ${becomeReady('arriving', 'seq', `${kept}, seq`, 'late')},
+    ${becomeReady('arriving', 'seq', `${jobColumns}, seq`, 'late')},
     waiting as (
-      insert into longshore.job_waiting (${kept}, retried_at)
-      select ${kept}, retried_at from removed where run_at is not null
+      insert into longshore.job_waiting (${jobColumns}, retried_at)
+      select ${jobColumns}, retried_at from removed where run_at is not null
     ),
     left_line as (
       select queue_id, id, state, held_meta as meta from removed where state = 'enqueued'
@@ -74,7 +73,7 @@ const replaceJobs: Statement = {
       group by change.state having sum(change.jobs) <> 0
     )
     select id from removed union all select id from awaiting`,
-};
+);
 
 /** Gives jobs of one queue the content of others; by their ids. */
 export function replacement(queueId: number, contents: ReadonlyMap<string, NewJob>): Insert {

@@ -1,5 +1,6 @@
 import type { JobState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { inLiveTables, stateIn } from '../read/job-columns.sql.js';
+import { prepared } from '../connection/statement.js';
 
 export interface KeyRow {
   scope: string;
@@ -19,35 +20,31 @@ const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::floa
  * that nobody holds and answers with all of them, locked until the transaction ends. A key that another transaction has just
  * taken is waited for. In the order of the keys, so that two who lock several do not end in a deadlock.
  */
-export const lockUnique: Statement = {
-  name: 'longshore-lock-unique',
-  text: `
+export const lockUnique = prepared(
+  'longshore-lock-unique',
+  `
     insert into longshore.job_unique as held (queue_id, scope, key, job_id, states, expires_at, fingerprint)
     select $1, scope, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
     from ${columns}
     order by scope collate "C", key collate "C"
     on conflict (queue_id, scope, key) do update set job_id = held.job_id
     returning scope, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint`,
-};
+);
 
 /** $1 to $7 as in {@link lockUnique}. Gives keys that are locked to other jobs. */
-export const claimUnique: Statement = {
-  name: 'longshore-claim-unique',
-  text: `
+export const claimUnique = prepared(
+  'longshore-claim-unique',
+  `
     update longshore.job_unique as held
     set job_id = wanted.job_id, states = wanted.states::longshore.job_state[],
       expires_at = now() + period_ms * interval '1 millisecond', fingerprint = wanted.fingerprint
     from ${columns}
     where held.queue_id = $1 and held.scope = wanted.scope and held.key = wanted.key`,
-};
+);
 
 /** The states of a job `job_id`, as a set of one row or none. The history, with its many partitions, only if it matters. */
 const stateOf = (queueId: string, jobId: string, history: string): string => `
-      select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
-      from longshore.job where queue_id = ${queueId} and id = ${jobId}
-      union all select 'enqueued' from longshore.job_held where queue_id = ${queueId} and id = ${jobId}
-      union all select 'scheduled' from longshore.job_waiting where queue_id = ${queueId} and id = ${jobId}
-      union all select 'awaiting' from longshore.job_awaiting where queue_id = ${queueId} and id = ${jobId}
+      ${inLiveTables((table) => `select ${stateIn[table]} as state from longshore.${table} where queue_id = ${queueId} and id = ${jobId}`)}
       union all select state from longshore.job_done
       where ${history} and queue_id = ${queueId} and id = ${jobId}
       limit 1`;
@@ -65,15 +62,15 @@ export interface HolderRow {
  * place, and where it was moved to. To be asked once the keys are locked, in a statement of its own: only then does it see a job
  * that came with the key.
  */
-export const selectHolders: Statement = {
-  name: 'longshore-select-holders',
-  text: `
+export const selectHolders = prepared(
+  'longshore-select-holders',
+  `
     select holder.id, found.state, moved.queue_id as moved_to
     from unnest($2::uuid[], $3::boolean[]) as holder (id, history)
     left join lateral (${stateOf('$1', 'holder.id', 'holder.history')}) as found on true
     left join longshore.moved_job as moved on moved.job_id = holder.id and found.state is null
     where found.state is not null or moved.queue_id is not null`,
-};
+);
 
 export interface SweptRow {
   queue_id: number;
@@ -87,9 +84,9 @@ export interface SweptRow {
  * their period is over, or their job is done or gone. A failed or cancelled job may be sent back and then holds its key
  * again, so its row stays as long as the job.
  */
-export const sweepUnique: Statement = {
-  name: 'longshore-sweep-unique',
-  text: `
+export const sweepUnique = prepared(
+  'longshore-sweep-unique',
+  `
     with seen as materialized (
       select held.queue_id, scope, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
       from longshore.job_unique as held left join longshore.moved_job as moved on moved.job_id = held.job_id
@@ -111,16 +108,16 @@ export const sweepUnique: Statement = {
     select seen.queue_id, seen.scope, seen.key, stale.key is not null as stale
     from seen left join stale using (queue_id, scope, key)
     order by seen.queue_id, seen.scope, seen.key`,
-};
+);
 
 /** $1 limit. Forgets where jobs were moved that are gone, from history, too. */
-export const deleteGoneMoves: Statement = {
-  name: 'longshore-delete-gone-moves',
-  text: `
+export const deleteGoneMoves = prepared(
+  'longshore-delete-gone-moves',
+  `
     with gone as materialized (
       select job_id, queue_id from longshore.moved_job as moved
       where not exists (${stateOf('moved.queue_id', 'moved.job_id', 'true')}) limit $1
     )
     delete from longshore.moved_job as moved using gone
     where moved.job_id = gone.job_id and moved.queue_id = gone.queue_id`,
-};
+);

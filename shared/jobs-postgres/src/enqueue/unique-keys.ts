@@ -2,8 +2,8 @@ import {
   isFinished,
   type JobKey,
   type JobState,
-  type KeyHolder,
   KeyHeldError,
+  type KeyHolder,
   keyName,
   type KeyResolution,
   type NewJob,
@@ -12,7 +12,7 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { findRowOn } from '../read/job-in-transaction.js';
+import { findRowOn } from '../read/job-row.js';
 import type { Run } from '../connection/run.js';
 import { replacement } from './replace-jobs.sql.js';
 import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } from './unique-keys.sql.js';

@@ -1,5 +1,25 @@
 import type { Database } from '../connection/database.js';
-import { bloatedTables, rewriteCounts, rewriteSmallTable } from './bloat-control.sql.js';
+import { prepared } from '../connection/statement.js';
+
+/** Small tables that grew, mostly by dead rows. At these sizes one takes a millisecond or two to read; to rewrite it makes every connection plan its statements anew. */
+export const bloatedTables = prepared(
+  'longshore-bloated-tables',
+  `
+    select name from (values ('job_count', 1048576), ('outbox', 1048576), ('job_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+      as small (name, most)
+    where pg_relation_size(('longshore.' || name)::regclass) > most`,
+);
+
+export const rewriteCounts = prepared(
+  'longshore-rewrite-counts',
+  'select longshore.rewrite_counts() as rewritten',
+);
+
+/** $1 table. */
+export const rewriteSmallTable = prepared(
+  'longshore-rewrite-small-table',
+  'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',
+);
 
 /** After a rewrite that got its lock, and after one that did not; doubled with each further one that did not. */
 const restMs = 5_000;

@@ -1,7 +1,7 @@
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { DueCursor, type Timestamp } from './due-cursor.js';
 import { PacedScan } from '../claim/paced-scan.js';
+import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
 /** A look at all jobs that wait is made each time while it takes no longer than this: a few times what it takes for a thousand queues. */

@@ -1,5 +1,5 @@
-import type { FinishedState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { type FinishedState, finishedStates } from '@longshore/jobs';
+import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
 // Which days exist and which have passed their retention is decided here, by the database's clock: that of a server may be
 // off by a year.
@@ -23,17 +23,23 @@ const histories: readonly History[] = [
 /** What partitions a history: the time that a row is kept by. */
 const timeOf = (history: History): string => (history === 'job_report' ? 'started_at' : 'finished_at');
 
+/** Returns the state whose jobs a history holds; `null` for reports. */
+function stateOf(history: History): FinishedState | null {
+  return finishedStates.find((state) => history === `job_done_${state}`) ?? null;
+}
+
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 
 /** Whether anything has gone to a default partition. */
-export const haveStrays: Statement = {
-  name: 'longshore-have-strays',
-  text: `select ${histories.map((history) => `exists (select from longshore.${history}_other)`).join(' or ')} as strays`,
-};
+export const haveStrays = prepared(
+  'longshore-have-strays',
+  `select ${histories.map((history) => `exists (select from longshore.${history}_other)`).join(' or ')} as strays`,
+);
 
 /** $1 days ahead. The days without a partition: from yesterday on, and any other of which there are rows. */
-export const selectMissingDays: Statement = {
-  text: `
+export const selectMissingDays = unprepared(
+  'longshore-select-missing-days',
+  `
     select history, to_char(day, 'YYYY-MM-DD') as day
     from (
       select history, ${dayOf('now()')} + ahead as day
@@ -47,10 +53,13 @@ export const selectMissingDays: Statement = {
     ) as wanted
     where to_regclass(format('longshore.%I', history || '_' || to_char(day, 'YYYYMMDD'))) is null
     order by day, history`,
-};
+);
 
 /** $1 history, $2 day. */
-export const makeDay: Statement = { text: 'select longshore.make_history_day($1, $2::date) as made' };
+export const makeDay = unprepared(
+  'longshore-make-day',
+  'select longshore.make_history_day($1, $2::date) as made',
+);
 
 /** A day that may be dropped. */
 export interface ExpiredDay {
@@ -94,14 +103,15 @@ const kept = `
  * Notes the days that have passed their retention or will within a day. A note from the future was made while the clock was
  * wrong.
  */
-export const noteExpiring: Statement = {
-  text: `
+export const noteExpiring = unprepared(
+  'longshore-note-expiring',
+  `
     with ${kept},
     forgotten as (delete from longshore.expiring_day where seen_at > now() or part not in (select part from day))
     insert into longshore.expiring_day (part)
     select part from day where expires_at <= now() + interval '24 hours' order by part
     on conflict do nothing`,
-};
+);
 
 /**
  * A day that has passed its retention is dropped if that was foreseen so long ago: if the database's clock has jumped ahead by
@@ -109,18 +119,20 @@ export const noteExpiring: Statement = {
  */
 const foreseen = `interval '20 hours'`;
 
-export const selectExpired: Statement = {
-  text: `
+export const selectExpired = unprepared(
+  'longshore-select-expired',
+  `
     with ${kept}
     select part, history, state, stray from day join longshore.expiring_day using (part)
     where expires_at <= now() and seen_at <= now() - ${foreseen}
     order by part`,
-};
+);
 
 /** One at a time changes the set of partitions; the same lock as that of make_history_day(). */
-export const onlyDropper: Statement = {
-  text: `select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint)`,
-};
+export const onlyDropper = unprepared(
+  'longshore-only-dropper',
+  `select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint)`,
+);
 
 // The names come from the catalogue and match the pattern above, so they need no quoting.
 
@@ -135,14 +147,20 @@ export const countOff = (name: string): string => `
 export const dropPartition = (name: string): string => `drop table longshore.${name}`;
 
 /** $1 the day as in a partition's name. Some rows of it at a time, so that nobody waits for them long; answers with their number. */
-export function deleteStrays({ history, state }: ExpiredDay): Statement {
+export const deleteStrays = Object.fromEntries(
+  histories.map((history) => [history, deleteStraysOf(history)]),
+) as Readonly<Record<History, Statement>>;
+
+function deleteStraysOf(history: History): Statement {
+  const state = stateOf(history);
   const counted = `
     , counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select queue_id, '${state}', -count(*) from gone group by queue_id
     )`;
-  return {
-    text: `
+  return unprepared(
+    `longshore-delete-strays-${history}`,
+    `
     with gone as (
       delete from longshore.${history}_other
       where ctid = any (array(
@@ -152,5 +170,5 @@ export function deleteStrays({ history, state }: ExpiredDay): Statement {
       returning queue_id
     )${state === null ? '' : counted}
     select count(*)::integer as rows from gone`,
-  };
+  );
 }

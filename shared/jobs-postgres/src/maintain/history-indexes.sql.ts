@@ -1,4 +1,4 @@
-import type { Statement } from '../connection/database.js';
+import { prepared, unprepared } from '../connection/statement.js';
 
 export interface PartitionRow {
   name: string;
@@ -50,9 +50,9 @@ const minBytes = 4_194_304;
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
 /** Days that have ended or hold failed jobs, the youngest first, on which nobody builds an index. */
-export const selectIndexedDays: Statement = {
-  name: 'longshore-select-indexed-days',
-  text: `
+export const selectIndexedDays = prepared(
+  'longshore-select-indexed-days',
+  `
     select part.relname as name, ${hasEnded} as ended,
       array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
         where indrelid = part.oid and indisvalid) as valid,
@@ -66,7 +66,7 @@ export const selectIndexedDays: Statement = {
       and pg_relation_size(part.oid) >= ${minBytes}
       and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
     order by right(part.relname, 8) desc, part.relname`,
-};
+);
 
 // The names come from the catalogue and match the pattern above, so they need no quoting.
 
@@ -75,7 +75,7 @@ export const buildIndex = ({ name, table, definition }: HistoryIndex): string =>
 
 export const dropIndex = (name: string): string => `drop index concurrently if exists longshore.${name}`;
 
-export const selectBackend: Statement = { text: 'select pg_backend_pid() as pid' };
+export const selectBackend = unprepared('longshore-select-backend', 'select pg_backend_pid() as pid');
 
 /** $1 process id. */
-export const cancelBackend: Statement = { text: 'select pg_cancel_backend($1)' };
+export const cancelBackend = unprepared('longshore-cancel-backend', 'select pg_cancel_backend($1)');

@@ -1,11 +1,6 @@
 import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs';
-import { BloatControl } from './bloat-control.js';
 import type { Database } from '../connection/database.js';
-import { Chores } from './chores.js';
-import { GapCleaner } from './gap-cleaner.js';
-import { HistoryDays } from './history-days.js';
-import { KeySweeper } from './key-sweeper.js';
-import { deleteOldAudit } from '../control/audit.sql.js';
+import { deleteOldAudit } from '../control/audit.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulks } from '../control/bulk-operations.sql.js';
 import {
@@ -15,13 +10,18 @@ import {
   selectIdleCancellations,
 } from '../control/job-control.sql.js';
 import { noteRoom } from '../dependencies/concurrency-semaphore.sql.js';
-import { Retention } from './retention.js';
 import { countRows, foldCounts } from '../read/counters.sql.js';
 import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
-import { deleteOldAside } from './set-aside.sql.js';
 import { deleteOldThroughput } from '../read/statistics.sql.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
 import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
+import { BloatControl } from './bloat-control.js';
+import { Chores } from './chores.js';
+import { GapCleaner } from './gap-cleaner.js';
+import { HistoryDays } from './history-days.js';
+import { KeySweeper } from './key-sweeper.js';
+import { Retention } from './retention.js';
+import { deleteOldAside } from './set-aside.sql.js';
 import type { PostgresSetAside } from './set-aside.js';
 
 const hourMs = 3_600_000;

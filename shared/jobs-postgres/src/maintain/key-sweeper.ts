@@ -1,5 +1,5 @@
 import type { Database } from '../connection/database.js';
-import { type SweptRow, sweepUnique } from '../enqueue/unique-keys.sql.js';
+import { sweepUnique, type SweptRow } from '../enqueue/unique-keys.sql.js';
 
 /** Keys looked at in one statement. */
 const chunk = 1_000;

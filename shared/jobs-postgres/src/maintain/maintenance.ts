@@ -1,14 +1,16 @@
 import type { Maintenance, PromotionReport, RescueReport } from '@longshore/jobs';
 import type { Database } from '../connection/database.js';
+import { PacedScan } from '../claim/paced-scan.js';
+import type { OutboxRelay } from '../dependencies/outbox-relay.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { ReadyScans } from '../claim/ready-scans.js';
+import { endTransactions, transactionName } from '../control/servers.sql.js';
+import type { Notifier } from '../connection/notifier.js';
 import { DueScan } from './due-scan.js';
 import type { HistoryIndexes } from './history-indexes.js';
 import type { Housekeeping } from './housekeeping.js';
-import { PacedScan } from '../claim/paced-scan.js';
-import type { OutboxRelay } from '../dependencies/outbox-relay.js';
 import type { PostgresSetAside } from './set-aside.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { type Moving, QueueSweep } from './queue-sweep.js';
-import type { ReadyScans } from '../claim/ready-scans.js';
 import { type PromotedRow, promoteDue, promoteSome, selectDue } from './promotion.sql.js';
 import {
   buryServers,
@@ -18,8 +20,6 @@ import {
   rescueSome,
   selectLost,
 } from './rescue.sql.js';
-import { endTransactions, transactionName } from '../control/servers.sql.js';
-import type { Notifier } from '../connection/notifier.js';
 
 const promoting: Moving = { role: 'scheduler', all: promoteDue, some: promoteSome, select: selectDue };
 const rescuing: Moving = { role: 'rescuer', all: rescueJobs, some: rescueSome, select: selectLost };
@@ -59,7 +59,7 @@ export class PostgresMaintenance implements Maintenance {
       if (moved === 0) continue;
       promoted += moved;
       notifier.notify(await queues.nameOf(id));
-      if (rows.some(({ held }) => held)) notifier.notify(null);
+      if (rows.some(({ blocked }) => blocked)) notifier.notify(null);
       if (moved === limit) return { promoted, nextDueMs: 0 };
     }
     const next = waiting.find(({ dueAt }) => dueAt === null);

@@ -1,7 +1,7 @@
-import type { Statement } from '../connection/database.js';
-import type { Timestamp } from './due-cursor.js';
-import { becomeReady } from '../dependencies/concurrency-semaphore.sql.js';
+import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { isShown } from '../read/shown-queues.sql.js';
+import { prepared } from '../connection/statement.js';
+import type { Timestamp } from './due-cursor.js';
 
 export interface DueRow {
   /** `xmin:xmax:xip,…` */
@@ -26,9 +26,9 @@ const margin = `interval '5 seconds'`;
  * $5 the time for all queues if that transaction has ended; $6 whether to get a number for this one. Times are `-infinity` for a look from the head, which passes the
  * dead entries of all jobs that were promoted.
  */
-export const nextDue: Statement = {
-  name: 'longshore-next-due',
-  text: `
+export const nextDue = prepared(
+  'longshore-next-due',
+  `
     with ended as materialized (
       select min(since) as since from unnest($4::xid8[], $5::timestamptz[]) as transaction (id, since)
       where pg_visible_in_snapshot(id, pg_current_snapshot())
@@ -50,33 +50,33 @@ export const nextDue: Statement = {
       where ${isShown}
     ) as next on true
     order by next.run_at`,
-};
+);
 
 /** $1 queue, $2 limit, $3 when the first was due. Several servers may do it at once; each job goes to one of them. */
-export const promoteDue: Statement = {
-  name: 'longshore-promote-due',
-  text: promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
-};
+export const promoteDue = prepared(
+  'longshore-promote-due',
+  promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
+);
 
 /** $1 queue, $2 ids. The same for some of those that are due. */
-export const promoteSome: Statement = {
-  name: 'longshore-promote-some',
-  text: promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
-};
+export const promoteSome = prepared(
+  'longshore-promote-some',
+  promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
+);
 
 /** $1 queue, $2 ids to leave alone, $3 limit, $4 when the first was due. */
-export const selectDue: Statement = {
-  name: 'longshore-select-due',
-  text: `
+export const selectDue = prepared(
+  'longshore-select-due',
+  `
     select id from longshore.job_waiting
     where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
     order by run_at limit $3`,
-};
+);
 
 export interface PromotedRow {
   promoted: number;
   /** Whether any of them is held back until its concurrency key has room. */
-  held: boolean;
+  blocked: boolean;
 }
 
 function promote(which: string): string {
@@ -99,5 +99,5 @@ function promote(which: string): string {
         (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
       where total.jobs > 0
     )
-    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as held from moved`;
+    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved`;
 }

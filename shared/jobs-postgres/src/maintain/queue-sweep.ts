@@ -1,8 +1,9 @@
 import type { SetAsideRole } from '@longshore/jobs';
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
-import { type Database, isOfData, type Statement } from '../connection/database.js';
+import { type Database, isOfData } from '../connection/database.js';
 import { apart } from '../connection/isolation.js';
+import type { Statement } from '../connection/statement.js';
 import type { PostgresSetAside } from './set-aside.js';
 
 /** How jobs of one queue are moved in bulk, and how some of them are. */

@@ -1,16 +1,17 @@
-import type { Statement } from '../connection/database.js';
+import { attemptColumns } from '../read/job-columns.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
+import { prepared } from '../connection/statement.js';
 
 /**
  * Declares silent servers dead. Nobody could send a heartbeat while Postgres was down, so silence is counted from its
  * start at the earliest. A server that is claiming at this moment holds its row locked and is passed over.
  * What is known of them is kept for a day.
  */
-export const buryServers: Statement = {
-  name: 'longshore-bury-servers',
-  text: `
+export const buryServers = prepared(
+  'longshore-bury-servers',
+  `
     with buried as (
       delete from longshore.server
       where id in (
@@ -29,13 +30,13 @@ export const buryServers: Statement = {
       delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
     )
     select id from buried`,
-};
+);
 
 /** Queues with running jobs: the only ones where a claim can be lost. */
-export const busyQueues: Statement = {
-  name: 'longshore-busy-queues',
-  text: `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
-};
+export const busyQueues = prepared(
+  'longshore-busy-queues',
+  `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
+);
 
 const running = `
     running as materialized (
@@ -58,23 +59,20 @@ const isLost = `job.server_id is not null
  * have been running: the attempt of a job behind those was never started and does not count. Not so a last attempt: should it
  * have started after all (an outcome that was not written yet makes room for one more), the job would run once too often.
  */
-export const rescueJobs: Statement = { name: 'longshore-rescue-jobs', text: rescue('') };
+export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 
 /** $1 queue, $2 ids. The same for some of them. */
-export const rescueSome: Statement = {
-  name: 'longshore-rescue-some',
-  text: rescue('and job.id = any($2::uuid[])'),
-};
+export const rescueSome = prepared('longshore-rescue-some', rescue('and job.id = any($2::uuid[])'));
 
 /** $1 queue, $2 ids to leave alone, $3 limit. */
-export const selectLost: Statement = {
-  name: 'longshore-select-lost',
-  text: `
+export const selectLost = prepared(
+  'longshore-select-lost',
+  `
     with ${running}
     select job.id from running join longshore.job on job.queue_id = $1 and job.id = running.id
     where ${isLost} and job.id <> all($2::uuid[])
     order by job.id limit $3`,
-};
+);
 
 export interface RescuedRow {
   released: number;
@@ -133,8 +131,8 @@ function rescue(which: string): string {
     ),
     history as (
       insert into longshore.job_done
-        (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
-      select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
+        (${attemptColumns}, state, error)
+      select ${attemptColumns}, state, error
       from removed
     ),
     ${noted('removed', `'processing'`, 'state')},

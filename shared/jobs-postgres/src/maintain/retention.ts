@@ -65,7 +65,7 @@ export class Retention {
   }
 
   async #deleteStrays(day: ExpiredDay): Promise<void> {
-    const statement = deleteStrays(day);
+    const statement = deleteStrays[day.history];
     for (let rows = 1; rows > 0;) {
       const [gone] = await this.#database.query<{ rows: number }>(statement, [day.part.slice(-8)]);
       rows = gone?.rows ?? 0;

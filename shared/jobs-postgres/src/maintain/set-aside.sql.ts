@@ -1,5 +1,5 @@
-import { mostSetAside, type JobError, type SetAsideRole } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { type JobError, mostSetAside, type SetAsideRole } from '@longshore/jobs';
+import { prepared } from '../connection/statement.js';
 
 export interface SetAsideRow {
   id: string;
@@ -21,9 +21,9 @@ const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
  * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Gives no row if there are too many of the role already. What is set
  * aside again with other items keeps those that it had.
  */
-export const putAside: Statement = {
-  name: 'longshore-put-aside',
-  text: `
+export const putAside = prepared(
+  'longshore-put-aside',
+  `
     insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
     select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
     where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < ${mostSetAside}
@@ -32,89 +32,89 @@ export const putAside: Statement = {
     set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + ${pause},
       item = case when aside.item @> excluded.item then aside.item else coalesce(aside.item || excluded.item, excluded.item, aside.item) end
     returning failures = 1 as fresh`,
-};
+);
 
 /** $1 role. What is not to be tried now. */
-export const selectLeftAlone: Statement = {
-  name: 'longshore-select-left-alone',
-  text: `
+export const selectLeftAlone = prepared(
+  'longshore-select-left-alone',
+  `
     select key from longshore.set_aside
     where role = $1 and (retry_at > now() or discarded_at is not null)`,
-};
+);
 
 /** $1 role, $2 limit. What is kept nowhere else and is to be tried again, held until the transaction ends. */
-export const takeAside: Statement = {
-  name: 'longshore-take-aside',
-  text: `
+export const takeAside = prepared(
+  'longshore-take-aside',
+  `
     select id, key, queue_id, job_id, item from longshore.set_aside
     where role = $1 and item is not null and retry_at <= now() and discarded_at is null
     order by id limit $2
     for update skip locked`,
-};
+);
 
 /** $1 id. */
-export const deleteAside: Statement = {
-  name: 'longshore-delete-aside',
-  text: 'delete from longshore.set_aside where id = $1',
-};
+export const deleteAside = prepared(
+  'longshore-delete-aside',
+  'delete from longshore.set_aside where id = $1',
+);
 
 /** $1 role, $2 keys. What has been dealt with after all. */
-export const settleAside: Statement = {
-  name: 'longshore-settle-aside',
-  text: `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
-};
+export const settleAside = prepared(
+  'longshore-settle-aside',
+  `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
+);
 
 /**
  * What was to be tried again an hour ago and has not failed since is gone, or dealt with by other ways; what was given up is
  * kept for 30 days, so that it is not tried again.
  */
-export const deleteOldAside: Statement = {
-  name: 'longshore-delete-old-aside',
-  text: `
+export const deleteOldAside = prepared(
+  'longshore-delete-old-aside',
+  `
     delete from longshore.set_aside
     where item is null and discarded_at is null and role <> 'bulk' and retry_at < now() - interval '1 hour'
       or role = 'bulk' and failed_at < now() - interval '30 days'
       or discarded_at < now() - interval '30 days'`,
-};
+);
 
 const columns = `aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
       case when role <> 'bulk' then retry_at end as retry_at
     from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id`;
 
 /** $1 id. */
-export const findAside: Statement = {
-  name: 'longshore-find-aside',
-  text: `select ${columns} where aside.id = $1 and discarded_at is null`,
-};
+export const findAside = prepared(
+  'longshore-find-aside',
+  `select ${columns} where aside.id = $1 and discarded_at is null`,
+);
 
 /** $1 id. The same, held until the transaction ends. */
-export const lockAside: Statement = {
-  name: 'longshore-lock-aside',
-  text: `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
-};
+export const lockAside = prepared(
+  'longshore-lock-aside',
+  `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
+);
 
 /** $1 limit, $2 the id to go on after, or null. */
-export const selectAside: Statement = {
-  name: 'longshore-select-aside',
-  text: `
+export const selectAside = prepared(
+  'longshore-select-aside',
+  `
     select ${columns} where discarded_at is null and ($2::bigint is null or aside.id < $2)
     order by aside.id desc limit $1`,
-};
+);
 
-export const countAside: Statement = {
-  name: 'longshore-count-aside',
-  text: `
+export const countAside = prepared(
+  'longshore-count-aside',
+  `
     select role, count(*)::integer as items from longshore.set_aside where discarded_at is null group by role`,
-};
+);
 
 /** $1 id. */
-export const retryAside: Statement = {
-  name: 'longshore-retry-aside',
-  text: `update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id`,
-};
+export const retryAside = prepared(
+  'longshore-retry-aside',
+  `update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id`,
+);
 
 /** $1 id. */
-export const discardAside: Statement = {
-  name: 'longshore-discard-aside',
-  text: `update longshore.set_aside set discarded_at = now() where id = $1 and discarded_at is null returning id`,
-};
+export const discardAside = prepared(
+  'longshore-discard-aside',
+  `update longshore.set_aside set discarded_at = now() where id = $1 and discarded_at is null returning id`,
+);

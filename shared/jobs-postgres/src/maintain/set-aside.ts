@@ -14,8 +14,7 @@ import {
 } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Database } from '../connection/database.js';
-import { onceCommitted } from '../connection/once-committed.js';
-import { type Run, runOf, runOn, runWithin } from '../connection/run.js';
+import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
 import { insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 

@@ -1,5 +1,5 @@
 import { type JobState, jobStates } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
 
 /** Of a queue; `null`: it has never held any. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
@@ -15,13 +15,13 @@ export interface TotalRow {
 const summed = 'sum(jobs::float8)';
 
 /** Of the queues $1; null: all. In a row for each queue and state, a thousand queues take twice as long: to group, and for Node to read. */
-export const selectCounts: Statement = {
-  name: 'longshore-select-counts',
-  text: `
+export const selectCounts = prepared(
+  'longshore-select-counts',
+  `
     select queue_id, ${jobStates.map((state) => `${summed} filter (where state = '${state}') as ${state}`).join(', ')}
     from longshore.job_count where $1::integer[] is null or queue_id = any($1)
     group by queue_id`,
-};
+);
 
 /** The queues that hold jobs of a state. */
 export interface HoldingRow {
@@ -33,9 +33,9 @@ export interface HoldingRow {
 }
 
 /** The queues, of $2 or, if that is null, of all, that hold jobs of each of the states $1: a row for each state of which there are any. */
-export const selectHolding: Statement = {
-  name: 'longshore-select-holding',
-  text: `
+export const selectHolding = prepared(
+  'longshore-select-holding',
+  `
     select state, count(*)::integer as queues, sum(jobs) as jobs, array_agg(queue_id)::text as ids
     from (
       select queue_id, state, ${summed} as jobs from longshore.job_count
@@ -43,18 +43,18 @@ export const selectHolding: Statement = {
       group by queue_id, state having ${summed} > 0
     ) as held
     group by state`,
-};
+);
 
 /** Over all queues. */
-export const selectTotals: Statement = {
-  name: 'longshore-select-totals',
-  text: `select state, ${summed} as jobs from longshore.job_count group by state`,
-};
+export const selectTotals = prepared(
+  'longshore-select-totals',
+  `select state, ${summed} as jobs from longshore.job_count group by state`,
+);
 
 /** Folds the changes together, and notes the jobs that ended by the time at which they did. Several servers may do it at once: each folds the rows that it got hold of. */
-export const foldCounts: Statement = {
-  name: 'longshore-fold-counts',
-  text: `
+export const foldCounts = prepared(
+  'longshore-fold-counts',
+  `
     with folded as (
       delete from longshore.job_count
       where ctid = any (array(select ctid from longshore.job_count for update skip locked))
@@ -74,19 +74,19 @@ export const foldCounts: Statement = {
     )
     insert into longshore.job_count (queue_id, state, jobs, at)
     select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
-};
+);
 
 /** More rows than this and folding pays. */
-export const countRows: Statement = {
-  name: 'longshore-count-rows',
-  text: `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
-};
+export const countRows = prepared(
+  'longshore-count-rows',
+  `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
+);
 
 /** Whether more jobs are ready than servers take at once: those of paused queues wait for people. */
-export const areBehind: Statement = {
-  name: 'longshore-are-behind',
-  text: `
+export const areBehind = prepared(
+  'longshore-are-behind',
+  `
     select coalesce(sum(jobs), 0) > 1000 as behind
     from longshore.job_count join longshore.queue on queue.id = queue_id
     where state = 'enqueued' and paused_at is null`,
-};
+);

@@ -1,5 +1,5 @@
-import type { Statement } from '../connection/database.js';
-import { startOfDay } from './history-days.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import { startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finished, lastError } from './job-columns.sql.js';
 
@@ -7,16 +7,13 @@ import { finished, lastError } from './job-columns.sql.js';
 // one that fills the page are not looked into.
 
 /** $1 limit. */
-export const selectLatestFailed: Statement = {
-  name: 'longshore-select-latest-failed',
-  text: latestFailed('true'),
-};
+export const selectLatestFailed = prepared('longshore-select-latest-failed', latestFailed('true'));
 
 /** $1 limit, $2 queue. */
-export const selectLatestFailedOf: Statement = {
-  name: 'longshore-select-latest-failed-of',
-  text: latestFailed('queue_id = $2::integer'),
-};
+export const selectLatestFailedOf = prepared(
+  'longshore-select-latest-failed-of',
+  latestFailed('queue_id = $2::integer'),
+);
 
 function latestFailed(condition: string): string {
   return `
@@ -124,12 +121,12 @@ export interface RetryingRow {
 }
 
 /** $1 milliseconds, $2 limit. */
-export const selectRetrying: Statement = {
-  name: 'longshore-select-retrying',
-  text: `
+export const selectRetrying = prepared(
+  'longshore-select-retrying',
+  `
     select id, name, coalesce((${lastError}) ->> 'name', '') as error_name, left((${lastError}) ->> 'message', 1000) as message,
       retried_at as at
     from longshore.job_waiting
     where retried_at >= now() - $1::float8 * interval '1 millisecond' and (${lastError}) ->> 'message' is not null
     order by retried_at desc limit $2`,
-};
+);

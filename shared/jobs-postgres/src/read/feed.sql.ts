@@ -1,7 +1,7 @@
 import type { JobMeta, JsonValue, LogLevel } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { prepared, unprepared } from '../connection/statement.js';
+import { inLiveTables, running } from './job-columns.sql.js';
 import type { JobRow } from './job-row.js';
-import { running } from './job-columns.sql.js';
 import { isShown } from './shown-queues.sql.js';
 
 /** What the states of a job so far are read from. */
@@ -33,9 +33,9 @@ const course = (state: string, claimed: boolean): string => `
  * The store's own transactions count from their very beginning; of others, which can only enqueue, only those that have
  * written, and no longer than a minute. Sessions of other roles may hide when they began.
  */
-export const settledUpTo: Statement = {
-  name: 'longshore-settled-up-to',
-  text: `
+export const settledUpTo = prepared(
+  'longshore-settled-up-to',
+  `
     select pg_current_snapshot()::text as snapshot,
       least(now(), min(case
         when application_name like 'longshore%' and xact_start is not null then xact_start
@@ -45,42 +45,43 @@ export const settledUpTo: Statement = {
     where datid = (select oid from pg_catalog.pg_database where datname = current_database())
       and pid <> pg_backend_pid()
       and (backend_xid is not null or (application_name like 'longshore%' and xact_start is not null))`,
-};
+);
 
 /** $1 states, $2 from, $3 to. Planned for its values, so that only partitions of these days are looked at. */
-export const selectEnded: Statement = {
-  text: `
+export const selectEnded = unprepared(
+  'longshore-select-ended',
+  `
     select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
       meta, past_attempts
     from longshore.job_done
     where state = any($1::longshore.job_state[]) and finished_at >= $2::timestamptz and finished_at < $3::timestamptz`,
-};
+);
 
 /** $1 from, $2 to. */
-export const selectStarted: Statement = {
-  name: 'longshore-select-started',
-  text: `
+export const selectStarted = prepared(
+  'longshore-select-started',
+  `
     select job.* from longshore.queue cross join lateral (
       select ${course('processing', true)} from (${running}) as running where started_at >= $1 and started_at < $2
     ) as job
     where ${isShown}`,
-};
+);
 
 /** $1 from, $2 to. */
-export const selectRetried: Statement = {
-  name: 'longshore-select-retried',
-  text: `
+export const selectRetried = prepared(
+  'longshore-select-retried',
+  `
     select ${course('scheduled', false)} from longshore.job_waiting where retried_at >= $1 and retried_at < $2`,
-};
+);
 
 const createdIn = (table: string, state: string, condition = ''): string => `
       select ${course(state, false)} from longshore.${table}
       where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
 
 /** $1 from, $2 to, $3 an id older than all that were made since: ids sort by their making, so nobody looks at older jobs. */
-export const selectCreated: Statement = {
-  name: 'longshore-select-created',
-  text: `
+export const selectCreated = prepared(
+  'longshore-select-created',
+  `
     select job.* from longshore.queue cross join lateral (
       ${[
         createdIn('job', 'enqueued', 'and server_id is null'),
@@ -90,7 +91,7 @@ export const selectCreated: Statement = {
       ].join(' union all ')}
     ) as job
     where ${isShown}`,
-};
+);
 
 /** A line of a log, or the last word on progress, with what its job is found by. */
 export interface SaidRow {
@@ -112,39 +113,37 @@ const said = `
     select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
       case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line`;
 
-const saidJob = ['job', 'job_waiting', 'job_held', 'job_done']
-  .map(
-    (table) => `
-      select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`,
-  )
-  .join(' union all ');
+const saidJob = `
+      ${inLiveTables((table) => `select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`)}
+      union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id`;
 
 /** $1 from, $2 to. Moves of jobs stand with the reports, too, and are nothing that was said. */
-export const selectSaid: Statement = {
-  name: 'longshore-select-said',
-  text: `${said}
+export const selectSaid = prepared(
+  'longshore-select-said',
+  `${said}
     from longshore.job_report as report cross join lateral (${saidJob} limit 1) as job
     where written_at >= $1 and written_at < $2 and line >= 0`,
-};
+);
 
 /** $1 job, $2 from. */
-export const selectSaidByJob: Statement = {
-  name: 'longshore-select-said-by-job',
-  text: `${said}
+export const selectSaidByJob = prepared(
+  'longshore-select-said-by-job',
+  `${said}
     from longshore.queue
     join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
     cross join lateral (${saidJob} limit 1) as job
     where written_at >= $2 and line >= 0
     order by written_at, report.line`,
-};
+);
 
 /** $1 names of partitions. Fills in the index of times for what has been added since. */
-export const summarizeTimes: Statement = {
-  text: `
+export const summarizeTimes = unprepared(
+  'longshore-summarize-times',
+  `
     select brin_summarize_new_values(index.indexrelid)
     from pg_catalog.pg_index as index
     join pg_catalog.pg_class as part on part.oid = index.indrelid
     join pg_catalog.pg_class as made on made.oid = index.indexrelid
     where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::text[])
       and made.relam = (select oid from pg_catalog.pg_am where amname = 'brin')`,
-};
+);

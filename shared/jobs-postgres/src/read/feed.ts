@@ -15,8 +15,8 @@ import {
 } from '@longshore/jobs';
 import { codeOf, type Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { toAttempts } from './job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { toAttempts } from './job-row.js';
 import {
   type CourseRow,
   type SaidRow,

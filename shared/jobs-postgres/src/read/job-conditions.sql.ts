@@ -1,15 +1,14 @@
 import {
   type ArgsFilter,
   firstIdOf,
-  isId,
   isFinished,
+  isId,
   type JobFilter,
   type JobMeta,
   type JobState,
   jobStates,
   wordsOf,
 } from '@longshore/jobs';
-import { fingerprintOfError } from './error-fingerprint.sql.js';
 
 export type Bind = (value: unknown) => string;
 
@@ -158,3 +157,6 @@ export function isContained({ tag, recurringJobId, batchId, parentId, args }: Jo
 export function given<Value>(values: readonly Value[] | undefined): values is readonly Value[] {
   return values !== undefined && values.length > 0;
 }
+
+/** SQL that does what `errorFingerprint` does in TypeScript, given the expression of an error. */
+export const fingerprintOfError = (error: string): string => `longshore.error_fingerprint(${error})`;

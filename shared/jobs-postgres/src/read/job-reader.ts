@@ -5,16 +5,16 @@ import {
   isId,
   type Job,
   type JobCount,
+  type JobDocuments,
   type JobFilter,
   type JobListQuery,
-  type JobDocuments,
   type JobPage,
   type JobPageQuery,
   type JobReader,
   type JobState,
   jobStates,
-  mostLookedAt,
   type LatestFailedQuery,
+  mostLookedAt,
   type NearJobs,
   type Orphan,
   orphansAmong,
@@ -24,24 +24,21 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { withDocuments } from './job-documents.js';
-import { type JobRow, toAttempts, toJob } from './job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { LocationCache } from './location-cache.js';
-import { noCounts, type PostgresCounters } from './counters.js';
-import { findRowOn } from './job-in-transaction.js';
 import { runWithin } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
-import { countJobs, countJobsByState, countOf, mostCounted } from './count-jobs.sql.js';
-import { type DocumentsRow, findDocuments, findJob, findJobs } from './find-jobs.sql.js';
-import { isCounted, statesOf } from './job-conditions.sql.js';
 import { selectDependents } from '../dependencies/dependencies.sql.js';
-import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
-import { findBareJobs, type ListedDocuments, type SparingRow } from './listed-documents.sql.js';
-import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
-import { selectWaitingNames } from './orphans.sql.js';
-import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
+import { findBareJobs, type ListedDocuments, type SparingRow, withDocuments } from './job-documents.js';
+import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
+import { LocationCache } from './location-cache.js';
+import { noCounts, type PostgresCounters } from './counters.js';
+import { countJobs, countJobsByState, countOf, mostCounted } from './count-jobs.sql.js';
+import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from './find-jobs.sql.js';
+import { isCounted, statesOf } from './job-conditions.sql.js';
+import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
+import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
+import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 
 /** Reads jobs, each query on the connections that suit its cost. */
 export class PostgresJobReader implements JobReader {

@@ -1,6 +1,7 @@
 import {
   type Attempt,
   type AttemptOutcome,
+  isId,
   type Job,
   type JobError,
   type JobMeta,
@@ -18,6 +19,8 @@ import {
   readTime,
   UnreadableTime,
 } from '../connection/stored-value.js';
+import type { Run } from '../connection/run.js';
+import { findJob } from './find-jobs.sql.js';
 
 /** A job as the read queries give it, from whichever table. */
 export interface JobRow {
@@ -141,4 +144,11 @@ export function toAttempts(row: AttemptColumns): Attempt[] {
     attempts.push({ attempt, outcome: state, serverId, startedAt, finishedAt: null, error: null });
   }
   return attempts;
+}
+
+/** The job as a transaction sees it; `undefined` if there is none. */
+export async function findRowOn(run: Run, id: string): Promise<JobRow | undefined> {
+  if (!isId(id)) return undefined;
+  const [row] = await run(findJob, [id, null]);
+  return row as JobRow | undefined;
 }

@@ -1,5 +1,5 @@
 import { isFinished, type JobFilter, type JobState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import type { Statement } from '../connection/statement.js';
 import type { HoldingRow } from './counters.sql.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.sql.js';
 

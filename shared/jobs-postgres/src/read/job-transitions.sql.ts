@@ -1,5 +1,5 @@
 import type { JobError, JobState } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
 
 /** Moves of which a job's row keeps no trace. */
 export type NotedMove = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
@@ -39,10 +39,10 @@ export function moveNoted(source: string, move: NotedMove, before: BeforeMove): 
 }
 
 /** $1 queue, $2 job, $3 when the job was made. */
-export const selectMoves: Statement = {
-  name: 'longshore-select-moves',
-  text: `
+export const selectMoves = prepared(
+  'longshore-select-moves',
+  `
     select message as move, at, attempt, fields as before from longshore.job_report
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
     order by started_at`,
-};
+);

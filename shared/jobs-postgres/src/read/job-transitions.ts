@@ -6,8 +6,8 @@ import {
   type Transition,
   type TransitionReason,
 } from '@longshore/jobs';
-import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import { readError, readTime } from '../connection/stored-value.js';
+import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { MoveRow, NotedMove } from './job-transitions.sql.js';
 
 /** A stretch of a job's life, from one move that overwrote its row to the next; the last one is the row as it is. */

@@ -13,7 +13,7 @@ import {
   united,
 } from './job-search.sql.js';
 import { isNearHistoryAll, nearHistory, nearRowsOf, searchHistory } from './search-history.sql.js';
-import { type ListedDocuments, listedColumns } from './listed-documents.sql.js';
+import { listedColumns, type ListedDocuments } from './job-documents.js';
 import { looksIntoRows, searchStage } from './search-stages.sql.js';
 
 /** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
+import type { Statement } from '../connection/statement.js';
 
 const mostRemembered = 10_000;
 

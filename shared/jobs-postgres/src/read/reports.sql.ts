@@ -1,5 +1,5 @@
 import type { JsonValue, LogLevel } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
 
 export interface LogRow {
   id: string;
@@ -16,9 +16,9 @@ export interface LogRow {
  * said while the claim held stays with its attempt, whoever runs the job by the time it is written. A day that has been
  * dropped, or is about to be, gets nothing any more.
  */
-export const insertReports: Statement = {
-  name: 'longshore-insert-reports',
-  text: `
+export const insertReports = prepared(
+  'longshore-insert-reports',
+  `
     with held as materialized (
       select claim.place, job.id, job.attempt, job.started_at
       from unnest($2::uuid[], $3::uuid[], $4::smallint[]) with ordinality as claim (id, server_id, attempt, place)
@@ -37,7 +37,7 @@ export const insertReports: Statement = {
       where job_report.line = 0 and job_report.at <= excluded.at
     )
     select id, attempt from held`,
-};
+);
 
 /** What the attempt of a job's row last said of its progress; `job` is the row's name. */
 export const progressOf = (job: string): string => `(
@@ -55,27 +55,27 @@ const linesOf = `
       and ($4::smallint is null or attempt = $4)`;
 
 /** $5, $6 the two parts of the id of the line before, $7 limit, $8 offset. An id is the attempt's start in microseconds, and the line. */
-export const selectLines: Statement = {
-  name: 'longshore-select-lines',
-  text: `
+export const selectLines = prepared(
+  'longshore-select-lines',
+  `
     select (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields
     ${linesOf} and (started_at, line) > (timestamptz 'epoch' + $5::bigint * interval '1 microsecond', $6::integer)
     order by started_at, line
     limit $7 offset $8`,
-};
+);
 
-export const countLines: Statement = {
-  name: 'longshore-count-lines',
-  text: `select count(*)::integer as lines ${linesOf} having count(*) > 0`,
-};
+export const countLines = prepared(
+  'longshore-count-lines',
+  `select count(*)::integer as lines ${linesOf} having count(*) > 0`,
+);
 
 /**
  * $1 queue, parallel arrays: $2 jobs, $3 queues that they have come to; $4 when the first of these jobs was made. Reports go with
  * their job, or nobody finds them; keys stay in their queue, so it is noted where the jobs that hold them are.
  */
-export const noteMoves: Statement = {
-  name: 'longshore-note-moves',
-  text: `
+export const noteMoves = prepared(
+  'longshore-note-moves',
+  `
     with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
     noted as (
       insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
@@ -84,4 +84,4 @@ export const noteMoves: Statement = {
     update longshore.job_report as report set queue_id = moved.to_queue
     from moved
     where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
-};
+);

@@ -11,10 +11,10 @@ import type {
 import { byQueue } from '../connection/by-queue.js';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
 import type { Database } from '../connection/database.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { JobRow } from './job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresJobReader } from './job-reader.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { type MoveRow, selectMoves } from './job-transitions.sql.js';
 import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
 

@@ -1,6 +1,6 @@
 import type { FinishedState, JobFilter, JobState } from '@longshore/jobs';
 import { conditionsOf } from './job-conditions.sql.js';
-import { held, lastError, ready, running, waiting } from './job-columns.sql.js';
+import { blocked, lastError, ready, running, waiting } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 import { textRows } from './search-history.sql.js';
 
@@ -52,7 +52,7 @@ export function searchStage(
     case 'processing': {
       const wanted = all([...lines.bounds, ...lines.contents, ...conditions.claimed]);
       return eachQueue(
-        `select ${ready(state)} from (${running}) as running where ${wanted} ${lines.page}`,
+        `select ${ready(`'${state}'::longshore.job_state`)} from (${running}) as running where ${wanted} ${lines.page}`,
         lines.queues,
       );
     }
@@ -78,16 +78,17 @@ function searchLines(search: JobSearch, lines: Lines): string {
   const isFew = holding('enqueued').queues <= fewLines;
   if (contents.length > 0 ? lines.most !== null || !isFew : !sorted && !isFew) {
     return `
-    (select ${ready('enqueued')} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
+    (select ${ready(`'enqueued'::longshore.job_state`)} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
     union all
-    (select ${held} from ${rowsOf('job_held', [], search, lines)} ${page})`;
+    (select ${blocked} from ${rowsOf('job_held', [], search, lines)} ${page})`;
   }
   const ofQueue = ['queue_id = queue.id', ...bounds, ...contents];
   const ofLine = (jobColumns: string, heldColumns: string, wanted: string, some: string): string => `
     (select ${jobColumns} from longshore.job where server_id is null and ${wanted} ${some})
     union all
     (select ${heldColumns} from longshore.job_held where ${wanted} ${some})`;
-  if (isFew) return eachQueue(ofLine(ready('enqueued'), held, all(ofQueue), page), queues);
+  if (isFew)
+    return eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all(ofQueue), page), queues);
   const front = `
     select line.id, queue.id as queue_id from unnest(${queues}) as queue (id)
     cross join lateral (${ofLine('id', 'id', all(ofQueue), `${order} limit 1`)}) as line
@@ -98,7 +99,7 @@ function searchLines(search: JobSearch, lines: Lines): string {
     : `id <= coalesce(${last}, '${maxId}'::uuid)`;
   return `
     with front as materialized (${front})
-    ${eachQueue(ofLine(ready('enqueued'), held, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
+    ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
 }
 
 /** Whether rows of jobs that have not finished must be looked into to tell whether they match. */

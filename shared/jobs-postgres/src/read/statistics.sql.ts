@@ -1,9 +1,9 @@
-import type { Statement } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
 
 /** $1 queue, 0 for all; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. */
-export const selectThroughput: Statement = {
-  name: 'longshore-select-throughput',
-  text: `
+export const selectThroughput = prepared(
+  'longshore-select-throughput',
+  `
     select floor(extract(epoch from at) * 1000 / $3::bigint) * $3::bigint as at, sum(done) as done, sum(failed) as failed
     from (
       select at, done, failed from longshore.throughput
@@ -15,15 +15,15 @@ export const selectThroughput: Statement = {
         and ($1 = 0 or queue_id = $1)
     ) as ended
     group by 1`,
-};
+);
 
 /**
  * Of the queues $1; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. One look into the
  * index for each: of 1,000 queues with an hour of minutes, 8 are read in 3 ms, 50 in 7, 100 in 19.
  */
-export const selectThroughputByQueue: Statement = {
-  name: 'longshore-select-throughput-by-queue',
-  text: `
+export const selectThroughputByQueue = prepared(
+  'longshore-select-throughput-by-queue',
+  `
     select queue_id, extract(epoch from bucket) * 1000 as at, sum(done) as done, sum(failed) as failed
     from (
       select queue_id, date_bin($3::float8 * interval '1 millisecond', at, 'epoch') as bucket, done, failed
@@ -36,18 +36,12 @@ export const selectThroughputByQueue: Statement = {
       where queue_id = any ($1) and at >= to_timestamp($2::float8 / 1000) and jobs > 0 and state in ('done', 'failed')
     ) as ended
     group by queue_id, bucket`,
-};
-
-/** In milliseconds since 1970. */
-export const selectClock: Statement = {
-  name: 'longshore-select-clock',
-  text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
-};
+);
 
 /** $1 how long the figures of all queues are kept, $2 those of each, in milliseconds. */
-export const deleteOldThroughput: Statement = {
-  name: 'longshore-delete-old-throughput',
-  text: `
+export const deleteOldThroughput = prepared(
+  'longshore-delete-old-throughput',
+  `
     delete from longshore.throughput
     where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * interval '1 millisecond'`,
-};
+);

@@ -1,10 +1,10 @@
 import {
   emptyBuckets,
   emptyBucketsByQueue,
+  errorFingerprint,
   type ErrorGroup,
   type ErrorGroupQuery,
   type ErrorGroups,
-  errorFingerprint,
   type Failure,
   groupFailures,
   type JobStatistics,

@@ -1,5 +1,6 @@
 import type { JsonValue, MisfirePolicy, NewRecurringJob, OverlapPolicy, RecurringJob } from '@longshore/jobs';
-import type { Statement } from '../connection/database.js';
+import { inLiveTables } from '../read/job-columns.sql.js';
+import { prepared } from '../connection/statement.js';
 
 export interface RecurringJobRow {
   id: string;
@@ -32,9 +33,9 @@ const described =
  * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Gives no row if there is
  * one that is the same already, or that belongs to somebody else.
  */
-export const upsertRecurringJob: Statement = {
-  name: 'longshore-upsert-recurring-job',
-  text: `
+export const upsertRecurringJob = prepared(
+  'longshore-upsert-recurring-job',
+  `
     insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
     on conflict (id) do update set (${described}, updated_at, next_due_at) = (
@@ -47,17 +48,17 @@ export const upsertRecurringJob: Statement = {
     where old.application is not distinct from excluded.application
       and (${columnsOf('old')}) is distinct from (${columnsOf('excluded')})
     returning *`,
-};
+);
 
 /** The same parameters. Gives no row if there is one with this id. */
-export const insertRecurringJob: Statement = {
-  name: 'longshore-insert-recurring-job',
-  text: `
+export const insertRecurringJob = prepared(
+  'longshore-insert-recurring-job',
+  `
     insert into longshore.recurring_job (id, ${described}, application, next_due_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
     on conflict (id) do nothing
     returning *`,
-};
+);
 
 export function upsertValues(
   job: NewRecurringJob,
@@ -86,54 +87,54 @@ export function upsertValues(
 }
 
 /** The time by the database's clock. */
-export const selectNow: Statement = { name: 'longshore-now', text: 'select now() as now' };
+export const selectNow = prepared('longshore-now', 'select now() as now');
 
-export const selectRecurringJobs: Statement = {
-  name: 'longshore-select-recurring-jobs',
-  text: 'select * from longshore.recurring_job order by id',
-};
+export const selectRecurringJobs = prepared(
+  'longshore-select-recurring-jobs',
+  'select * from longshore.recurring_job order by id',
+);
 
-export const selectRecurringJob: Statement = {
-  name: 'longshore-select-recurring-job',
-  text: 'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
-};
+export const selectRecurringJob = prepared(
+  'longshore-select-recurring-job',
+  'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
+);
 
 /** With all digits. */
-export const selectRecurringArgs: Statement = {
-  name: 'longshore-select-recurring-args',
-  text: 'select args::text as args from longshore.recurring_job where id = $1',
-};
+export const selectRecurringArgs = prepared(
+  'longshore-select-recurring-args',
+  'select args::text as args from longshore.recurring_job where id = $1',
+);
 
-export const lockRecurringJob: Statement = {
-  name: 'longshore-lock-recurring-job',
-  text: 'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
-};
+export const lockRecurringJob = prepared(
+  'longshore-lock-recurring-job',
+  'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
+);
 
 /** $1 application, $2 ids: who owns those that are its own or bear one of these ids. */
-export const lockOwned: Statement = {
-  name: 'longshore-lock-owned-recurring-jobs',
-  text: `
+export const lockOwned = prepared(
+  'longshore-lock-owned-recurring-jobs',
+  `
     select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
     order by id for update`,
-};
+);
 
-export const deleteRecurringJobs: Statement = {
-  name: 'longshore-delete-recurring-jobs',
-  text: 'delete from longshore.recurring_job where id = any($1::text[]) returning id',
-};
+export const deleteRecurringJobs = prepared(
+  'longshore-delete-recurring-jobs',
+  'delete from longshore.recurring_job where id = any($1::text[]) returning id',
+);
 
-export const pauseRecurringJob: Statement = {
-  name: 'longshore-pause-recurring-job',
-  text: `
+export const pauseRecurringJob = prepared(
+  'longshore-pause-recurring-job',
+  `
     update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
     where id = $1 returning *`,
-};
+);
 
 /** $1 id, $2 the next due time. */
-export const resumeRecurringJob: Statement = {
-  name: 'longshore-resume-recurring-job',
-  text: 'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
-};
+export const resumeRecurringJob = prepared(
+  'longshore-resume-recurring-job',
+  'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
+);
 
 /** Unless it is set aside, and was not changed since. */
 const isTried = `not exists (
@@ -143,52 +144,48 @@ const isTried = `not exists (
 )`;
 
 /** Whether any is due, and the milliseconds until the next one that is not yet. */
-export const nextDueRecurring: Statement = {
-  name: 'longshore-next-due-recurring',
-  text: `
+export const nextDueRecurring = prepared(
+  'longshore-next-due-recurring',
+  `
     select exists (select from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
       (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
-};
+);
 
 /** A job is unfinished while it stands in one of the tables of jobs that are not. */
 const isBusy = `exists (
   select from longshore.queue cross join lateral (
-    select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
-    union all
-    select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
-    union all
-    select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
+    ${inLiveTables((table) => `select from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
   ) as unfinished
 )`;
 
 /** $1 limit. Leaves out those that another server is dealing with, and those that wait for their last job to finish. */
-export const lockDueRecurring: Statement = {
-  name: 'longshore-lock-due-recurring',
-  text: `
+export const lockDueRecurring = prepared(
+  'longshore-lock-due-recurring',
+  `
     select *, args::text as args_text, now() as now from longshore.recurring_job
     where next_due_at <= now() and ${isTried} and (overlap <> 'wait' or not ${isBusy})
     order by next_due_at limit $1
     for update skip locked`,
-};
+);
 
 /**
  * $1 ids: those whose last job is unfinished. To be asked once they are locked, in a statement of its own: only then does it see
  * the job that another server enqueued just before.
  */
-export const selectBusy: Statement = {
-  name: 'longshore-select-busy-recurring',
-  text: `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
-};
+export const selectBusy = prepared(
+  'longshore-select-busy-recurring',
+  `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
+);
 
 /** $1 id, $2 next due time, $3 the last due time that got a job, $4 that job; null leaves what was. */
-export const moveOn: Statement = {
-  name: 'longshore-move-on-recurring',
-  text: `
+export const moveOn = prepared(
+  'longshore-move-on-recurring',
+  `
     update longshore.recurring_job
     set next_due_at = $2, last_due_at = coalesce($3, last_due_at), last_job_id = coalesce($4, last_job_id)
     where id = $1`,
-};
+);
 
 export function toRecurringJob(row: RecurringJobRow): RecurringJob {
   return {

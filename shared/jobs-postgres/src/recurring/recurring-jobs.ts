@@ -1,8 +1,8 @@
 import {
-  type JsonText,
   type FiredRecurringJob,
   type FiringReport,
   jobOf,
+  type JsonText,
   keepStoredDigits,
   type NewJob,
   type NewRecurringJob,
@@ -20,11 +20,10 @@ import type { Database } from '../connection/database.js';
 import { apart } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
-import { nextDueAt, query, synchronize } from './synchronization.js';
-import { onceCommitted } from '../connection/once-committed.js';
-import { type Run, runOf, runOn, runWithin } from '../connection/run.js';
-import * as sql from './recurring-jobs.sql.js';
+import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
 import type { Notifier } from '../connection/notifier.js';
+import { nextDueAt, query, synchronize } from './synchronization.js';
+import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
 /** `args_text`: with all digits, as its jobs get them. */

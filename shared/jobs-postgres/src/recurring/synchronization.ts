@@ -1,6 +1,6 @@
 import { type NewRecurringJob, Schedule, type SynchronizationReport } from '@longshore/jobs';
 import type pg from 'pg';
-import type { Statement } from '../connection/database.js';
+import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
 /** Makes the recurring jobs of an application those that its code defines. Locks in the order of ids, as every server does that starts at the same moment. */
