@@ -42,10 +42,10 @@ import { longestOf } from './maintain/retention.js';
 import { indexPlans, searchPlans } from './connection/settings.js';
 import { Notifier } from './connection/notifier.js';
 
-/** Work under way when a storage closes gets this long, in milliseconds. */
+/** How long running work may take when a storage closes, in milliseconds. */
 const closeGraceMs = 3_000;
 
-/** Keeps jobs in Postgres 15 to 18: the roles of the storage contract, joined. Connects when a role is first used. */
+/** Stores jobs in Postgres 15 to 18; combines the roles of the storage contract. Connects when a role is first used. */
 export class PostgresStorage implements JobStorage {
   readonly clock: DatabaseClock;
   readonly enqueuer: PostgresEnqueuer;
@@ -80,9 +80,9 @@ export class PostgresStorage implements JobStorage {
     const database = new Database(own);
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans, 0);
-    // Waiting for jobs shares no connection with searching for them.
+    // The event feed does not share connections with searches.
     const feeds = new Database({ ...own, poolSize: 2 }, searchPlans, 0);
-    // A transaction may need a queue's number and must not wait for a connection that waits for its lock.
+    // A transaction may need a queue's id and must not wait for a connection that waits for the transaction's lock.
     const lookUps = new Database({ ...own, poolSize: 2 }, indexPlans, 0);
     const indexing = new Database({ ...own, poolSize: 1 }, indexPlans, 0);
     const clock = new DatabaseClock(database);
@@ -93,7 +93,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, queues, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // What is about to be changed is read on the connections of writes.
+    // Reads that precede a change use the connections for writes.
     const written = new PostgresJobReader(database, searches, clock, queues, new PostgresCounters(database));
     const retentionDays = retentionOf(options.retentionDays);
     const housekeeping = new Housekeeping(database, retentionDays, setAside);
@@ -164,14 +164,14 @@ export class PostgresStorage implements JobStorage {
   async open(): Promise<void> {
     await migrate(this.#database.options, jobStore);
     await this.#housekeeping.days.make();
-    // The first caller should not have to wait for what can be done now.
+    // Do now what the first caller would otherwise wait for.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
     if (this.#setsCap) await this.#queueIds.setCap();
   }
 
   async close(): Promise<void> {
     this.#limits.close();
-    // What still waits for a database that does not answer is cut off with its connection.
+    // Work that still waits for an unresponsive database is cut off with its connection.
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, written);
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));

@@ -46,7 +46,7 @@ describe('A look for due jobs', () => {
 
   /** The queues in which the next look finds a due job. */
   const dueIn = async (scan: DueScan): Promise<number[]> =>
-    (await scan.look()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
+    (await scan.poll()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
 
   const promote = (): Promise<unknown> => database.query(promoteDue, [queueId, jobs, '-infinity']);
 
@@ -66,7 +66,7 @@ describe('A look for due jobs', () => {
       isMarkDue,
     ];
     let cursor = DueCursor.start;
-    for (let looks = 0; looks < 2; looks++) {
+    for (let polls = 0; polls < 2; polls++) {
       const [look] = await database.query<DueRow>(nextDue, valuesOf(cursor));
       if (look !== undefined) cursor = cursor.after({ ...look, due: new Map() });
     }
@@ -80,7 +80,7 @@ describe('A look for due jobs', () => {
   it('finds a job again that nobody has promoted', async () => {
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
-    for (let looks = 0; looks < 5; looks++) {
+    for (let polls = 0; polls < 5; polls++) {
       expect(await dueIn(later)).to.deep.equal([queueId]);
       await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
     }
@@ -91,23 +91,23 @@ describe('A look for due jobs', () => {
     await other.query('begin');
     await other.query(promoteDue.text, [queueId, jobs, '-infinity']);
     const later = newScan(database);
-    for (let looks = 0; looks < 3; looks++) await later.look();
+    for (let polls = 0; polls < 3; polls++) await later.poll();
     await other.query('rollback');
     expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
-  it('finds a job of a transaction that was under way during earlier looks', async () => {
+  it('finds a job of a transaction that was under way during earlier polls', async () => {
     await other.query('begin');
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
-    for (let looks = 0; looks < 5; looks++) await later.look();
+    for (let polls = 0; polls < 5; polls++) await later.poll();
     await other.query('commit');
     expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
   it('finds a job scheduled for long ago when it begins at the head', async () => {
     const paced = new DueScan(database);
-    await paced.look();
+    await paced.poll();
     await schedule(`now() - interval '1 year'`);
     let found = await dueIn(paced);
     while (found.length === 0) found = await dueIn(paced);

@@ -15,7 +15,7 @@ export interface ClaimedRow {
   args: JsonValue;
   created_at: Date;
   meta: JobMeta | null;
-  /** Whether the queue has limits, which only {@link claimWithinLimits} heeds; reliable when nothing was claimed. */
+  /** Whether the queue has limits, which only {@link claimWithinLimits} applies; reliable when nothing was claimed. */
   limited: boolean;
   /** Whether the queue is paused; reliable when nothing was claimed. */
   paused: boolean;
@@ -91,15 +91,15 @@ export interface LimitedClaimedRow extends ClaimedRow {
   token_in: number | null;
 }
 
-/** $1 queue. Those that claim from a queue with limits wait for one another, so that each sees what the one before took. */
+/** $1 queue. Serializes claims from a queue with limits, so that each sees what the previous one took. */
 export const lockBucket = prepared(
   'longshore-lock-bucket',
   `select from longshore.queue_bucket where queue_id = $1 for update`,
 );
 
 /**
- * $1 queue, $2 tokens. For a queue whose limits were set past `limitQueue`, by SQL. Locks the row as above; of two that make it, the later
- * waits for the earlier.
+ * $1 queue, $2 tokens. Creates the bucket of a queue whose limits were set by SQL rather than `limitQueue`, and locks it as
+ * {@link lockBucket} does. Concurrent callers wait for each other.
  */
 export const makeBucket = prepared(
   'longshore-make-bucket',
@@ -178,9 +178,8 @@ export const claimWithinLimits = prepared(
 );
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that somebody has locked are not renewed, for waiting for
- * them could end in a deadlock: they are being finished, or held by the transaction of their own handler. They hold all
- * the same.
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that are locked keep their old lease, because waiting for
+ * them could deadlock: they are being finished or are locked by their own handler's transaction. They still count as held.
  */
 export const renewClaims = prepared(
   'longshore-renew-claims',
@@ -204,7 +203,10 @@ export const renewClaims = prepared(
     select id, attempt from held`,
 );
 
-/** $1 queue, $2 server. The search ends with the last running job, whose number is known, and reads no ready ones behind it. */
+/**
+ * $1 queue, $2 server. The scan stops after the last running job, because their number is known, and reads no ready jobs
+ * behind it.
+ */
 export const selectClaims = prepared(
   'longshore-select-claims',
   `
@@ -218,7 +220,7 @@ export const selectClaims = prepared(
     where server_id = $2`,
 );
 
-/** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not begun, or is not to count. */
+/** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not started or does not count. */
 export const releaseClaims = prepared(
   'longshore-release-claims',
   `

@@ -67,7 +67,7 @@ export class PostgresClaims implements Claims {
   async #claimFrom(start: ScanStart, scan: ReadyScan, request: ClaimRequest): Promise<ClaimedJob[]> {
     const { cursor, queueId } = scan;
     const { queue, serverId, limit, leaseMs } = request;
-    const { visible } = this.#scans; // as it was before the statement took its snapshot
+    const { visible } = this.#scans; // read before the statement takes its snapshot
     const ranges = cursor.ranges(start);
     const startedMs = performance.now();
     const limited = this.#limits.has(queue);
@@ -89,7 +89,7 @@ export class PostgresClaims implements Claims {
     if (first?.alive !== true) throw new ServerLostError(serverId);
     if (first.limited !== limited) this.#limits.note(queue, first.limited);
     if (first.limited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
-    // The one row without a job only says that the server lives.
+    // A single row without a job only reports that the server is registered.
     const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
     const allowed = Math.min(limit, first.room ?? limit);
     const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
@@ -97,7 +97,7 @@ export class PostgresClaims implements Claims {
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
   }
 
-  /** Runs a statement on claims, queue by queue; returns those that it found not to hold. */
+  /** Runs a statement on claims, queue by queue. Returns the claims that no longer hold. */
   async #eachQueue(
     claims: readonly Claim[],
     statement: Statement,
@@ -129,7 +129,7 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
   };
 }
 
-/** Rows come in this order as it is, but nothing in SQL says that they must. */
+/** Rows arrive in this order, but SQL does not guarantee it. */
 function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
   return left.priority - right.priority || Number(BigInt(left.seq) - BigInt(right.seq));
 }

@@ -1,37 +1,37 @@
-/** A transaction that has been seen under way for so long notes its places as gaps; it is not waited for. */
+/** Transactions that run longer than this record their places as gaps, so the horizon does not wait for them. */
 const longMs = 5_000;
 
-/** A transaction takes its places an instant before it gets its number: by so many milliseconds later it has one. */
+/** A transaction takes its places just before it is assigned an id; after this many milliseconds it has one. */
 const numberedMs = 5;
 
 interface Observation {
   readonly seq: bigint;
   readonly atMs: number;
-  /** Every transaction that may have taken a place up to `seq` has a smaller number; `null` until one is known to be large enough. */
+  /** An upper bound for the ids of all transactions that may have taken a place up to `seq`; `null` until one is known. */
   mark: bigint | null;
 }
 
 /**
- * Up to which place of the order every job is visible that ever will be. Places are taken in one order and become visible in
- * another, when their transactions commit: a scan may forget what lies before the horizon, and must come back to the rest.
- * Made from snapshots (see "Snapshot information functions" in the manual of Postgres), so it is exact and guesses no times.
+ * The place up to which every job that will ever be visible is visible. Places are taken in one order but become visible in
+ * commit order, so a scan may forget what lies before the horizon and must revisit the rest. Derived from snapshots (see
+ * "Snapshot information functions" in the Postgres manual), so it is exact and does not depend on clocks.
  */
 export class CommitHorizon {
   #observations: Observation[] = [];
-  /** Transactions under way, and since when they have been seen. */
+  /** Transactions in progress and when each was first seen. */
   #underWay = new Map<bigint, number>();
   #place = 0n;
 
-  /** 0 until enough has been observed. */
+  /** Returns 0 until enough has been observed. */
   get place(): bigint {
     return this.#place;
   }
 
   /**
-   * @param snapshot `xmin:xmax:xip,…`. It lists only transactions below `xmax`, and others may be under way
-   * @param seq the last place given out, read under this snapshot
-   * @param mark the number of this transaction, given to it afterwards. Without one, nothing is learned about transactions
-   * that the snapshot does not list, and so the horizon stays where it is until a later observation brings one
+   * @param snapshot `xmin:xmax:xip,…`; lists only transactions below `xmax`, although others may be in progress
+   * @param seq the last place assigned, read under this snapshot
+   * @param mark the id assigned to this transaction after the snapshot; without one, the horizon stays where it is until a
+   *   later observation provides one
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');

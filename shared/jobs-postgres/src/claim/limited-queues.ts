@@ -13,13 +13,13 @@ import { transactionName } from '../control/servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
-/** What the statements that set something of a queue compare with. */
+/** Returns the expected settings as parameters of `asSeen`. */
 export function seenValues(seen: QueueSettings | undefined): unknown[] {
   if (seen === undefined) return [false, null, null, null];
   return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
 }
 
-/** Which queues have limits, as far as this process knows, and how to claim from them. */
+/** Tracks which queues have limits, as far as this process knows, and claims from them. */
 export class LimitedQueues {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -35,7 +35,7 @@ export class LimitedQueues {
     this.#alarms = new QueueAlarms((queue) => notifier.notifyLocally(queue));
   }
 
-  /** Sets or takes away limits, if the queue's settings are those seen. */
+  /** Sets or removes limits if the queue still has the settings in `seen`. Returns whether it did. */
   async limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
     const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
     const changed = await this.#database.query(limitQueue, [
@@ -55,7 +55,7 @@ export class LimitedQueues {
     return this.#limited.has(queue);
   }
 
-  /** A claim found out whether the queue has limits. */
+  /** Records whether a claim found the queue to have limits. */
   note(queue: string, limited: boolean): void {
     if (limited) this.#limited.add(queue);
     else {
@@ -64,12 +64,12 @@ export class LimitedQueues {
     }
   }
 
-  /** Whether the last claim took all that the limits allowed: to look further is in vain. */
+  /** Returns whether the last claim used up the limits, so that scanning further is pointless. */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
   }
 
-  /** Claims as many of the jobs asked for as the limits allow. */
+  /** Claims as many of the requested jobs as the limits allow. */
   async claim(
     { queue, serverId }: ClaimRequest,
     values: readonly [queueId: number, ...rest: unknown[]],
@@ -92,12 +92,12 @@ export class LimitedQueues {
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // Nothing else tells of a token that comes.
+    // Nothing else announces the next token.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }
 
-  /** Jobs of these queues ended: there may be room for others, here and elsewhere. */
+  /** Notifies servers that jobs of these queues have ended, which may leave room for others. */
   ended(queues: Iterable<string>): void {
     for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
   }

@@ -1,15 +1,15 @@
-/** A scan is repeated at the earliest after so many times as long as the last one took: two percent of one processor. */
+/** A scan is repeated no sooner than this many times its last duration: two percent of one processor. */
 const factor = 50;
 
 /**
- * Paces a scan that passes the dead entries of all finished jobs: every time while it is quick, which it nearly always is, and
- * seldom while a transaction that somebody left open keeps a million dead entries in its way.
+ * Paces a scan that has to skip the dead index entries of all finished jobs: it runs every time while it is fast, and rarely
+ * while a forgotten transaction leaves a million dead entries in its way.
  */
 export class PacedScan {
   readonly #quickMs: number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs what takes no longer than this is not worth pacing */
+  /** @param quickMs scans up to this duration are not paced */
   constructor(quickMs = 200) {
     this.#quickMs = quickMs;
   }

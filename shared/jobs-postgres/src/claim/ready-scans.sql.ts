@@ -1,16 +1,16 @@
 import { prepared } from '../connection/statement.js';
 
-/** What the database looked like at one instant, and the gaps that have closed since an earlier one. */
+/** The database's state at one instant and the gaps that have closed since an earlier one. */
 export interface ScanRow {
-  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the manual of Postgres. */
+  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
   snapshot: string;
-  /** The last place given out in any queue. */
+  /** The last place assigned in any queue. */
   seq: string;
-  /** The number of this transaction; `null` if the horizon has nothing to learn from one. */
+  /** The id of this transaction; `null` if the horizon would learn nothing from one. */
   mark: string | null;
-  /** Of the queues asked for that have other priorities than 0, by number; `null` if none has. */
+  /** The priorities other than 0 of the requested queues, by queue id; `null` if there are none. */
   priorities: Record<string, number[]> | null;
-  /** `null` in the one row that comes when no gap has closed. */
+  /** `null` in the single row returned when no gap has closed. */
   queue_id: number | null;
   priority: number;
   first_seq: string;
@@ -18,10 +18,10 @@ export interface ScanRow {
 }
 
 /**
- * $1 an earlier snapshot; null: only the present one is wanted. $2 queues, $3 the horizon: where no later place has been taken, as in an
- * idle store, the transaction gets no number. A gap has closed if its transaction had not begun then, or was
- * under way: the first are found by a range of the index and the others one by one, so that a transaction that stays open for
- * an hour makes nobody read an hour of dead entries.
+ * $1 an earlier snapshot, or null to read only the current one; $2 queues; $3 the horizon. If no place beyond it has been
+ * assigned, as in an idle store, the transaction gets no id. A gap has closed if its transaction had not begun at the earlier
+ * snapshot or was in progress then: the former are found by an index range, the latter one by one, so a transaction that
+ * stays open for an hour does not make this read an hour of dead entries.
  */
 export const scanState = prepared(
   'longshore-scan-state',
@@ -54,12 +54,13 @@ export interface ReadyPlaceRow {
   seq: string;
 }
 
-/** How many ready jobs one sweep looks at. */
+/** Maximum number of ready jobs that one sweep reads. */
 export const mostSwept = 1_000;
 
 /**
- * $1 queue, $2 server. The first ready jobs that the server could run, from the head and without a lock: a scan behind a cursor
- * may have missed some of them. Passes over every dead entry, so it runs beside the claims, and the more it costs the more seldom.
+ * $1 queue, $2 server. Reads the first ready jobs that the server could run, from the head and without locking, because a
+ * scan behind a cursor may have missed some. Passes over every dead entry, so it runs alongside the claims, less often the
+ * more it costs.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
@@ -71,12 +72,15 @@ export const sweepReady = prepared(
 );
 
 /**
- * How soon the places of an insert become visible. `soon`: its transaction ends with it, or right after. `late`: the transaction is
- * the caller's, who may take an hour; the places are noted as a gap.
+ * When the places of an insert become visible. `soon`: its transaction ends with the insert or shortly after. `late`: the
+ * transaction belongs to the caller and may stay open for an hour, so the places are recorded as a gap.
  */
 export type Visibility = 'soon' | 'late';
 
-/** Part of a statement: notes the places of `source`, which its transaction may make visible long after later ones. */
+/**
+ * Returns the part of a statement that records the places of `source` as a gap, because its transaction may make them visible
+ * long after later ones.
+ */
 export function gapNoted(source: string): string {
   return `
     gap as (
@@ -85,13 +89,13 @@ export function gapNoted(source: string): string {
     )`;
 }
 
-/** The last place given out in any queue. */
+/** Reads the last place assigned in any queue. */
 export const selectLastPlace = prepared(
   'longshore-select-last-place',
   'select last_value as seq from longshore.job_seq',
 );
 
-/** $1 queue, $2 priorities, $3 the last place given out before the first of these jobs. */
+/** $1 queue, $2 priorities, $3 the last place assigned before the first of these jobs. */
 export const noteGaps = prepared(
   'longshore-note-gaps',
   `
@@ -99,13 +103,13 @@ export const noteGaps = prepared(
     select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority`,
 );
 
-/** $1 from which transaction on, $2 up to which (not included). Returns nothing. */
+/** $1 first transaction id, $2 end of the range (exclusive). Returns no rows. */
 export const deleteGaps = prepared(
   'longshore-delete-gaps',
   `delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8`,
 );
 
-/** The oldest transaction under way; all before it have ended. */
+/** Reads the oldest transaction in progress; all earlier ones have ended. */
 export const oldestTransaction = prepared(
   'longshore-oldest-transaction',
   `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,

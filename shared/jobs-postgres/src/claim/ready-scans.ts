@@ -5,21 +5,21 @@ import { CommitHorizon } from './commit-horizon.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
 import { type ReadyPlaceRow, type ScanRow, scanState, sweepReady } from './ready-scans.sql.js';
 
-/** The state of the database is read at most this often, beside the claims. */
-const lookEveryMs = 25;
+/** Minimum interval between reads of the database's state alongside the claims. */
+const refreshEveryMs = 25;
 
-/** After a longer silence gaps may have been deleted unseen; the scans begin anew. Gaps are kept for twice as long. */
+/** After a longer pause gaps may already have been deleted, so the scans start over. Gaps are kept twice as long. */
 const staleMs = 30_000;
 
-/** A scan from the floor is repeated at the earliest after this, and after 20 times as long as the last one took. */
+/** A scan from the floor is repeated no sooner than this, and no sooner than 20 times its last duration. */
 const floorEveryMs = 200;
 const floorFactor = 20;
 
-/** A sweep from the head is repeated at the earliest after this, and after 50 times as long as the last one took. */
+/** A sweep from the head is repeated no sooner than this, and no sooner than 50 times its last duration. */
 const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
-/** A server that has not claimed for this long has left. */
+/** A server that has not claimed for this long is considered gone. */
 const idleMs = 60_000;
 
 /** One server's scan of one queue. */
@@ -40,9 +40,9 @@ interface Timing {
 const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
- * Where the servers of this process go on looking for ready jobs. A claim begins behind the last job claimed; three things
- * lead it back to jobs that it passed: scans from the floor (transactions that committed in another order than they began),
- * gaps (transactions that took long, jobs that were given back) and sweeps, which find everything and cost the most.
+ * The scan positions of this process's servers. A claim starts behind the last job claimed. Three mechanisms lead it back to
+ * jobs that it passed: scans from the floor (transactions that committed out of order), gaps (long transactions and released
+ * jobs) and sweeps, which find everything and cost the most.
  */
 export class ReadyScans {
   readonly #database: Database;
@@ -52,8 +52,8 @@ export class ReadyScans {
   #horizon = new CommitHorizon();
   #snapshot: string | null = null;
   #priorities: Readonly<Record<string, number[]>> = {};
-  #lookedAtMs = -Infinity;
-  #look: Promise<void> | undefined;
+  #refreshedAtMs = -Infinity;
+  #refreshing: Promise<void> | undefined;
 
   constructor(database: Database, queues: QueueIdCache, notifier: Notifier) {
     this.#database = database;
@@ -66,7 +66,7 @@ export class ReadyScans {
     return this.#horizon.place;
   }
 
-  /** Where a server's scan of a queue stands. Only the first call reads from the database before it resolves. */
+  /** Returns a server's scan of a queue. Only the first call waits for a read from the database. */
   async of(serverId: string, queueId: number): Promise<ReadyScan> {
     const nowMs = performance.now();
     const key = `${serverId} ${queueId}`;
@@ -74,43 +74,43 @@ export class ReadyScans {
     if (scan === undefined) {
       scan = { serverId, queueId, cursor: new ScanCursor([0]), usedAtMs: nowMs, floor: never, sweep: never };
       this.#scans.set(key, scan);
-      await this.#look;
-      await this.look();
-    } else if (nowMs - this.#lookedAtMs >= lookEveryMs) {
-      this.look().catch(() => undefined); // the claim meets the same database, and says what is wrong with it
+      await this.#refreshing;
+      await this.refresh();
+    } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
+      this.refresh().catch(() => undefined); // the claim runs into the same failure and reports it
     }
     scan.usedAtMs = nowMs;
     if (isDue(scan.sweep, sweepEveryMs, sweepFactor, nowMs)) void this.#sweep(scan).catch(() => undefined);
     return scan;
   }
 
-  /** Whether the next scan is to begin at the floor. */
+  /** Returns whether the next scan starts at the floor. */
   startOf({ floor }: ReadyScan): ScanStart {
     return isDue(floor, floorEveryMs, floorFactor, performance.now()) ? 'floor' : 'hint';
   }
 
-  /** Whether a scan from the floor is worth its price after one from the hint found nothing. */
+  /** Returns whether a scan from the floor is worth its cost after one from the hint found nothing. */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());
   }
 
-  /** Notifies servers of jobs that are ready again where they stood before they were claimed: in gaps behind the cursors. */
+  /** Notifies servers of jobs that are ready again at their old places, in gaps behind the cursors. */
   async returned(queueId: number): Promise<void> {
-    await this.look();
+    await this.refresh();
     this.#notifier.notify(await this.#queues.nameOf(queueId));
   }
 
-  /** Reads what has become visible. Calls that come while one is under way share it. */
-  look(): Promise<void> {
-    this.#look ??= this.#readState().finally(() => {
-      this.#look = undefined;
+  /** Reads what has become visible. Concurrent calls share one read. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#readState().finally(() => {
+      this.#refreshing = undefined;
     });
-    return this.#look;
+    return this.#refreshing;
   }
 
   async #readState(): Promise<void> {
     const nowMs = performance.now();
-    const stale = nowMs - this.#lookedAtMs > staleMs;
+    const stale = nowMs - this.#refreshedAtMs > staleMs;
     for (const [key, { usedAtMs }] of this.#scans) if (nowMs - usedAtMs > idleMs) this.#scans.delete(key);
     const queueIds = [...new Set([...this.#scans.values()].map(({ queueId }) => queueId))];
     const rows = await this.#database.query<ScanRow>(scanState, [
@@ -120,17 +120,17 @@ export class ReadyScans {
     ]);
     const [state] = rows;
     if (state === undefined) throw new Error('The store has lost its sequence longshore.job_seq');
-    this.#lookedAtMs = nowMs;
+    this.#refreshedAtMs = nowMs;
     this.#snapshot = state.snapshot;
     this.#priorities = state.priorities ?? {};
-    if (stale) this.#beginAnew();
+    if (stale) this.#restart();
     const mark = state.mark === null ? null : BigInt(state.mark);
     this.#horizon.observe(state.snapshot, BigInt(state.seq), mark, nowMs);
     for (const { cursor, queueId } of this.#scans.values()) cursor.learn(this.#priorities[queueId] ?? []);
     this.#addGaps(rows);
   }
 
-  #beginAnew(): void {
+  #restart(): void {
     this.#horizon = new CommitHorizon();
     for (const scan of this.#scans.values()) scan.cursor = new ScanCursor([0]);
   }
@@ -148,10 +148,10 @@ export class ReadyScans {
     for (const queueId of found) this.#notifyLocally(queueId);
   }
 
-  /** Looks from the head, without a lock, for ready jobs that the cursor has passed, and leads it back to them. */
+  /** Finds ready jobs that the cursor has passed, from the head and without locking, and leads the cursor back to them. */
   async #sweep(scan: ReadyScan): Promise<void> {
     const startedMs = performance.now();
-    scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // no other begins meanwhile
+    scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // prevents a second sweep
     const { cursor } = scan;
     try {
       const rows = await this.#database.query<ReadyPlaceRow>(sweepReady, [scan.queueId, scan.serverId]);
@@ -166,11 +166,11 @@ export class ReadyScans {
     }
   }
 
-  /** A hint to the servers of this process that there is something behind a cursor. */
+  /** Notifies the servers of this process that there is work behind a cursor. */
   #notifyLocally(queueId: number): void {
     this.#queues.nameOf(queueId).then(
       (queue) => this.#notifier.notifyLocally(queue),
-      () => undefined, // a hint only
+      () => undefined, // only a hint
     );
   }
 }

@@ -1,4 +1,4 @@
-/** A part of a queue's order: places of one priority after `after`, up to and including `upTo`. */
+/** A range of a queue's order: places of one priority after `after`, up to and including `upTo`. */
 export interface ScanRange {
   readonly priority: number;
   readonly after: bigint;
@@ -11,37 +11,37 @@ export interface Place {
   readonly seq: bigint;
 }
 
-/** What a claim found in the ranges it scanned. */
+/** The result of scanning ranges for a claim. */
 export interface ScanResult {
-  /** The jobs' places, in the order in which the ranges were scanned. */
+  /** The places of the claimed jobs, in scan order. */
   readonly claimed: readonly Place[];
   /** Whether every range was scanned to its end. */
   readonly exhausted: boolean;
 }
 
 /**
- * How far back a scan begins. `hint`: behind the last job claimed, which is cheapest. `floor`: behind the last place up to which
- * everything was visible and scanned, which also finds jobs whose transactions committed in another order than they began.
+ * How far back a scan starts. `hint`: behind the last job claimed, which is cheapest. `floor`: behind the last place up to
+ * which everything was visible and scanned, which also finds jobs whose transactions committed out of order.
  */
 export type ScanStart = 'hint' | 'floor';
 
 const lastSeq = 2n ** 63n - 1n;
 
 /**
- * Where one server's scan of one queue goes on, so that its cost does not grow with the dead index entries of finished jobs that
- * a long transaction elsewhere keeps from being vacuumed.
+ * One server's position in one queue, so that the cost of a claim does not grow with the dead index entries of finished jobs
+ * that a long transaction elsewhere keeps from being vacuumed.
  */
 export class ScanCursor {
   readonly #hints = new Map<number, bigint>();
   readonly #floors = new Map<number, bigint>();
   #gaps: ScanRange[] = [];
 
-  /** @param priorities all that jobs of this queue may have, as far as is known; everything of each is still to be scanned */
+  /** @param priorities all known priorities of this queue's jobs; each is scanned from the beginning */
   constructor(priorities: Iterable<number>) {
     this.learn(priorities);
   }
 
-  /** Priorities that this cursor does not know yet are scanned from the beginning. */
+  /** Adds priorities that this cursor does not know yet; they are scanned from the beginning. */
   learn(priorities: Iterable<number>): void {
     for (const priority of priorities) {
       if (this.#hints.has(priority)) continue;
@@ -50,20 +50,20 @@ export class ScanCursor {
     }
   }
 
-  /** Places that became ready or visible behind the cursor. */
+  /** Adds places that became ready or visible behind the cursor. */
   addGap(gap: ScanRange): void {
     this.learn([gap.priority]);
-    if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // the scan comes to it anyway
+    if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // the scan gets there anyway
     this.#gaps.push(gap);
   }
 
-  /** Whether a job at this place may have been passed. */
+  /** Returns whether a job at this place may have been passed. */
   hasPassed({ priority, seq }: Place): boolean {
     const hint = this.#hints.get(priority);
     return hint === undefined || seq <= hint;
   }
 
-  /** What to scan, in the order in which jobs run. */
+  /** Returns the ranges to scan, in the order in which their jobs run. */
   ranges(start: ScanStart): ScanRange[] {
     const positions = start === 'hint' ? this.#hints : this.#floors;
     const open = [...positions].map(([priority, after]) => ({ priority, after, upTo: lastSeq }));
@@ -74,14 +74,14 @@ export class ScanCursor {
   }
 
   /**
-   * Notes what a scan of `ranges` gave.
+   * Records the result of scanning `ranges`.
    *
    * @param visible the place up to which everything was visible when the scan began
    */
   advance(start: ScanStart, { claimed, exhausted }: ScanResult, visible: bigint): void {
     for (const { priority, seq } of claimed) raise(this.#hints, priority, seq);
     const last = exhausted ? undefined : claimed.at(-1);
-    if (!exhausted && last === undefined) return; // nothing is known of what was scanned
+    if (!exhausted && last === undefined) return; // the scan proved nothing
     const isScanned = (gap: ScanRange): boolean =>
       last === undefined ||
       gap.priority < last.priority ||

@@ -4,15 +4,15 @@ import { type BeforeMove, moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
-/** A job on which others depend, or that carries more than a plain one, is `linked`: its moves are noted in the outbox. */
+/** `linked`: other jobs depend on the job, or it carries more than a plain job does, so its moves go to the outbox. */
 export type Linkage = 'plain' | 'linked';
 
-/** A statement for plain jobs, which passes over all others, and one for any job. */
+/** One statement for plain jobs, which skips all others, and one for any job. */
 export type Finisher = Readonly<Record<Linkage, Statement>>;
 
 /**
- * $1 queue, $2 ids, $3 server, $4 attempts: the claims of one server, as parallel arrays. A claim that no longer holds
- * matches no row, so nothing of it is written; the answer lists the ids that were, or counts them.
+ * $1 queue, $2 ids, $3 server, $4 attempts: the claims of one server as parallel arrays. A claim that no longer holds matches
+ * no row, so nothing is written for it; the statement returns the finished ids or their number.
  */
 const removed = (linkage: Linkage, columns: string, values: string): string => `
     removed as (
@@ -42,7 +42,7 @@ const finisher = (name: string, text: (linkage: Linkage) => string): Finisher =>
   linked: prepared(`longshore-finish-${name}-linked`, text('linked')),
 });
 
-/** $5 results. Answers with the number of jobs: thousands of ids a second are dear to write and to read. */
+/** $5 results. Returns the number of jobs: writing and reading thousands of ids per second is expensive. */
 export const finishDone = finisher(
   'done',
   (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
@@ -62,7 +62,7 @@ export const finishFailed = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors. Ends the request to cancel, too. */
+/** $5 errors. Also deletes the request to cancel. */
 export const finishCancelled = finisher(
   'cancelled',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
@@ -112,13 +112,13 @@ export const finishRetry = finisher(
     select id, attempt from removed`,
 );
 
-/** $1 queue, $2 id, $3 server, $4 attempt. Holds the claim until the transaction ends. */
+/** $1 queue, $2 id, $3 server, $4 attempt. Locks the claim until the transaction ends. */
 export const lockClaim = unprepared(
   'longshore-lock-claim',
   `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
 );
 
-/** Which of the ids $1 these servers $2 have already finished in these attempts $3: a write whose answer was lost. */
+/** Returns which of the ids $1 the servers $2 have already finished in the attempts $3: writes whose response was lost. */
 export const alreadyFinished = prepared(
   'longshore-already-finished',
   `

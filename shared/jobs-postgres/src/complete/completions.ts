@@ -37,7 +37,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** The statement for each kind of outcome, and what it takes besides queue and claims. */
+/** The statements for each kind of outcome and their parameters besides queue and claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },
@@ -46,7 +46,7 @@ const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readon
   snooze: { statements: finishSnooze, columns: [delays] },
 };
 
-/** Records outcomes: one statement for each queue and kind of outcome, and another for those whose jobs are linked. */
+/** Records outcomes with one statement per queue and kind of outcome, and a separate one for linked jobs. */
 export class PostgresCompletions {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -79,7 +79,8 @@ export class PostgresCompletions {
 
   async completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
-    // Once: the handler's work may do more than can be rolled back. What loses against another is another attempt's.
+    // Not repeated: the handler's work may have effects that cannot be rolled back. A transaction that loses is left to
+    // another attempt.
     const linkage = await this.#database.transactionOnce(
       async (client): Promise<Linkage> => {
         const { jobId, serverId, attempt } = claim;
@@ -106,7 +107,7 @@ export class PostgresCompletions {
     this.#limits.ended([claim.queue]);
   }
 
-  /** All in one go; only if that fails because of an outcome, that one is separated from the others. */
+  /** Finishes the group together; if an outcome's data makes that fail, isolates it by halving the group. */
   async #finishApart(group: readonly Completion[]): Promise<Claim[]> {
     try {
       return await this.#finish(group);
@@ -120,7 +121,7 @@ export class PostgresCompletions {
     }
   }
 
-  /** A job whose outcome cannot be stored has failed; if not even that can be stored, its lease runs out. */
+  /** Fails a job whose outcome cannot be stored; if that cannot be stored either, its lease expires. */
   async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
     const { message } = toJobError(error);
     const reason = {
@@ -144,7 +145,7 @@ export class PostgresCompletions {
     if (group[0]?.linked === true) return this.#write(group, 'linked');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // Stale, or linked since they were claimed: another job was made to wait for them.
+    // Stale, or linked since they were claimed because another job now depends on them.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'linked',
@@ -169,7 +170,9 @@ export class PostgresCompletions {
     return counted === undefined ? without(claims, rows) : this.#notYetFinished(claims);
   }
 
-  /** A write whose answer was lost is repeated and then finds its jobs gone: they were finished, not lost. */
+  /**
+   * Removes the claims that have already been finished: a write whose response was lost is repeated and finds its jobs gone.
+   */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];
     return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
@@ -188,13 +191,13 @@ function alike(completions: readonly Completion[]): Map<string, Completion[]> {
   return groups;
 }
 
-/** What a finishing statement knows the claims of one server by: ids, the server, attempts. */
+/** Returns the parameters that identify the claims of one server: ids, the server, attempts. */
 function fences(claims: readonly Claim[]): unknown[] {
   const [ids, , attempts] = claimArrays(claims);
   return [ids, claims[0]?.serverId, attempts];
 }
 
-/** A result of `null` is stored as nothing: it is what most jobs return. */
+/** Stores `null`, which most jobs return, as SQL null. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
 }

@@ -1,4 +1,4 @@
-/** Groups things by the queue they belong to, keeping their order: a statement names one queue. */
+/** Groups items by queue, keeping their order: each statement names one queue. */
 export function byQueue<Item extends { readonly queue: string }>(items: Iterable<Item>): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -8,19 +8,19 @@ export const selectClock = prepared(
   'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 );
 
-/** It is read again after this time, in milliseconds, for what must know the day. */
+/** Maximum age of a reading, in milliseconds, for callers that need to know the day. */
 const freshForMs = 60_000;
 
-/** By so much, in milliseconds, what Postgres answers may differ from what was expected before the clock is read again. */
+/** A larger difference, in milliseconds, between an answer from Postgres and the expected time triggers a new reading. */
 const mayDifferMs = 1_000;
 
 /**
- * The clock of the database, by which all stored times are measured. It is read now and then, and goes on in between by the
- * monotonic clock of this process, which nobody sets: that of the machine may be off by a year, or jump.
+ * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this process's
+ * monotonic clock, which nobody sets: the machine's own clock may be off by a year, or jump.
  */
 export class DatabaseClock implements Clock {
   readonly #database: Database;
-  /** The offset from the monotonic clock to the database's clock. */
+  /** Offset from the monotonic clock to the database's clock. */
   #offsetMs: number | undefined;
   #readAt = -Infinity;
   #reading: Promise<number> | undefined;
@@ -29,33 +29,33 @@ export class DatabaseClock implements Clock {
     this.#database = database;
   }
 
-  /** As far as it is known. Until it has been read for the first time, that of the machine stands in for it. */
+  /** Returns the time as far as it is known; the machine's time until the first reading. */
   now(): number {
     return this.#offsetMs === undefined ? Date.now() : Math.floor(performance.now() + this.#offsetMs);
   }
 
-  /** The time, from a reading of the last minute. */
+  /** Returns the time based on a reading that is at most a minute old. */
   async fresh(): Promise<Date> {
     if (performance.now() - this.#readAt > freshForMs) await this.read();
     return new Date(this.now());
   }
 
-  /** Reads it now. Taken to have been read halfway between question and answer, as in NTP (RFC 5905 § 8). */
+  /** Reads the clock now, assumed to have been read halfway between request and response, as in NTP (RFC 5905 § 8). */
   read(): Promise<number> {
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 
-  /** Postgres said in its latest answer that it was then. Reads the clock again if that cannot be. */
+  /** Compares a time that Postgres has just reported with the expected one; reads the clock again if it is implausible. */
   noticed(time: Date): void {
     const ahead = time.getTime() - this.now();
-    if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // the next answer will tell again
+    if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // the next answer triggers another attempt
   }
 
   async #read(): Promise<number> {
     const askedAt = performance.now();
     const [row] = await this.#database.query<{ ms: number }>(selectClock);
-    if (row === undefined) throw new Error('The database does not tell its time');
+    if (row === undefined) throw new Error('The database did not return its time');
     this.#readAt = performance.now();
     this.#offsetMs = row.ms - (askedAt + this.#readAt) / 2;
     return row.ms;

@@ -18,8 +18,8 @@ import { UnnamedClient } from './unnamed-client.js';
 import { prepared, type Statement } from './statement.js';
 
 /**
- * $1 queues. Until the transaction ends no other one that asks for it changes their jobs. In the order of their numbers, so that
- * two who lock several do not end in a deadlock.
+ * $1 queues. Locks the queues against other callers of this statement until the transaction ends, in the order of their ids
+ * to avoid deadlocks.
  */
 export const lockQueues = prepared(
   'longshore-lock-queues',
@@ -29,43 +29,43 @@ export const lockQueues = prepared(
 );
 
 /**
- * `transaction`: one like pgbouncer in transaction mode, which gives each transaction another connection, so that nothing
- * outlives it: no prepared statement, no setting, no LISTEN.
+ * `transaction`: a pooler such as pgbouncer in transaction mode, which may give each transaction another connection. Prepared
+ * statements, settings and LISTEN do not outlive a transaction.
  */
 export type Pooler = 'none' | 'transaction';
 
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
-  /** Most connections of the pool; 10 by default. */
+  /** Maximum number of connections in the pool; 10 by default. */
   readonly poolSize: number;
   /** READ COMMITTED set on every transaction; `false` leaves the server's default. */
   readonly useRecommendedIsolationLevel: boolean;
-  /** `false`: those who change jobs of a queue do so one after the other. */
+  /** `false`: transactions that change jobs of the same queue run one after another. */
   readonly disableGlobalLocks: boolean;
-  /** The longest an ordinary statement may take, in milliseconds. */
+  /** Maximum duration of an ordinary statement, in milliseconds. */
   readonly statementTimeoutMs: number;
-  /** The longest that a handler's transaction may wait for its next statement, in milliseconds. */
+  /** Maximum time that a handler's transaction may be idle between statements, in milliseconds. */
   readonly transactionIdleTimeoutMs: number;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** What stands between this process and Postgres. */
+  /** The pooler between this process and Postgres. */
   readonly pooler: Pooler;
-  /** Past the pooler, for what needs a session. */
+  /** Bypasses the pooler, for work that needs a session. */
   readonly directUrl: string;
-  /** Only reads: what takes too long comes out as {@link ReadTimeoutError}. */
+  /** Read-only: timeouts are reported as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
 }
 
-/** Serialization failure and deadlock: the same statement again is expected to succeed. */
+/** Serialization failure and deadlock: repeating the statement is expected to succeed. */
 const repeatable = /^40(001|P01)$/;
 
 const maxRepeats = 5;
 
-/** What a connection has prepared stays in its memory, and some texts are those of a day. */
+/** Prepared statements stay in a connection's memory, and some are only used for a day. */
 const maxLifetimeSeconds = 6 * 3_600;
 
-/** A pool of connections. Every failure that may pass comes out as {@link StorageUnavailableError}. */
+/** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
@@ -75,8 +75,7 @@ export class Database {
   /**
    * Connects when it is first used.
    *
-   * @param keptOpen so many connections stay open however idle the process is: to open one takes longer than most of what
-   *   is done with it
+   * @param keptOpen number of connections that stay open when idle, because opening one takes longer than most statements
    */
   constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 4) {
     this.options = options;
@@ -94,7 +93,7 @@ export class Database {
     });
   }
 
-  /** Runs one statement as a transaction of its own. */
+  /** Runs one statement in a transaction of its own. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
       return await repeatedly(() => this.#queryOnce<Row>({ ...statement, values }));
@@ -103,7 +102,7 @@ export class Database {
     }
   }
 
-  /** Runs one statement that changes jobs of the queue that is its first value, as a transaction of its own. */
+  /** Runs one statement that changes jobs of one queue, its first parameter, in a transaction of its own. */
   async write<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: [queueId: number, ...rest: unknown[]],
@@ -115,18 +114,18 @@ export class Database {
     });
   }
 
-  /** Keeps others who change jobs of these queues out until the transaction ends, unless global locks are disabled. */
+  /** Locks these queues against other writers until the transaction ends, unless global locks are disabled. */
   async lockQueues(client: pg.ClientBase, queueIds: readonly number[]): Promise<void> {
     if (this.options.disableGlobalLocks) return;
     await client.query({ ...lockQueues, values: [arrayOf(queueIds)] });
   }
 
   /**
-   * Runs several statements in one transaction: all of them or none. Together they may take as long as one of them may
-   * (with Postgres 17 or newer), unless the transaction bears the name of a server. One that lost against another is run
-   * again, so `work` must change nothing outside of it that another run would not set right.
+   * Runs several statements in one transaction. Their total duration is limited like that of a single statement (with
+   * Postgres 17 or newer), unless the transaction is named after a server. Repeated after a serialization failure or
+   * deadlock, so side effects of `work` must tolerate being repeated.
    *
-   * @param settings of Postgres while it lasts
+   * @param settings Postgres settings for the duration of the transaction
    */
   transaction<Result>(
     work: (client: pg.ClientBase) => Promise<Result>,
@@ -136,9 +135,10 @@ export class Database {
   }
 
   /**
-   * The same for work that must not be run again, or whose caller does that.
+   * Runs a transaction that must not be repeated, or whose caller repeats it.
    *
-   * @param signal aborted, the transaction ends at once: when this rejects, with the signal's reason, no lock of it is left
+   * @param signal aborting it ends the transaction at once: when this rejects with the signal's reason, all locks are
+   *   released
    */
   async transactionOnce<Result>(
     work: (client: pg.ClientBase) => Promise<Result>,
@@ -158,11 +158,11 @@ export class Database {
       return result;
     } catch (error) {
       if (signal?.aborted === true) {
-        client.release(true); // closes it, also in the middle of a statement
+        client.release(true); // closes the connection, even during a statement
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // A connection that cannot even roll back is of no use to anyone else.
+      // A connection that cannot roll back cannot be reused.
       const broken = await client.query('rollback').then(
         () => false,
         () => true,
@@ -172,9 +172,9 @@ export class Database {
     }
   }
 
-  /** Begins a transaction; the number of the process that carries it out, if that is wanted. */
+  /** Begins a transaction; returns the id of its backend process if `wanted`. */
   async #begun(client: pg.PoolClient, settings: Settings, wanted: boolean): Promise<number | undefined> {
-    // What runs for a server lasts as long as a handler's work does; it is ended with the server.
+    // A server's transaction lasts as long as its handler works, and is ended together with the server.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = wanted ? 'select pg_backend_pid() as pid' : '';
     const statements = [this.#begin, localSettings(settings), bound, process];
@@ -188,10 +188,10 @@ export class Database {
     work: (client: pg.ClientBase) => Promise<Result>,
   ): Promise<Result> {
     const result = await work(client);
-    // Of a transaction in which a statement failed unheard, Postgres makes a rollback, and calls it a success.
+    // If a statement failed and the error was swallowed, Postgres answers COMMIT with a successful ROLLBACK.
     const { command } = await client.query('commit');
     if (command !== 'COMMIT')
-      throw new Error('A statement of the transaction had failed: it was rolled back');
+      throw new Error('The transaction was rolled back because one of its statements had failed');
     return result;
   }
 
@@ -200,7 +200,7 @@ export class Database {
     await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
 
-  /** Lends a connection for what cannot be done in a transaction. */
+  /** Lends a connection for work that cannot run in a transaction. */
   async session<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translate(error);
@@ -223,7 +223,7 @@ export class Database {
     const { statementTimeoutMs, poolSize } = this.options;
     if (codeOf(error.cause) === '57014')
       return new ReadTimeoutError(
-        `The read was not finished within ${statementTimeoutMs} ms: ask for less, or try again later`,
+        `The read took longer than ${statementTimeoutMs} ms: ask for less, or try again later`,
         { cause: error.cause },
       );
     const isQueued = codeOf(error.cause) === '' && this.#pool.totalCount >= poolSize;
@@ -238,12 +238,12 @@ export class Database {
     const { rows } =
       this.options.pooler === 'none'
         ? await this.#pool.query<Row>({ ...query })
-        : await this.transactionOnce((client) => client.query<Row>({ ...query })); // for its settings
+        : await this.transactionOnce((client) => client.query<Row>({ ...query })); // applies its settings
     return rows;
   }
 }
 
-/** Runs a transaction again if it lost against another one. */
+/** Repeats a transaction that lost against a concurrent one. */
 export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let repeat = 0; ; repeat++) {
     try {
@@ -251,19 +251,22 @@ export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Re
     } catch (error) {
       if (!repeatable.test(codeOf(error))) throw translate(error);
       if (repeat === maxRepeats)
-        throw new StorageUnavailableError('Postgres gave the statement up, again and again', {
-          cause: error,
-        });
+        throw new StorageUnavailableError(
+          'Postgres aborted the transaction repeatedly because of concurrent ones',
+          {
+            cause: error,
+          },
+        );
     }
   }
 }
 
-/** What every connection is opened with. */
+/** Returns the configuration of every connection. */
 export function connectionConfig(options: DatabaseOptions, plans: Settings = {}): pg.ClientConfig {
   return {
     connectionString: options.url,
     application_name: options.applicationName,
-    // A pooler's connections are opened by the pooler: it refuses these, or passes over them.
+    // The pooler opens its own connections and rejects or ignores these options.
     ...(options.pooler === 'none' && {
       options: startupOptions({ ...plans, ...sessionSettings(options) }),
     }),

@@ -1,11 +1,11 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 
-/** SQLSTATEs (classes, or whole codes) that say: not now. See the appendix “PostgreSQL Error Codes”. */
+/** SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
- * Classes of SQLSTATEs that a value leads to: it is out of range, no JSON, refused by a constraint or by a trigger, too large,
- * or its page cannot be read. The same statement without it may succeed.
+ * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
+ * page is unreadable. The statement may succeed without it.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
@@ -14,29 +14,30 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** What it means, by the first pattern that its SQLSTATE matches. */
+/** The explanation for the first pattern that the SQLSTATE matches. */
 const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/^57014$/, 'Postgres was still at it when the time for the statement was up'],
-  [/^55P03$/, 'Another transaction held a lock for longer than this one was to wait for it'],
+  [/^57014$/, 'The statement took longer than its time limit'],
+  [/^55P03$/, 'Another transaction held a lock for longer than this one may wait'],
   [
     /^25P03$/,
-    'Postgres ended the transaction: it waited for its next statement for longer than it may (transactionIdleTimeoutMs for handlers, idle_in_transaction_session_timeout for others)',
+    'Postgres ended the transaction: it was idle between statements for too long (transactionIdleTimeoutMs for handlers, idle_in_transaction_session_timeout for others)',
   ],
   [
     /^25P04$/,
-    'Postgres ended the transaction: it took longer than it may (commandBatchMaxTimeoutMs, transaction_timeout)',
+    'Postgres ended the transaction: it took too long (commandBatchMaxTimeoutMs, transaction_timeout)',
   ],
-  [/^57P01$/, 'Postgres ended the connection: it shuts down, or somebody has ended it'],
+  [/^57P01$/, 'Postgres ended the connection: it is shutting down, or the connection was terminated'],
   [/^57P02$/, 'Postgres ended the connection: another of its processes crashed'],
-  [/^57P03$/, 'Postgres takes no connections now: it starts up, shuts down or recovers'],
-  [/^57P05$/, 'Postgres ended the connection: it was idle for longer than it may (idle_session_timeout)'],
+  [/^57P03$/, 'Postgres accepts no connections: it is starting up, shutting down or recovering'],
+  [/^57P05$/, 'Postgres ended the connection: it was idle for too long (idle_session_timeout)'],
   [/^53/, 'Postgres has run out of connections, memory or disk space'],
 ];
 
 /**
- * The error as the storage contract names it.
+ * Translates an error into one of the storage contract.
  *
- * @param end what Postgres said when it ended the connection, if it did: the driver's own error says only that it is gone
+ * @param end the reason that Postgres gave for closing the connection, if any; the driver's own error only reports that it is
+ *   closed
  */
 export function translate(error: unknown, end?: Error): unknown {
   if (error instanceof StorageUnavailableError || !isUnavailable(error)) return error;
@@ -48,8 +49,8 @@ export function translate(error: unknown, end?: Error): unknown {
 }
 
 /**
- * Whether an error comes from what was to be written or read, not from the state of the database or of the connection: one of
- * the data by its SQLSTATE, or one of this process's own code.
+ * Returns whether the data caused an error (by its SQLSTATE, or because this process's code threw it), rather than the state
+ * of the database or the connection.
  */
 export function isOfData(error: unknown): boolean {
   if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
@@ -57,15 +58,15 @@ export function isOfData(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
 }
 
-/** The driver gives up a wait for a free connection and one for a new connection with the same words. */
+/** The driver uses the same message when the pool is exhausted and when connecting times out. */
 function unreached(cause: unknown): string {
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
   return busy
-    ? 'No connection was to be had within 5 s: all of the pool are busy (poolSize), or Postgres does not answer'
+    ? 'No connection became available within 5 s: all connections of the pool are busy (poolSize), or Postgres does not respond'
     : 'Postgres cannot be reached';
 }
 
-/** Whether a lock was not to be had in the time that a transaction wanted to wait for it (`lock_timeout`). */
+/** True for `lock_timeout` (55P03). */
 export function isLockTimeout(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return codeOf(cause ?? error) === '55P03';
@@ -74,6 +75,6 @@ export function isLockTimeout(error: unknown): boolean {
 function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
-  // What has no SQLSTATE comes from the network or from the driver's own timeouts.
+  // Errors without a SQLSTATE come from the network or from the driver's timeouts.
   return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
 }

@@ -1,22 +1,19 @@
 import type pg from 'pg';
 import { isOfData } from './database.js';
 
-/**
- * Does work for many items at once. Either plainly, all of them or none, or so that an item that makes it fail does not keep
- * the others from theirs.
- */
+/** Processes many items, either all or nothing, or so that an item that makes it fail does not affect the others. */
 export type Isolate = <Item, Result>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<Result>,
   setAside: (item: Item, error: unknown) => Promise<void>,
 ) => Promise<Result[]>;
 
-/** All of them or none: what is done as long as nothing fails. */
+/** Processes all items together; used until something fails. */
 export const together: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**
- * In a transaction, with savepoints: if the work fails for a reason of its data, the items are halved until the one that is
- * to blame is found and set aside. Errors that may pass fail the transaction as ever.
+ * Uses savepoints in a transaction: if data makes the work fail, the items are halved until the faulty one is found and set
+ * aside. Transient errors still fail the transaction.
  */
 export function apart(client: pg.ClientBase): Isolate {
   const isolate: Isolate = async (items, work, setAside) => {

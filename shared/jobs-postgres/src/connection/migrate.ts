@@ -4,15 +4,18 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { codeOf, connectionConfig, type DatabaseOptions, translate } from './database.js';
 
-/** A schema and the files that bring it up to date. */
+/** A schema and its migration files. */
 export interface Migrations {
-  /** Of files for node-pg-migrate. */
+  /** Directory of files for node-pg-migrate. */
   readonly directory: URL;
-  /** Made if it does not exist, which takes the right to create schemas. Its table `migration` notes what has been applied. */
+  /**
+   * Created if it does not exist, which requires permission to create schemas. Its table `migration` records what has been
+   * applied.
+   */
   readonly schema: string;
 }
 
-/** Everything that Longshore itself makes in the database lives in this schema. */
+/** The schema of everything that Longshore itself creates in the database. */
 export const jobStore: Migrations = {
   directory: new URL('../../migrations', import.meta.url),
   schema: 'longshore',
@@ -25,13 +28,13 @@ const maxAttempts = 60;
 const betweenAttemptsMs = 1_000;
 
 /**
- * Brings a schema up to date. Any number of processes may call it at the same moment: node-pg-migrate's advisory lock
- * makes them wait for one another, and the later ones find nothing to do. All files are applied, or none.
+ * Brings a schema up to date. Safe to call from many processes at once: they wait for one another on node-pg-migrate's
+ * advisory lock, and later ones find nothing to do. Applies all files or none.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached
  */
 export async function migrate(options: DatabaseOptions, { directory, schema }: Migrations): Promise<void> {
-  // Waiting for the lock may take as long as the migrations of the process that holds it.
+  // Waiting for the lock may take as long as another process's migrations.
   const databaseUrl = connectionConfig({
     ...options,
     url: options.directUrl,
@@ -53,7 +56,10 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: M
   );
 }
 
-/** Locks of tables in use may be hard to get. A migration gives up soon, for everybody waits behind it, and comes again. */
+/**
+ * Retries a migration that could not lock tables in use. Each attempt gives up quickly because other statements queue up
+ * behind it.
+ */
 async function patiently(run: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -66,10 +72,10 @@ async function patiently(run: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** `create schema if not exists` asks for the right to create schemas also where there is nothing to create. */
+/** `create schema if not exists` requires permission to create schemas even if the schema exists. */
 async function schemaExists(connection: pg.ClientConfig, schema: string): Promise<boolean> {
   const client = new pg.Client(connection);
-  client.on('error', () => undefined); // the query fails, too
+  client.on('error', () => undefined); // the query fails as well
   await client.connect();
   try {
     const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);

@@ -5,7 +5,7 @@ import { prepared } from './statement.js';
 
 const channel = 'longshore';
 
-/** Announcements of one queue within this time are one. */
+/** Notifications of one queue within this interval are combined. */
 const debounceMs = 10;
 
 const reconnectMs = 1_000;
@@ -18,8 +18,8 @@ const sendNotifications = prepared(
 type Listener = (queue: string | null) => void;
 
 /**
- * Tells servers that there may be something for them. Sent after the commit of what it announces and outside of it, for a
- * NOTIFY makes its transaction take a lock that is one for the whole database. Hints only: whoever misses one polls.
+ * Notifies servers that there may be work. Notifications are sent after the commit, in a separate transaction, because NOTIFY
+ * takes a lock that is global to the database. They are only hints: a server that misses one polls.
  */
 export class Notifier {
   readonly #database: Database;
@@ -37,7 +37,7 @@ export class Notifier {
     this.#database = database;
   }
 
-  /** @param queue `null`: a job was scheduled */
+  /** @param queue `null`: jobs that are not ready yet, or other background work */
   notify(queue: string | null): void {
     this.notifyLocally(queue);
     this.#pending.add(queue ?? '');
@@ -47,7 +47,7 @@ export class Notifier {
     else this.#sendTimer = setTimeout(() => this.#send(), waitMs);
   }
 
-  /** Tells only the listeners of this process. */
+  /** Notifies only the listeners of this process. */
   notifyLocally(queue: string | null): void {
     for (const listener of this.#listeners) listener(queue);
   }
@@ -72,7 +72,7 @@ export class Notifier {
     this.#sentAt = performance.now();
     const payloads = [...this.#pending].map((queue) => `${this.#origin} ${queue}`);
     this.#pending.clear();
-    // Lost hints are made good by polling.
+    // Polling makes up for lost notifications.
     this.#sending = this.#database.query(sendNotifications, [payloads]).catch(() => undefined);
   }
 
@@ -103,7 +103,7 @@ export class Notifier {
 
   #receive(payload: string): void {
     const origin = payload.slice(0, this.#origin.length);
-    if (origin === this.#origin) return; // this process told its listeners at once
+    if (origin === this.#origin) return; // local listeners have already been notified
     const queue = payload.slice(this.#origin.length + 1);
     this.notifyLocally(queue === '' ? null : queue);
   }

@@ -1,23 +1,24 @@
 import pg from 'pg';
 
-/** Connections that are lent when a pool closes get this long to come back. */
+/** How long lent connections have to come back when a pool closes. */
 const closeGraceMs = 1_000;
 
-/** The connections of each pool. */
+/** The open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
-/** What Postgres said when it ended a connection. */
+/** The errors with which Postgres ended connections. */
 const ends = new WeakMap<object, Error>();
 
-/** A pool that gets over the loss of any of its connections. */
+/** Creates a pool that survives the loss of any of its connections. */
 export function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
-  pool.on('error', () => undefined); // an idle connection was cut: the pool drops it and opens another
+  pool.on('error', () => undefined); // an idle connection was lost: the pool drops it and opens another
   const open = new Set<pg.PoolClient>();
   connections.set(pool, open);
   pool.on('connect', (client) => {
     open.add(client);
-    // One was cut between two queries of a transaction: the next query fails. Unheard, the event would end the process.
+    // A connection was lost between two queries of a transaction: the next query fails. Without a listener the event would
+    // end the process.
     client.on('error', (error) => {
       if (!ends.has(client)) ends.set(client, error);
     });
@@ -26,21 +27,21 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/** Why Postgres ended a connection while nothing was asked of it; `undefined` if it did not, or did not say. */
+/** Returns why Postgres ended an idle connection; `undefined` if it did not, or gave no reason. */
 export function endOf(client: object): Error | undefined {
   return ends.get(client);
 }
 
-/** Closes a pool. What still runs on lent connections after a second is cut off. */
+/** Closes a pool. Work on lent connections is cut off after a second. */
 export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
   for (const client of connections.get(pool) ?? []) cutOff(client);
-  // Somebody who never gives a connection back must not keep the process.
+  // A caller that never returns its connection must not keep the process alive.
   await endsWithin(closeGraceMs, ended);
 }
 
-/** Whether a task ends in time; it goes on if not. Rejects as it does. */
+/** Returns whether a task ends in time; the task continues otherwise. Rejects if the task does. */
 export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -51,7 +52,7 @@ export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Pro
   return inTime;
 }
 
-/** The driver has no name for this: its `end` waits for the statement under way. */
+/** Closes the socket: the driver's `end` would wait for the running statement. */
 function cutOff(client: pg.PoolClient): void {
   const { connection } = client as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();

@@ -6,7 +6,7 @@ import type { Database } from './database.js';
 import { runOf } from './run.js';
 import { prepared, type Statement } from './statement.js';
 
-/** $1 name, $2 the most queues there may be. */
+/** $1 name, $2 maximum number of queues. */
 const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
 const columns = 'id, name, paused_at, concurrency_limit, rate_limit, created_at';
@@ -31,13 +31,13 @@ const selectName = prepared(
   `select id, name from longshore.queue where id = $1`,
 );
 
-/** $1 the most queues there may be. */
+/** $1 maximum number of queues. */
 const setCap = prepared(
   'longshore-set-queue-cap',
   `update longshore.queue_cap set most = $1 where most <> $1`,
 );
 
-/** Of Postgres. */
+/** Maximum value of a Postgres integer. */
 const mostInteger = 2_147_483_647;
 
 export interface QueueRow {
@@ -49,19 +49,19 @@ export interface QueueRow {
   created_at: Date;
 }
 
-/** Queues' names and their numbers, which never change: a queue that comes back after it was retired has the one that it had. */
+/** Maps queue names to ids and back. Ids never change: a queue that returns after being retired keeps its id. */
 export class QueueIdCache {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #most: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** Priorities that the queues are known to have, by queue. */
+  /** Known priorities, by queue id. */
   readonly #priorities = new Map<number, Set<number>>();
 
   /**
-   * @param reads for what people look at
-   * @param most queues that there may be
+   * @param reads for reads on behalf of users
+   * @param most maximum number of queues
    */
   constructor(database: Database, reads: Database = database, most = Infinity) {
     this.#database = database;
@@ -69,14 +69,14 @@ export class QueueIdCache {
     this.#most = most;
   }
 
-  /** Keeps those who enqueue from SQL, in any process, to the same number of queues. */
+  /** Applies the maximum number of queues to jobs enqueued from SQL, in any process. */
   async setCap(): Promise<void> {
     await this.#database.query(setCap, [Math.min(this.#most, mostInteger)]);
   }
 
   /**
-   * The number of a queue, which is made if it does not exist. One that is known is given as it is, retired or not: with a job it
-   * is back.
+   * Returns the id of a queue, creating the queue if it does not exist. A known id is returned even if the queue has been
+   * retired: a job brings the queue back.
    *
    * @throws {TooManyQueuesError}
    */
@@ -93,7 +93,7 @@ export class QueueIdCache {
     return id;
   }
 
-  /** Notes which priorities jobs of a queue have, before they are inserted: the scans for ready jobs have to know them. */
+  /** Records the priorities of jobs before they are inserted, because the scans for ready jobs must know them. */
   async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
     const known = this.#priorities.get(queueId) ?? new Set([0]);
     const others = new Set<number>();
@@ -103,27 +103,29 @@ export class QueueIdCache {
     this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
-  /** Numbers of those among the queues that exist or have existed: their jobs are found. */
+  /** Returns the ids of the queues that exist or have existed; their jobs can still be found. */
   async idsOf(names: readonly string[]): Promise<number[]> {
     const unknown = names.filter((name) => !this.#ids.has(name));
     if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);
     return names.flatMap((name) => this.#ids.get(name) ?? []);
   }
 
-  /** The name of a queue. A job of one that is not there can be shown all the same, under its number. */
+  /** Returns the name of a queue, or a placeholder with its id if there is no such queue, so that its jobs can be shown. */
   async nameOf(id: number): Promise<string> {
     if (!this.#names.has(id)) await this.#load(this.#database, selectName, [id]);
     const name = this.#names.get(id);
     return name ?? `queue-${id}`;
   }
 
-  /** `undefined` if there is none, or it is retired. A caller's transaction sees what it has written. */
+  /**
+   * Returns the row of a queue; `undefined` if it does not exist or is retired. Sees the writes of the caller's transaction.
+   */
   async find(name: string, transaction?: TransactionClient): Promise<QueueRow | undefined> {
     const [row] = (await runOf(this.#reads, transaction)(selectQueue, [name])) as readonly QueueRow[];
     return row;
   }
 
-  /** Every queue, by name; not those that are retired. */
+  /** Lists every queue by name, without retired ones. */
   all(): Promise<QueueRow[]> {
     return this.#load<QueueRow>(this.#reads, selectQueues);
   }

@@ -1,11 +1,11 @@
 /**
- * Lets calls that are made at the same time share one read. It begins after the last of them, so that each sees all that
- * was written before it was made.
+ * Lets simultaneous calls share one read. The read starts after the last of these calls, so each sees everything written
+ * before it was made.
  */
 export class RequestCoalescer {
   readonly #reads = new Map<string, Promise<unknown>>();
 
-  /** Whoever uses a key must always mean the same read by it, of the same type. */
+  /** @param key always stands for the same read with the same result type */
   share<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
     const known = this.#reads.get(key);
     if (known !== undefined) return known as Promise<Result>;

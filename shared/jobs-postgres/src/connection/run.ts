@@ -4,27 +4,27 @@ import type { Database } from './database.js';
 import { storedRow } from './stored-value.js';
 import type { Statement } from './statement.js';
 
-/** Runs a statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
 
-/** Each statement a transaction of its own. */
+/** Runs each statement in a transaction of its own. */
 export function runAlone(database: Database): Run {
   return (statement, values) => database.query(statement, values);
 }
 
-/** In a transaction of the caller's. */
+/** Runs statements in the caller's transaction. */
 export function runWithin(transaction: TransactionClient): Run {
   return async (statement, values) =>
-    // The caller's connection parses values its own way.
+    // The caller's connection has its own type parsers.
     (await transaction.query(statement.text, values)).rows.map((row) => storedRow(row as object));
 }
 
-/** In the caller's transaction, if there is one. */
+/** Runs statements in the caller's transaction, if there is one. */
 export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
   return transaction === undefined ? runAlone(database) : runWithin(transaction);
 }
 
-/** All that it writes or, if it throws, nothing: the caller's transaction can go on. */
+/** Writes in a savepoint of the caller's transaction, so that the transaction can continue if this throws. */
 export async function atOnce<Result>(
   transaction: TransactionClient,
   write: (run: Run) => Promise<Result>,
@@ -35,12 +35,12 @@ export async function atOnce<Result>(
     await transaction.query('release savepoint longshore');
     return result;
   } catch (error) {
-    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // what went wrong first is what counts
+    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // the original error matters
     throw error;
   }
 }
 
-/** In a transaction of the storage's. */
+/** Runs statements in a transaction of the storage. */
 export function runOn(client: pg.ClientBase): Run {
   return async (statement, values) => {
     const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
@@ -48,7 +48,7 @@ export function runOn(client: pg.ClientBase): Run {
   };
 }
 
-/** Acts now or, if what it is about was written in a transaction of the caller's, once that has committed. */
+/** Calls `act` now or, within the caller's transaction, after its commit. */
 export function onceCommitted(transaction: TransactionClient | undefined, act: () => void): void {
   if (transaction === undefined) act();
   else transaction.afterCommit?.(act);

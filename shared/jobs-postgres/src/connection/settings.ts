@@ -1,15 +1,15 @@
 import pg from 'pg';
 import type { DatabaseOptions } from './database.js';
 
-/** Settings of Postgres by their names. */
+/** Postgres settings by name. */
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * Every statement of the store is written for nested loops over index look-ups. The tables shrink to nothing and grow by a
- * hundred thousand rows between two visits of autovacuum, so a planner that goes by their statistics would at some moment
- * choose to read them whole, keep that plan, and stall the queue. Planned once for all values: to plan a claim anew takes
- * as long as to run it. Never compiled: Postgres 15 to 17 tell a forbidden scan by its price, and what is that dear is
- * compiled, for 500 to 2600 ms where the statement itself takes 2.
+ * Settings for statements that are written for nested loops over index lookups. The tables shrink to nothing and grow by a
+ * hundred thousand rows between two autovacuum runs, so a planner that trusts their statistics would at some point choose a
+ * sequential scan, keep that plan and stall the queue. Generic plans, because planning a claim takes as long as running it.
+ * No JIT: Postgres 15 to 17 express a disabled scan as a high cost, which triggers compilation that takes 500 to 2600 ms for
+ * a statement of 2 ms.
  */
 export const indexPlans: Settings = {
   enable_seqscan: 'off',
@@ -21,9 +21,9 @@ export const indexPlans: Settings = {
 };
 
 /**
- * People's searches leave the choice to the planner, which knows their values; some need a bitmap scan (the index on what
- * jobs carry is a GIN index). To compile such a query takes longer than to run it. One processor each: with
- * two more, searches of ten million jobs were as quick to twice as quick on two processors, and left none to jobs and pages.
+ * Settings for users' searches, which leave the choice to the planner; some need a bitmap scan (job metadata has a GIN
+ * index). Compiling such a query takes longer than running it. No parallel workers: with two more, searches of ten million
+ * jobs took between half as long and just as long on two processors, and left no capacity for jobs and pages.
  */
 export const searchPlans: Settings = {
   random_page_cost: '1.1',
@@ -31,7 +31,7 @@ export const searchPlans: Settings = {
   max_parallel_workers_per_gather: '0',
 };
 
-/** What the store's sessions differ in from others, whatever they do. */
+/** Returns the settings that all sessions of the store share. */
 export function sessionSettings({
   statementTimeoutMs,
   useRecommendedIsolationLevel,
@@ -43,21 +43,21 @@ export function sessionSettings({
   };
 }
 
-/** For the start of a session: the backend's command line, in which a backslash escapes a space. */
+/** Formats settings as startup options: the backend's command line, in which a backslash escapes a space. */
 export function startupOptions(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
     .join(' ');
 }
 
-/** Statements that set them until the end of the transaction. */
+/** Returns statements that set the settings until the end of the transaction. */
 export function localSettings(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `set local ${name} = ${pg.escapeLiteral(value)}`)
     .join('; ');
 }
 
-/** A statement that bounds the transaction under way, if this Postgres knows such a bound. */
+/** Returns a statement that limits the current transaction's duration, if this version of Postgres supports it. */
 export function transactionTimeout(timeoutMs: number): string {
   return `select set_config('transaction_timeout', '${timeoutMs}', true)
     where current_setting('server_version_num')::integer >= 170000`;

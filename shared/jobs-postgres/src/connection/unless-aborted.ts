@@ -1,4 +1,4 @@
-/** The task's result, or a rejection as soon as the signal aborts. */
+/** Returns the task's result, or rejects as soon as the signal aborts. */
 export async function unlessAborted<Result>(
   task: Promise<Result>,
   signal: AbortSignal | undefined,

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * Prepares nothing: behind a pooler a connection's next transaction may run where a statement of that name is not known,
- * or is another.
+ * A client that prepares nothing: behind a pooler the next transaction may run on a connection on which the statement's name
+ * is unknown or belongs to another statement.
  */
 export class UnnamedClient extends pg.Client {
   override query(...args: never[]): never {
@@ -12,7 +12,7 @@ export class UnnamedClient extends pg.Client {
   }
 }
 
-/** What has methods is a stream or cursor, and goes through as it is. */
+/** Objects with `submit` are streams or cursors and pass through unchanged. */
 function unnamed(query: unknown): unknown {
   if (typeof query !== 'object' || query === null || !('name' in query) || 'submit' in query) return query;
   const { name: _, ...rest } = query;

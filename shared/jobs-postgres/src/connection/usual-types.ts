@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** One of the store's connections as a handler uses it: values of the handler's own rows come out as `pg` gives them. */
+/** Wraps a connection of the store for handlers, with pg's default type parsers for their own rows. */
 export function withUsualTypes<Client extends pg.ClientBase>(client: Client): Client {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const usual = (first: unknown, ...rest: unknown[]): unknown => query(withTypes(first), ...rest);
@@ -13,7 +13,7 @@ export function withUsualTypes<Client extends pg.ClientBase>(client: Client): Cl
   });
 }
 
-/** What has methods is a stream or cursor, and goes through as it is. */
+/** Objects with `submit` are streams or cursors and pass through unchanged. */
 function withTypes(first: unknown): unknown {
   if (typeof first === 'string') return { text: first, types: pg.types };
   if (typeof first !== 'object' || first === null || 'submit' in first) return first;

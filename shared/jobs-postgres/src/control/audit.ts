@@ -11,7 +11,7 @@ import {
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 
-/** The driver gives a bigint as text. */
+/** The driver returns a bigint as text. */
 export type AuditRow = Omit<AuditEntry, 'count'> & { count: string };
 
 /** $1 who, $2 action, $3 target, $4 filter, $5 count. */
@@ -26,7 +26,7 @@ export const amendAudit = prepared(
   `update longshore.audit set target = $2, filter = $3, count = $4 where id = $1::bigint`,
 );
 
-/** $1 limit; the others may be null: $2 the id to go on after, $3 who, $4 action, $5 target. */
+/** $1 limit; nullable: $2 id to continue after, $3 who, $4 action, $5 target. */
 export const selectAudit = prepared(
   'longshore-select-audit',
   `
@@ -41,7 +41,7 @@ export const deleteOldAudit = prepared(
   `delete from longshore.audit where at < now() - interval '400 days'`,
 );
 
-/** What was done by hand. */
+/** Records and lists operators' actions. */
 export class PostgresAuditLog implements AuditLog {
   readonly #database: Database;
   readonly #reads: Database;

@@ -10,9 +10,9 @@ import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } fr
 export interface ChunkRow {
   seen: number;
   changed: number;
-  /** Of those that were changed. */
+  /** Queues of the changed jobs. */
   queues: number[];
-  /** The last of the jobs seen, if there was one. */
+  /** The last job seen, if any. */
   queue_id: number | null;
   id: string | null;
 }
@@ -22,19 +22,19 @@ export interface ChunkRequest {
   readonly stage: Stage;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
-  /** The start of the operation: what is younger is left alone. */
+  /** Start of the operation; jobs that are newer are skipped. */
   readonly started: string;
-  /** Behind this place, */
+  /** Exclusive. */
   readonly after: Position;
-  /** up to this one, */
+  /** Inclusive. */
   readonly to: Position;
-  /** at most so many jobs. */
+  /** Maximum number of jobs. */
   readonly limit: number;
 }
 
 /**
- * The place so many rows behind another, if there are so many: a chunk looks no further, however few jobs match, so no
- * statement takes long. $1 queue, $2 id, $3 last queue, $4 last id, $5 rows.
+ * $1 queue, $2 id, $3 last queue, $4 last id, $5 rows. Finds the position that many rows further on, if there is one. A chunk
+ * never scans beyond it, however few jobs match, so no statement takes long.
  */
 export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
   Record<Stage, Statement>
@@ -54,13 +54,13 @@ function windowEnd(stage: Stage): Statement {
   );
 }
 
-/** The next job of an operation, which is left as it is. */
+/** Builds the query for the next job of an operation, without changing it. */
 export function bulkNext(request: ChunkRequest): Query {
   const { picked, values } = pickedBy({ ...request, limit: 1 });
   return queryOf(`with ${picked} select queue_id, id from picked`, values);
 }
 
-/** Finds the next jobs of an operation and does to them what it says, as the statements for one job do (`control-jobs`). */
+/** Builds the statement that finds the next jobs of an operation and changes them as `job-control` changes a single job. */
 export function bulkChunk(request: ChunkRequest): Query {
   const { action, stage } = request;
   const { finished } = stageTables[stage];
@@ -78,7 +78,7 @@ export function bulkChunk(request: ChunkRequest): Query {
   );
 }
 
-/** The part of a statement that finds the next jobs of an operation, in the order of locking. */
+/** Returns the part of a statement that finds the next jobs of an operation, in locking order. */
 function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
   const { stage, filter, queueIds, started, after, to, limit } = request;
   const { table, finished, condition } = stageTables[stage];
@@ -123,7 +123,7 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
   delete: () => becomeForgotten,
 };
 
-/** In the order of `picked`, which is that of locking. The day of its end spares the look at every other day. */
+/** Returns the part that removes the picked jobs, in locking order. `finished_at` prunes the partitions of other days. */
 function removed(stage: Stage): string {
   const { table, finished, condition } = stageTables[stage];
   const same = finished

@@ -16,7 +16,7 @@ export interface BulkRow {
   skipped: string;
   requested_by: string | null;
   created_at: Date;
-  /** `created_at` as exact as the database knows it. */
+  /** `created_at` in the database's full precision. */
   started: string;
   finished_at: Date | null;
   error: string | null;
@@ -24,7 +24,7 @@ export interface BulkRow {
 
 const times = new Set(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']);
 
-/** The filter as it was before it became JSON. */
+/** Restores a filter from JSON. */
 export function readFilter(json: unknown): JobFilter {
   if (!isObject(json)) return {};
   const members = Object.entries(json).map(([name, value]) => [
@@ -35,9 +35,9 @@ export function readFilter(json: unknown): JobFilter {
 }
 
 /**
- * The filter of an operation that is to be carried out.
+ * Restores the filter of an operation that is about to run.
  *
- * @throws {RangeError} if it cannot be read to the letter: it might mean other jobs then
+ * @throws {RangeError} if it is not fully readable, because it might match other jobs
  */
 export function readOrderedFilter(json: unknown): JobFilter {
   if (!isObject(json)) throw new RangeError('The filter of the operation cannot be read');
@@ -84,7 +84,7 @@ export const selectBulk = prepared(
   `select ${columns} from longshore.bulk_operation where id = $1`,
 );
 
-/** $1 limit, $2 the id to go on after, or null. */
+/** $1 limit, $2 id to continue after, or null. */
 export const selectBulks = prepared(
   'longshore-select-bulks',
   `
@@ -93,13 +93,13 @@ export const selectBulks = prepared(
     order by id desc limit $1`,
 );
 
-/** Mostly none. */
+/** Usually returns no rows. */
 export const selectRunningBulks = prepared(
   'longshore-select-running-bulks',
   `select ${columns} from longshore.bulk_operation where state = 'running' order by id`,
 );
 
-/** $1 id. Held until the transaction ends; nothing if another server holds it. */
+/** $1 id. Locks the operation until the transaction ends; returns no row if another server has locked it. */
 export const takeBulk = prepared(
   'longshore-take-bulk',
   `
@@ -107,7 +107,7 @@ export const takeBulk = prepared(
     for update skip locked`,
 );
 
-/** $1 id, $2 cursor, then by how much the counts grow: $3 seen, $4 changed, $5 skipped; $6 whether it is done. */
+/** $1 id, $2 cursor; increments: $3 seen, $4 changed, $5 skipped; $6 whether it is done. */
 export const advanceBulk = prepared(
   'longshore-advance-bulk',
   `

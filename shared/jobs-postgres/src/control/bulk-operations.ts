@@ -25,15 +25,15 @@ import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql
 import * as sql from './bulk-operations.sql.js';
 import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
 
-/** Jobs that one transaction changes: about 20 ms of locks. */
+/** Maximum number of jobs changed in one transaction: about 20 ms of locks. */
 const chunk = 1_000;
 
-/** Rows that one transaction looks at. */
+/** Maximum number of rows scanned in one transaction. */
 const window = 20_000;
 
 const noJobs: ReadonlyMap<number, StateCounts> = new Map();
 
-/** Carries out actions on all jobs of a filter. */
+/** Carries out actions on all jobs that match a filter. */
 export class PostgresBulkOperations implements BulkOperations {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -98,15 +98,15 @@ export class PostgresBulkOperations implements BulkOperations {
     return false;
   }
 
-  /** `false`: another server is at it, or it has ended. */
+  /** Returns `false` if another server is working on it or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
       const order = { action, filter: sql.readOrderedFilter(json) };
-      checkBulkOrder(order); // one that cannot be read must not become one for every job
+      checkBulkOrder(order); // an unreadable filter must not match every job
       const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
       const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
       const step = await this.#step(id, scope);
-      if (step !== null && step.changed > 0) await this.#tell(action, step.queues);
+      if (step !== null && step.changed > 0) await this.#notifyChanged(action, step.queues);
       return step !== null;
     } catch (error) {
       if (error instanceof StorageUnavailableError) throw error;
@@ -115,7 +115,9 @@ export class PostgresBulkOperations implements BulkOperations {
     }
   }
 
-  /** With fewer jobs, down to one, if a step fails because of a job's data; that one is set aside and passed over. */
+  /**
+   * Halves the number of jobs, down to one, while a job's data makes the step fail; then sets that job aside and skips it.
+   */
   async #step(id: string, scope: Scope): Promise<Step | null> {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
       try {
@@ -141,7 +143,7 @@ export class PostgresBulkOperations implements BulkOperations {
     });
   }
 
-  async #tell(action: BulkAction, queueIds: readonly number[]): Promise<void> {
+  async #notifyChanged(action: BulkAction, queueIds: readonly number[]): Promise<void> {
     if (action === 'delete') return;
     this.#notify(null);
     if (action === 'cancel') return;
@@ -162,16 +164,16 @@ export class PostgresBulkOperations implements BulkOperations {
 
 interface Scope {
   readonly order: BulkOrder;
-  /** Of the queues that the filter names; `undefined`: it names none. */
+  /** Ids of the queues that the filter names; `undefined` if it names none. */
   readonly queueIds: readonly number[] | undefined;
-  /** Jobs of each queue by state, if the order is for a selection. */
+  /** Jobs of each queue by state, if specific jobs were selected. */
   readonly counts: ReadonlyMap<number, StateCounts>;
-  /** Jobs of one step. */
+  /** Maximum number of jobs in one step. */
   readonly limit: number;
 }
 
 interface Step {
-  /** How far it went; `null`: to the end of the table. */
+  /** Position reached; `null`: the end of the table. */
   readonly end: Position | null;
   readonly seen: number;
   readonly changed: number;
@@ -180,10 +182,10 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
-/** Does something else with the next job than the operation says. */
+/** Handles the next job instead of the operation's action. */
 type PassOver = (position: Position) => Promise<void>;
 
-/** One chunk of an operation whose row is locked, and a note of how far that took it. */
+/** Processes one chunk of an operation whose row is locked and saves its progress. */
 async function carryOn(
   client: pg.ClientBase,
   scope: Scope,
@@ -217,7 +219,7 @@ async function stepFrom(
   const request = {
     ...order,
     stage,
-    // A job is sought by its id in each queue: in those that hold any.
+    // Jobs are looked up by id in each queue that holds any.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
     started,
     after,
@@ -234,14 +236,14 @@ async function stepFrom(
   }
   const { rows } = await client.query<ChunkRow>(bulkChunk(request));
   const [row] = rows;
-  if (row === undefined) throw new Error('A chunk of a bulk operation told nothing');
+  if (row === undefined) throw new Error('A chunk of a bulk operation returned no row');
   const { queue_id: queueId, id, ...counted } = row;
   const full = counted.seen === limit && queueId !== null && id !== null;
   if (full) return { ...counted, end: { queueId, id } };
   return { ...counted, end: to === last ? null : to };
 }
 
-/** Whatever of a selection was not changed in the end was passed over; until then it may be met again. */
+/** Selected jobs that remain unchanged at the end count as skipped; until then they may still be changed. */
 function seenBy(
   { seen, changed }: Step,
   ended: boolean,

@@ -1,7 +1,7 @@
 import { type BulkAction, type BulkOrder, type JobState, statesOfOrder } from '@longshore/jobs';
 import { statesOf } from '../read/job-conditions.sql.js';
 
-/** Where jobs of a state are, in the order in which a walk visits them: what moves on meanwhile is met later. */
+/** The places of jobs by state, in the order in which a walk visits them, so that jobs that move on are visited later. */
 export const stages = [
   'awaiting',
   'scheduled',
@@ -15,16 +15,16 @@ export const stages = [
 
 export type Stage = (typeof stages)[number];
 
-/** A place in a table: the order of live jobs is that of queue and id, of finished ones that of the id. */
+/** A position in a table: live jobs are ordered by queue and id, finished ones by id. */
 export interface Position {
   readonly queueId: number;
   readonly id: string;
 }
 
-/** How far a walk has come. */
+/** The progress of a walk. */
 export interface Cursor extends Position {
   readonly stage: Stage;
-  /** Jobs changed since the walk last began at its first stage. */
+  /** Jobs changed since the walk last started at its first stage. */
   readonly changed: number;
 }
 
@@ -32,7 +32,7 @@ interface StageTable {
   readonly table: string;
   readonly state: JobState;
   readonly finished: boolean;
-  /** Which of the table's rows. */
+  /** Selects the stage's rows of the table. */
   readonly condition: string | null;
 }
 
@@ -57,21 +57,21 @@ const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {
 const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The way of one operation through the tables. */
+/** One operation's path through the tables. */
 export class BulkWalk {
   readonly #stages: readonly Stage[];
   readonly #first: Position;
   readonly #repeats: boolean;
-  /** The walk ends with this place in each table. */
+  /** The position at which the walk ends in each table. */
   readonly last: Position;
 
-  /** @param queueIds of the queues that the filter names; `undefined`: it names none */
+  /** @param queueIds ids of the queues that the filter names; `undefined` if it names none */
   constructor(order: BulkOrder, queueIds: readonly number[] | undefined) {
     const possible = statesOf(order.filter);
     const states = new Set(statesOfOrder(order).filter((state) => possible.includes(state)));
     const stages = stagesOfAction[order.action].filter((stage) => states.has(stageTables[stage].state));
     this.#stages = queueIds?.length === 0 ? [] : stages;
-    // A running job may go back to a table that the walk has left: it is cancelled when a walk changes nothing more.
+    // A running job may return to a table that the walk has left, so cancelling repeats the walk until it changes nothing.
     this.#repeats = order.action === 'cancel';
     this.#first = {
       queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),
@@ -83,16 +83,16 @@ export class BulkWalk {
     };
   }
 
-  /** `null`: there is nowhere to go. */
+  /** Returns `null` if there is nothing to visit. */
   get start(): Cursor | null {
     const [stage] = this.#stages;
     return stage === undefined ? null : { ...this.#first, stage, changed: 0 };
   }
 
   /**
-   * @param cursor where the walk was
-   * @param end how far it went in that table; `null`: to its end
-   * @returns where to go on; `null`: it is at its end
+   * @param cursor the current position
+   * @param end the position reached in its table; `null`: the end
+   * @returns the next position; `null` at the end of the walk
    */
   next(cursor: Cursor, end: Position | null, changed: number): Cursor | null {
     const total = cursor.changed + changed;
@@ -103,7 +103,7 @@ export class BulkWalk {
   }
 }
 
-/** The ids of a selection; `null` if the filter is not one. */
+/** Returns the ids of selected jobs; `null` if the filter does not select by id. */
 export function selectionOf({ filter: { id = [] } }: BulkOrder): ReadonlySet<string> | null {
   return id.length === 0 ? null : new Set(id.map((each) => each.toLowerCase()));
 }

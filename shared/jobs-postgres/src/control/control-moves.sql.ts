@@ -5,13 +5,13 @@ import { moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 
 /**
- * Parts of statements by which operators move jobs, one or many. Each draws what follows when a part `removed` has taken
- * jobs out of a table and gives them as they were there.
+ * Parts of statements by which operators move one or many jobs. Each completes the move after a part named `removed` has
+ * deleted the jobs from a table and returned their rows.
  */
 
 /**
- * @param from an SQL expression of the state they leave
- * @param to of the state they come to; `null` if they are no more
+ * @param from SQL expression of the previous state
+ * @param to SQL expression of the new state; `null` if the jobs are deleted
  */
 function counted(from: string, to: string | null): string {
   const change = (state: string, jobs: string): string =>
@@ -25,7 +25,7 @@ function counted(from: string, to: string | null): string {
 
 const literal = (state: string): string => `'${state}'::longshore.job_state`;
 
-/** Jobs that nobody runs. `columns`: what history keeps of them. */
+/** Moves jobs that are not running to `cancelled`. `columns` are those that history keeps. */
 export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = jobColumns): string {
   return `
     history as (
@@ -33,10 +33,13 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
     ), ${noted('removed', literal(from), literal('cancelled'))}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** An attempt is left to a job that comes back, however often it did so. */
+/** Leaves at least one attempt to a job that is retried, however often that happened before. */
 const attemptsSoFar = `least(attempt, ${mostCountedAttempts - 1})`;
 
-/** Finished jobs. What is as it was stored before there were bounds comes back within them. Their last attempt joins the earlier ones; one more is allowed if none was left. */
+/**
+ * Moves finished jobs back to ready. Values stored before there were bounds are clamped. The last attempt joins the earlier
+ * ones, and one more is allowed if none was left.
+ */
 export const becomeReadyAgain = `
     revived as (
       select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
@@ -63,12 +66,12 @@ export const becomeReadyAgain = `
     ),
     ${noted('removed', 'state', literal('enqueued'))}, ${counted('state', literal('enqueued'))}`;
 
-/** Jobs that waited for a time or for others. */
+/** Moves jobs that wait for a time or for other jobs to ready. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
   return `${becomeReady('removed', 'id')}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
-/** Finished jobs, of which nothing is kept. An attempt that reported began in the job's time: other days need no look. */
+/** Deletes finished jobs completely. Reports started during the job's lifetime, which prunes other partitions. */
 export const becomeForgotten = `
     reports as (
       delete from longshore.job_report as report using removed

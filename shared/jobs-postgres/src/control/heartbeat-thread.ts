@@ -8,20 +8,23 @@ import { beat } from './servers.sql.js';
 const { database, serverId, intervalMs, reported, states } = workerData as HeartbeatData;
 const own = new Int32Array(reported);
 
-/** A beat that failed is repeated sooner than the next would come. */
+/** A failed beat is repeated sooner than the next one is due. */
 const retryMs = Math.min(1_000, intervalMs);
 
-/** A server that has been asked for something does something else in a moment, which people want to know. */
+/** Interval of the beat after a request, because the server changes its state shortly and operators are waiting to see it. */
 const answerMs = Math.min(200, intervalMs);
 
 let client: Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let leaving = false;
-/** As the last beat measured it; the next one tells it. */
+/** Measured by the last beat and reported by the next. */
 let clockAheadMs: number | null = null;
-let told: HeartbeatMessage | null = null;
+let lastMessage: HeartbeatMessage | null = null;
 
-/** The driver is loaded for the first beat, not before: it takes a third of a second of a core, and many servers live shorter. */
+/**
+ * Loads the driver for the first beat only: loading takes a third of a second of CPU, and many servers live shorter than
+ * that.
+ */
 async function connect(): Promise<Client> {
   const [{ default: pg }, { connectionConfig }] = await Promise.all([
     import('pg'),
@@ -30,14 +33,14 @@ async function connect(): Promise<Client> {
   const applicationName = `${database.applicationName} heartbeat`;
   const fresh = new pg.Client({
     ...connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(intervalMs) }),
-    query_timeout: intervalMs, // for a network that swallows packets
+    query_timeout: intervalMs, // for a network that drops packets
   });
-  fresh.on('error', () => undefined); // the next beat fails and connects anew
+  fresh.on('error', () => undefined); // the next beat fails and reconnects
   await fresh.connect();
   return fresh;
 }
 
-/** Returns what is asked of the server, `null` for nothing, or that it is no longer among the living. */
+/** Returns the operator's request, `null` if there is none, or `lost` if the server has been declared dead. */
 async function sendBeat(): Promise<HeartbeatMessage | null> {
   client ??= await connect();
   const values = [serverId, Atomics.load(own, 0), states[Atomics.load(own, 1)], clockAheadMs];
@@ -52,11 +55,11 @@ async function goOn(): Promise<void> {
   let pauseMs = intervalMs;
   try {
     const message = await sendBeat();
-    if (message !== null && message !== told) {
+    if (message !== null && message !== lastMessage) {
       parentPort?.postMessage(message);
       pauseMs = answerMs;
     }
-    told = message;
+    lastMessage = message;
     leaving ||= message === 'lost';
   } catch {
     pauseMs = retryMs;
@@ -75,5 +78,5 @@ async function leave(): Promise<void> {
 }
 
 parentPort?.on('message', () => void leave());
-// The first beat takes longer than any other, on a busy machine by seconds: it is not to be the one that comes too late.
+// The first beat is the slowest, by seconds on a busy machine, so it starts early.
 timer = setTimeout(() => void goOn(), intervalMs / 3);

@@ -2,23 +2,23 @@ import { Worker } from 'node:worker_threads';
 import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs';
 import type { DatabaseOptions } from '../connection/database.js';
 
-/** What the thread is started with. */
+/** The thread's start parameters. */
 export interface HeartbeatData {
   readonly database: DatabaseOptions;
   readonly serverId: string;
   readonly intervalMs: number;
-  /** Two 32-bit integers: how many jobs the server runs, and the number of its state in `states`. */
+  /** Two 32-bit integers: the number of running jobs and the index of the server's state in `states`. */
   readonly reported: SharedArrayBuffer;
   readonly states: readonly ServerState[];
 }
 
-/** What the thread tells: its server has been declared dead, or an operator asks something of it. */
+/** A message from the thread: its server has been declared dead, or an operator's request. */
 export type HeartbeatMessage = 'lost' | ServerRequest;
 
-/** The built file, also when this one runs from its source: loaders of TypeScript do not reach into threads. */
+/** The compiled file, even when this module runs from source: TypeScript loaders do not apply to threads. */
 const threadFile = new URL('../../dist/control/heartbeat-thread.js', import.meta.url);
 
-/** How long the thread may take to close its connection. */
+/** How long the thread has to close its connection. */
 const stopMs = 1_000;
 
 /** A server's heartbeat, sent from a thread of its own so that a handler that blocks the event loop does not stop it. */
@@ -47,7 +47,7 @@ export class Heartbeat {
       if (message === 'lost') this.#lost.abort(new Error('The server was silent for too long'));
       else onRequest(message);
     });
-    // A thread that cannot go on leaves a server that will be declared dead: the same as being so.
+    // If the thread fails, the server will be declared dead, so it counts as lost now.
     this.#worker.on('error', (error) => this.#lost.abort(error));
   }
 

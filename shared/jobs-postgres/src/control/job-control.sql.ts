@@ -4,8 +4,8 @@ import { prepared } from '../connection/statement.js';
 import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
 
 /**
- * What operators do to one job: $1 queue, $2 id. Each statement is for jobs at one stage of their life and answers with a
- * row if it found the job there; `changed` tells whether it had been so already.
+ * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to jobs in one state and returns a row if it
+ * finds the job there; `changed` is false if the job already was as requested.
  */
 
 export const cancelWaiting = prepared(
@@ -28,7 +28,7 @@ export const cancelReady = prepared(
     select true as changed from removed`,
 );
 
-/** $1 queue, $2 id. Held until the transaction ends. */
+/** $1 queue, $2 id. Locks the job until the transaction ends. */
 export const lockFinished = prepared(
   'longshore-lock-finished',
   `select id from longshore.job_done where queue_id = $1 and id = $2 for update`,
@@ -90,7 +90,9 @@ const idle = `not exists (
   select from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
-/** Requests whose job no longer runs: its attempt ended before anybody read them, in success, for a retry, or given back. */
+/**
+ * Finds requests whose job no longer runs: its attempt succeeded, was retried or was released before the request was read.
+ */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',
   `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,

@@ -19,16 +19,19 @@ import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
 
-/** What to do with a job in each state: nothing for it is so already; states that are not named do not allow it. */
+/** The statement for a job in each state; `unchanged`: nothing to do. States that are missing do not allow the action. */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
-/** How a control reads the job and acts on it. */
+/** How an action reads the job and runs statements. */
 interface Sight {
   readonly run: Run;
   readonly find: () => Promise<JobRow | undefined>;
 }
 
-/** Where jobs in a state stand. A running one is not locked: its row may be, by its handler's transaction, for long. */
+/**
+ * The locks of jobs by state. Running jobs are not locked because their handler's transaction may lock the row for a long
+ * time.
+ */
 const locks: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_held],
   scheduled: [lockOneEditable.job_waiting],
@@ -133,11 +136,11 @@ export class PostgresControl implements JobControl {
     }
     const row = await this.#reader.findRow(id);
     if (row === undefined) return { outcome: 'unknown' };
-    await this.#queues.nameOf(row.queue_id); // known before a connection is held
+    await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
     return this.#database.transaction((client) => within(runOn(client)));
   }
 
-  /** A job may move on between the look at it and the step: then it is looked at again. With a check it is locked in between. */
+  /** Retries if the job moves between the read and the statement. With a `check`, the job is locked before it is checked. */
   async #controlOn(
     { run, find }: Sight,
     id: string,
@@ -157,7 +160,7 @@ export class PostgresControl implements JobControl {
       if (done === undefined) continue;
       const after = await find();
       const then = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
-      // A running job is not locked. It was as it is now when its cancellation was asked for.
+      // A running job is not locked, so it is checked again as it was when the cancellation was requested.
       if (step === sql.cancelRunning) check?.(then);
       return { outcome: 'ok', job: then, changed: done.changed };
     }
@@ -167,7 +170,7 @@ export class PostgresControl implements JobControl {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.queue);
-      this.#notifier.notify(null); // if its concurrency key holds it back
+      this.#notifier.notify(null); // in case its concurrency key blocks it
     };
     return this.#notified(options, notify, control);
   }
@@ -184,7 +187,7 @@ export class PostgresControl implements JobControl {
   }
 }
 
-/** The job, which nobody else changes until the transaction ends unless it runs; `undefined` if there is none. */
+/** Returns the job, locked until the transaction ends unless it is running; `undefined` if it does not exist. */
 async function lockedRow({ run, find }: Sight, id: string): Promise<JobRow | undefined> {
   for (let row = await find(); row !== undefined;) {
     const { queue_id: queueId, state } = row;

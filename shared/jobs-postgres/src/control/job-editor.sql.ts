@@ -20,11 +20,11 @@ const unclaimed = (table: LiveTable): string => (table === 'job' ? 'and server_i
 
 export interface LockedRow {
   id: string;
-  /** With all digits. */
+  /** With all digits of its numbers. */
   args: string;
 }
 
-/** $1 queue, $2 ids. Held until the transaction ends; those that are claimed at this moment are not there any more. */
+/** $1 queue, $2 ids. Locks the jobs until the transaction ends; jobs claimed concurrently are not returned. */
 export const lockEditable = ofTables(liveTables, (table) =>
   prepared(
     `longshore-lock-editable-${table}`,
@@ -34,21 +34,21 @@ export const lockEditable = ofTables(liveTables, (table) =>
   ),
 );
 
-/** $1 queue, $2 id. As {@link lockEditable} does several. */
+/** $1 queue, $2 id. Locks one job as {@link lockEditable} locks several. */
 export const lockOneEditable = ofTables(liveTables, (table) =>
   prepared(
     `longshore-lock-one-${table}`,
     `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
   ),
 );
-/** Whether a time that was read as a JavaScript date, which has milliseconds, is that of the row, which has microseconds. */
+/** Compares a time that has passed through a JavaScript date (milliseconds) with the row's (microseconds). */
 const sameTime = (row: string): string =>
   `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
 
-/** A time that nobody changed stays as it is stored. */
+/** Keeps the stored precision of a time that has not changed. */
 const runAt = (row: string): string => `case when ${sameTime(row)} then ${row}.run_at else edit.run_at end`;
 
-/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 queues to come to. The jobs are locked. */
+/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 target queues. The jobs are locked. */
 const edit = `
     edit as materialized (
       select * from rows from (
@@ -56,7 +56,7 @@ const edit = `
       ) as edit (id, args, priority, run_at, to_queue)
     )`;
 
-/** Ready jobs that stay in their line. */
+/** Edits ready jobs that stay ready in the same queue. */
 export const editInLine = ofTables(readyTables, (table) =>
   prepared(
     `longshore-edit-${table}`,
@@ -71,9 +71,9 @@ export const editInLine = ofTables(readyTables, (table) =>
   ),
 );
 
-/** Jobs that wait, and go on waiting. The link by which an awaiting job is found names its queue. */
+/** Edits jobs that continue to wait. The dependencies of an awaiting job name its queue. */
 export const editWaiting = ofTables(waitingTables, (table) => {
-  const link = `
+  const moveDependencies = `
     link as (
       update longshore.job_link set queue_id = edit.to_queue from edit
       where child_id = edit.id and edit.to_queue <> $1
@@ -87,7 +87,7 @@ export const editWaiting = ofTables(waitingTables, (table) => {
       set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${runAt('job')}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
-    ),${table === 'job_awaiting' ? link : ''}
+    ),${table === 'job_awaiting' ? moveDependencies : ''}
     moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
     insert into longshore.job_count (queue_id, state, jobs)
     select queue_id, ${stateIn[table]}, jobs from moved
@@ -95,7 +95,7 @@ export const editWaiting = ofTables(waitingTables, (table) => {
   );
 });
 
-/** Ready jobs that come to another queue, or are to wait for a time. */
+/** Edits ready jobs that move to another queue or become scheduled. */
 export const moveReady = ofTables(readyTables, (table) =>
   prepared(
     `longshore-move-${table}`,

@@ -26,16 +26,16 @@ type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 interface Place {
   readonly queueId: number;
   readonly table: LiveTable;
-  /** Its arguments with all digits. */
+  /** Its arguments with all digits of its numbers. */
   readonly args: JsonText;
 }
 
-/** A job went elsewhere between the look at it and its lock. */
+/** A job moved between the read and its lock. */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** The tables in which jobs in a state stand, in the order in which they are locked. */
+/** The tables of jobs by state, in locking order. */
 const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
   enqueued: ['job', 'job_held'],
   scheduled: ['job_waiting'],
@@ -81,7 +81,7 @@ export class JobEditor {
     run: Run,
   ): Promise<Job[]> {
     const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
-    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // as they are under the locks
+    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read under the locks
     if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
       throw new MovedError();
     const current = new Map<string, Job>();
@@ -95,7 +95,7 @@ export class JobEditor {
     return Promise.all(edited.map((row) => this.#toJob(row)));
   }
 
-  /** Queue by queue and table by table, each in the order of ids. */
+  /** Locks queue by queue and table by table, each in the order of ids. */
   async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
     const places = new Map<string, Place>();
     const [size] = await run<{ bytes: number }>(sizeOfJobs, [arrayOf(rows.map(({ id }) => id))]);
@@ -171,7 +171,7 @@ export class JobEditor {
   }
 }
 
-/** The edits that one statement makes, in the order of ids. */
+/** Groups the edits by statement, in the order of ids. */
 function grouped(
   edits: ReadonlyMap<string, JobContent>,
   current: ReadonlyMap<string, Job>,
@@ -180,7 +180,7 @@ function grouped(
   const groups = new Map<string, readonly [Statement, Place, string[]]>();
   for (const [id, content] of [...edits].toSorted(([left], [right]) => (left < right ? -1 : 1))) {
     const [job, place] = [current.get(id), places.get(id)];
-    if (job === undefined || place === undefined) continue; // checked before
+    if (job === undefined || place === undefined) continue; // already checked
     const moves = content.queue !== job.queue || content.runAt?.getTime() !== job.runAt?.getTime();
     const key = `${place.queueId} ${place.table} ${moves}`;
     const group = groups.get(key) ?? [statementFor(place.table, moves), place, []];

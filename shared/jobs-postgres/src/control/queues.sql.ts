@@ -1,16 +1,18 @@
 import { holdsJobs, isServed, isShown } from '../read/shown-queues.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** Whether the settings of a queue are those that somebody has seen: whether it matters, whether it is paused, limit, rate limit. */
+/**
+ * Compares a queue's settings with those that the caller has seen, if $first is true: paused, concurrency limit, rate limit.
+ */
 export const asSeen = (first: number): string => `(not $${first}::boolean or (
       (queue.paused_at is not null) = $${first + 1}::boolean
       and queue.concurrency_limit is not distinct from $${first + 2}::integer
       and queue.rate_limit is not distinct from $${first + 3}::jsonb))`;
 
-/** Part of the statements that set something of a queue: one that was retired is back. */
+/** Part of the statements that change a queue's settings: brings back a retired queue. */
 export const isBack = 'retired_at = null, idle_since = null';
 
-/** $1 queue, $2 to $5 what was seen of it. */
+/** $1 queue, $2 to $5 expected settings. */
 export const pauseQueue = prepared(
   'longshore-pause-queue',
   `
@@ -19,7 +21,7 @@ export const pauseQueue = prepared(
     returning id`,
 );
 
-/** $1 queue, $2 to $5 what was seen of it. */
+/** $1 queue, $2 to $5 expected settings. */
 export const resumeQueue = prepared(
   'longshore-resume-queue',
   `
@@ -34,7 +36,7 @@ export interface RetiredRow {
   retired: boolean;
 }
 
-/** $1 name, $2 to $5 what was seen of it. No row: there is no such queue. */
+/** $1 name, $2 to $5 expected settings. Returns no row if there is no such queue. */
 export const retireQueue = prepared(
   'longshore-retire-queue',
   `
@@ -52,7 +54,7 @@ export const retireQueue = prepared(
     select holds_jobs, served, exists (select from retired) as retired from found`,
 );
 
-/** Ends the retirement of queues that are in use again. */
+/** Brings back retired queues that are in use again. */
 export const returnQueues = prepared(
   'longshore-return-queues',
   `
@@ -60,14 +62,14 @@ export const returnQueues = prepared(
     where retired_at is not null and (${holdsJobs} or ${isServed})`,
 );
 
-/** Jobs that started and ended between two looks are seen by what has been counted of their ends. */
+/** Detects jobs that started and ended between two runs by the throughput counted since. */
 const hasEndedJobs = `exists (
       select from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
     )`;
 
 /**
- * $1 days. Notes since when queues are idle, and retires those that have been so for that long. A queue that an operator has paused or
- * limited, or that a recurring job names, is not idle.
+ * $1 days. Records since when queues have been idle and retires those that have been idle for this long. Queues that are
+ * paused, limited or named by a recurring job are not idle.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',
@@ -90,7 +92,10 @@ export const retireIdleQueues = prepared(
       and (retires or due.idle <> (queue.idle_since is not null))`,
 );
 
-/** $1 queue, $2 whether to set the concurrency limit, $3 to what, $4 whether to set the rate limit, $5 to what, $6 tokens of a new bucket, $7 to $10 what was seen of it. */
+/**
+ * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6 tokens
+ * of a new bucket, $7 to $10 expected settings.
+ */
 export const limitQueue = prepared(
   'longshore-limit-queue',
   `

@@ -20,7 +20,7 @@ import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 
 interface QueuesParts {
   readonly database: Database;
-  /** The connections of reads. */
+  /** The connections for reads. */
   readonly reads: Database;
   readonly queues: QueueIdCache;
   readonly counters: PostgresCounters;
@@ -28,7 +28,7 @@ interface QueuesParts {
   readonly notifier: Notifier;
 }
 
-/** Shows and controls queues. */
+/** Lists and controls queues. */
 export class PostgresQueues implements Queues {
   readonly #database: Database;
   readonly #reads: Database;
@@ -83,7 +83,7 @@ export class PostgresQueues implements Queues {
     return row.retired ? 'deleted' : 'changed';
   }
 
-  /** @param queueId of the one queue; `null`: of all */
+  /** @param queueId id of the only queue; `null` for all */
   async #toQueues(
     rows: readonly QueueRow[] | Promise<readonly QueueRow[]>,
     queueId: number | null = null,
@@ -104,11 +104,11 @@ export class PostgresQueues implements Queues {
   }
 }
 
-/** What is known of queues besides their rows, by their numbers. */
+/** Facts about a queue that are not in its row. */
 export interface QueueFacts {
   readonly counts: StateCounts;
   readonly oldestEnqueuedAt: Date | null;
-  /** All that there are. */
+  /** All registered servers. */
   readonly servers: readonly Server[];
 }
 

@@ -1,7 +1,7 @@
 import type { Server, ServerRequest, ServerState } from '@longshore/jobs';
 import { prepared, unprepared } from '../connection/statement.js';
 
-/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names it has handlers for, or null. */
+/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names of jobs with handlers, or null. */
 export const insertServer = prepared(
   'longshore-insert-server',
   `
@@ -9,7 +9,10 @@ export const insertServer = prepared(
     values ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-/** $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. No row in the answer: this server has been declared dead. */
+/**
+ * $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. Returns no row if the server has been declared
+ * dead.
+ */
 export const beat = unprepared(
   'longshore-beat',
   `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
@@ -40,7 +43,7 @@ export const selectServers = prepared(
   `select * from longshore.server order by id`,
 );
 
-/** Those of a day: older ones go when the next one is lost. */
+/** Covers one day: older rows are deleted when the next server is lost. */
 export const selectLostServers = prepared(
   'longshore-select-lost-servers',
   `
@@ -48,13 +51,13 @@ export const selectLostServers = prepared(
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 );
 
-/** $1 id. Its heartbeats wait until the transaction ends. */
+/** $1 id. Blocks the server's heartbeats until the transaction ends. */
 export const lockServer = prepared(
   'longshore-lock-server',
   `select * from longshore.server where id = $1 for update`,
 );
 
-/** $1 id, $2 what is asked. A request to stop is not taken back by one to be quiet. */
+/** $1 id, $2 request. A request to stop is not replaced by one to go quiet. */
 export const requestOfServer = prepared(
   'longshore-request-of-server',
   `
@@ -87,10 +90,10 @@ export function toServer(row: ServerRow): Server {
   };
 }
 
-/** How connections are called in which a server holds rows locked for longer than a statement takes. */
+/** Returns the application name of connections on which a server keeps rows locked for longer than one statement. */
 export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
 
-/** $1 process, $2 its name. Ends one transaction, whatever it is doing, and waits a second for it to be gone. */
+/** $1 backend process, $2 its application name. Terminates one transaction and waits up to a second until it is gone. */
 export const endTransaction = prepared(
   'longshore-end-transaction',
   `
@@ -98,7 +101,7 @@ export const endTransaction = prepared(
     where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
 );
 
-/** $1 names. Ends the transactions that dead servers have left open, and waits a second for each to be gone. */
+/** $1 application names. Terminates the open transactions of dead servers and waits up to a second for each. */
 export const endTransactions = prepared(
   'longshore-end-transactions',
   `

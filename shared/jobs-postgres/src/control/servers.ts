@@ -37,7 +37,7 @@ export class PostgresServers implements Servers {
   readonly #rescue: () => Promise<unknown>;
   readonly #heartbeats = new Set<Heartbeat>();
 
-  /** @param rescue takes back the claims of servers that are not on the list */
+  /** @param rescue releases the claims of unregistered servers */
   constructor(
     { database, reads }: { database: Database; reads: Database },
     clock: DatabaseClock,
@@ -115,7 +115,7 @@ export class PostgresServers implements Servers {
       : { outcome: 'ok', server: toServer(row), changed: row.changed };
   }
 
-  /** Ends the heartbeats of servers that did not unregister; they will be declared dead. */
+  /** Stops the heartbeats of servers that did not unregister; they will be declared dead. */
   async close(): Promise<void> {
     await Promise.all([...this.#heartbeats].map((heartbeat) => heartbeat.stop()));
   }

@@ -6,7 +6,7 @@ import { moveNoted } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { noted } from './outbox.sql.js';
 
-/** Jobs that wait for others. $1 is their queue in every statement. */
+/** Statements about jobs that wait for other jobs. $1 is their queue in all of them. */
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /** $2 ids, $3 arguments, $4 names, $5 priorities, $6 attempts, $7 meta, $8 times, $9 delays in ms after the parents' end. */
@@ -24,16 +24,19 @@ export const insertAwaiting = prepared(
     )${counted('awaiting')}`,
 );
 
-/** $2 ids. Held until the transaction ends, so that of two parents that end at one time the later settler sees what the other did. */
+/**
+ * $2 ids. Locks the jobs until the transaction ends, so that of two parents that end at the same time, the one resolved later
+ * sees the other's result.
+ */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
   `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
 );
 
-/** In a `case`, so that the planner looks for a child by the index on children and reads no other that holds open links only. */
+/** Wrapped in `case` so that the planner uses the index on children instead of the one on open dependencies. */
 const open = `case when job_link.settled_at is null then true end`;
 
-/** A part of a statement that takes jobs out of `job_awaiting`: they wait for nobody any more. */
+/** Part of a statement that removes jobs from `job_awaiting`: resolves all their dependencies. */
 export const unlinked = `
     unlinked as (
       update longshore.job_link set settled_at = now(), marked = true
@@ -65,7 +68,7 @@ export const cancelAwaiting = prepared(
   cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
 );
 
-/** $2 id. An operator's wish. */
+/** $2 id. For an operator's action. */
 export const cancelOneAwaiting = prepared(
   'longshore-cancel-one-awaiting',
   cancel('select $2::uuid as id, null::jsonb as error'),
@@ -91,12 +94,12 @@ const released = `
 
 export interface ReleasedRow {
   ready: number;
-  /** Whether any of those that are ready is held back until its concurrency key has room. */
+  /** Whether any of the ready jobs is blocked by its concurrency key. */
   blocked: boolean;
   waiting: number;
 }
 
-/** $2 ids. Those of them that wait for nobody any more become ready, or wait for their time. */
+/** $2 ids. Makes those without open dependencies ready, or scheduled if they have a time. */
 export const releaseAwaiting = prepared(
   'longshore-release-awaiting',
   `
@@ -112,7 +115,7 @@ export const releaseAwaiting = prepared(
     from total`,
 );
 
-/** $2 id. An operator's wish: whatever it waits for. */
+/** $2 id. For an operator's action, regardless of open dependencies. */
 export const runAwaiting = prepared(
   'longshore-run-awaiting',
   `

@@ -23,7 +23,7 @@ export function toBatch(row: BatchRow): Batch {
 
 const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
 
-/** $1 id, $2 name, $3 number of jobs, $4 follow-up. An empty batch is finished. */
+/** $1 id, $2 name, $3 number of jobs, $4 batch callback. An empty batch is finished. */
 export const insertBatch = prepared(
   'longshore-insert-batch',
   `
@@ -37,7 +37,7 @@ export const selectBatch = prepared(
   `select ${columns} from longshore.batch where id = $1`,
 );
 
-/** $1 limit, $2 offset, $3 the id to go on after, or null. */
+/** $1 limit, $2 offset, $3 id to continue after, or null. */
 export const selectNewestBatches = prepared(
   'longshore-select-newest-batches',
   `
@@ -46,7 +46,7 @@ export const selectNewestBatches = prepared(
     order by id desc limit $1 offset $2`,
 );
 
-/** $1 limit, $2 offset, $3 the id to go on after, or null. */
+/** $1 limit, $2 offset, $3 id to continue after, or null. */
 export const selectOldestBatches = prepared(
   'longshore-select-oldest-batches',
   `
@@ -55,21 +55,21 @@ export const selectOldestBatches = prepared(
     order by id limit $1 offset $2`,
 );
 
-/** $1 the most that are counted. */
+/** $1 maximum count. */
 export const countSomeBatches = prepared(
   'longshore-count-some-batches',
   `select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted`,
 );
 
-/** $1 ids. Held until the transaction ends. */
+/** $1 ids. Locks the batches until the transaction ends. */
 export const lockBatches = prepared(
   'longshore-lock-batches',
   `select from longshore.batch where id = any($1::uuid[]) order by id for update`,
 );
 
 /**
- * $1 ids, then by how much to change their counts: $2 done, $3 failed, $4 cancelled. The end of a batch goes into the outbox
- * as the move of a job does, for those that wait for it.
+ * $1 ids, increments: $2 done, $3 failed, $4 cancelled. Records the end of a batch in the outbox for its dependents, as for a
+ * job.
  */
 export const countBatches = prepared(
   'longshore-count-batches',
@@ -125,7 +125,7 @@ function cancelJobs(
   );
 }
 
-/** Awaiting ones first, then scheduled ones: what becomes ready meanwhile is met later. */
+/** Awaiting jobs first, then scheduled ones, so that jobs that become ready in the meantime are met later. */
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),
   cancelJobs('job_waiting', 'scheduled'),

@@ -32,7 +32,7 @@ import {
 } from './batches.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
-/** Jobs that one statement cancels. */
+/** Maximum number of jobs cancelled by one statement. */
 const chunk = 2_000;
 
 /** Counting batches stops here. */
@@ -40,7 +40,7 @@ const mostCounted = 10_000;
 
 type Change = Record<FinishedState, number>;
 
-/** Counts the jobs of batches as they end, and shows and cancels batches. */
+/** Counts the finished jobs of batches; lists and cancels batches. */
 export class PostgresBatches implements DependencyResolver, Batches {
   readonly #database: Database;
   readonly #reads: Database;
@@ -67,7 +67,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     );
     await client.query({ ...lockBatches, values: [ids] });
     const { rows } = await client.query({ ...countBatches, values: [ids, ...columns] });
-    return rows.length > 0 ? [null] : []; // some have ended: a look at those that wait for them
+    return rows.length > 0 ? [null] : []; // some batches have ended: their dependents need to be resolved
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Batch | null> {
@@ -116,7 +116,7 @@ async function countOf(run: Run, statement: Statement, values: unknown[]): Promi
   return row?.jobs ?? 0;
 }
 
-/** By how much the counts of each batch change. */
+/** Returns the increments of each batch's counts. */
 function changesOf(moves: readonly OutboxRow[]): Map<string, Change> {
   const changes = new Map<string, Change>();
   for (const { from_state: from, to_state: to, meta } of moves) {

@@ -2,23 +2,23 @@ import { bounds } from '@longshore/jobs';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** How many jobs of `wanted.key` are ready or running. */
+/** Counts the ready and running jobs of `wanted.key`. */
 const taken = (queue: string): string => `
       select count(*) as jobs from longshore.job
       where queue_id = ${queue} and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key`;
 
-/** Of the jobs of `wanted.key` that are held back, those next in line. */
+/** Selects the first blocked jobs of `wanted.key`. */
 const nextBlocked = (queue: string, columns: string, limit: string): string => `
       select ${columns} from longshore.job_held
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
-/** Of a job whose limit cannot be read one runs at a time: it must not stop those of other keys. */
+/** A job with an unreadable limit counts as having a limit of one, so that it does not affect other keys. */
 const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
   then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.most})::integer else 1 end`;
 
 /**
- * $1 queue, $2 keys. Until the transaction ends nobody else admits jobs of these keys. In the order of the locks' numbers,
- * so that two who lock several do not end in a deadlock.
+ * $1 queue, $2 keys. Locks the keys' semaphores until the transaction ends, in the order of the locks' ids to avoid
+ * deadlocks.
  */
 export const lockKeys = prepared(
   'longshore-lock-keys',
@@ -28,8 +28,9 @@ export const lockKeys = prepared(
 );
 
 /**
- * $1 queue, $2 keys, all different. Lets in as many jobs of each key as it has room for. The job next in line says how much
- * that is; each further one must fit by its own limit. Begun after {@link lockKeys}, so that it sees whom others let in.
+ * $1 queue, $2 distinct keys. Admits as many jobs of each key as it has room for. The limit of the first blocked job applies;
+ * each further job must also fit its own limit. Runs after {@link lockKeys}, so that its snapshot includes jobs admitted by
+ * others.
  */
 export const admitBlocked = prepared(
   'longshore-admit-held',
@@ -60,8 +61,8 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Notes every key that has room and jobs held back. Nothing leads to that but a hand that deletes jobs from the tables; then
- * this is what lets the next ones in. Steps from key to key, however many jobs each holds.
+ * Adds an outbox row for every key that has both room and blocked jobs. This only happens when jobs are deleted directly from
+ * the tables. Steps from key to key, however many jobs each has.
  */
 export const noteRoom = prepared(
   'longshore-note-room',

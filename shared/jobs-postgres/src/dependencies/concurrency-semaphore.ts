@@ -4,7 +4,7 @@ import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
-/** Lets held back jobs of a concurrency key in when one arrives, or when one that was in has left. */
+/** Admits blocked jobs of a concurrency key when a job arrives, or when an admitted one leaves. */
 export class ConcurrencySemaphore implements DependencyResolver {
   readonly #queues: QueueIdCache;
 
@@ -18,13 +18,13 @@ export class ConcurrencySemaphore implements DependencyResolver {
     { isolate, setAside }: ResolveOptions,
   ): Promise<Iterable<string>> {
     const queues: string[] = [];
-    // Queues by their numbers, then keys by their locks: whoever locks several does it in this order.
+    // Locks queues by id, then keys by lock id; every locker uses this order.
     for (const [queueId, keys] of [...keysByQueue(moves)].toSorted(([left], [right]) => left - right)) {
       const admitted = await isolate(
         [...keys],
         (some) => admit(client, queueId, some),
         (key, error) =>
-          setAside({ key: `key ${queueId} ${key}`, queueId, item: [lookAt(queueId, key)] }, error),
+          setAside({ key: `key ${queueId} ${key}`, queueId, item: [keyCheck(queueId, key)] }, error),
       );
       if (admitted.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
     }
@@ -32,15 +32,15 @@ export class ConcurrencySemaphore implements DependencyResolver {
   }
 }
 
-/** Resolves to how many jobs were let in. */
+/** Admits jobs; resolves to their number. */
 async function admit(client: pg.ClientBase, queueId: number, keys: readonly string[]): Promise<number> {
   await client.query({ ...lockKeys, values: [queueId, keys] });
   const { rows } = await client.query<{ admitted: number }>({ ...admitBlocked, values: [queueId, keys] });
   return rows[0]?.admitted ?? 0;
 }
 
-/** A move that calls for nothing but a look at this key. */
-function lookAt(queueId: number, concurrencyKey: string): OutboxRow {
+/** Returns an outbox row that only makes the relay check this key. */
+function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const meta = { concurrencyKey };
   return { queue_id: queueId, job_id: nobody, from_state: 'enqueued', to_state: 'enqueued', meta };

@@ -7,12 +7,12 @@ import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from 
 import { type DependencyRow, openDependencies, resolveDependencies } from './dependencies.sql.js';
 import { noteEnds, type OutboxRow } from './outbox.sql.js';
 
-/** More links than this are settled by several transactions: none is to be long. */
+/** Resolving more dependencies than this takes several transactions, to keep each short. */
 const maxDependencies = 5_000;
 
 /**
- * Releases or cancels jobs when those they wait for have ended. Whoever settles links locks the jobs that wait first, in one
- * order, and the links afterwards.
+ * Releases or cancels jobs when the jobs they wait for have ended. Locks the waiting jobs first, in a fixed order, and then
+ * their dependencies.
  */
 export class PostgresContinuations implements DependencyResolver {
   readonly #queues: QueueIdCache;
@@ -35,13 +35,13 @@ export class PostgresContinuations implements DependencyResolver {
       values: [arrayOf(parents), maxDependencies],
     });
     if (rows.length === maxDependencies) await putBack(client, moves);
-    for (const [queueId, links] of byChildQueue(rows)) {
+    for (const [queueId, dependencies] of byDependentQueue(rows)) {
       const released = await isolate(
-        byChild(links),
-        (children) => settle(client, queueId, children.flat(), ends),
-        (ofChild, error) => {
-          const jobId = ofChild[0]?.child_id ?? '';
-          return setAside({ key: `job ${jobId}`, queueId, jobId, item: endsFor(ofChild, moves) }, error);
+        byDependent(dependencies),
+        (dependents) => resolveGroup(client, queueId, dependents.flat(), ends),
+        (ofDependent, error) => {
+          const jobId = ofDependent[0]?.child_id ?? '';
+          return setAside({ key: `job ${jobId}`, queueId, jobId, item: endsFor(ofDependent, moves) }, error);
         },
       );
       for (const { ready, blocked, waiting } of released) {
@@ -53,25 +53,32 @@ export class PostgresContinuations implements DependencyResolver {
   }
 }
 
-async function settle(
+async function resolveGroup(
   client: pg.ClientBase,
   queueId: number,
-  links: readonly DependencyRow[],
+  dependencies: readonly DependencyRow[],
   ends: ReadonlyMap<string, ParentEnd>,
 ): Promise<ReleasedRow> {
   const errors = new Map<string, string>();
   const met: DependencyRow[] = [];
-  for (const link of links) {
-    const end = ends.get(link.parent_id);
+  for (const dependency of dependencies) {
+    const end = ends.get(dependency.parent_id);
     if (end === undefined) continue;
-    if (isMet(link.condition, end)) met.push(link);
-    else errors.set(link.child_id, JSON.stringify(brokenCondition(link.parent_id, link.condition, end)));
+    if (isMet(dependency.condition, end)) met.push(dependency);
+    else
+      errors.set(
+        dependency.child_id,
+        JSON.stringify(brokenCondition(dependency.parent_id, dependency.condition, end)),
+      );
   }
-  const children = [...new Set(links.map((link) => link.child_id))];
-  await client.query({ ...lockAwaiting, values: [queueId, arrayOf(children)] });
+  const dependents = [...new Set(dependencies.map((dependency) => dependency.child_id))];
+  await client.query({ ...lockAwaiting, values: [queueId, arrayOf(dependents)] });
   await client.query({
     ...resolveDependencies,
-    values: [arrayOf(met.map((link) => link.parent_id)), arrayOf(met.map((link) => link.child_id))],
+    values: [
+      arrayOf(met.map((dependency) => dependency.parent_id)),
+      arrayOf(met.map((dependency) => dependency.child_id)),
+    ],
   });
   if (errors.size > 0) {
     await client.query({
@@ -79,7 +86,7 @@ async function settle(
       values: [queueId, arrayOf([...errors.keys()]), [...errors.values()]],
     });
   }
-  const candidates = children.filter((child) => !errors.has(child));
+  const candidates = dependents.filter((dependent) => !errors.has(dependent));
   if (candidates.length === 0) return { ready: 0, blocked: false, waiting: 0 };
   const { rows } = await client.query<ReleasedRow>({
     ...releaseAwaiting,
@@ -88,7 +95,7 @@ async function settle(
   return rows[0] ?? { ready: 0, blocked: false, waiting: 0 };
 }
 
-/** What could not be settled at once, without anything that other resolvers would draw from it again. */
+/** Puts the remaining ends back into the outbox, without anything that other resolvers would process twice. */
 async function putBack(client: pg.ClientBase, moves: readonly OutboxRow[]): Promise<void> {
   const rest = moves.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
   await client.query({
@@ -110,20 +117,20 @@ function endsOf(moves: readonly OutboxRow[]): Map<string, ParentEnd> {
   return ends;
 }
 
-/** The links of each job that waits, in the order of locking. */
-function byChild(links: readonly DependencyRow[]): DependencyRow[][] {
+/** Groups dependencies by waiting job, in locking order. */
+function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] {
   const groups = new Map<string, DependencyRow[]>();
-  for (const link of links) {
-    const group = groups.get(link.child_id);
-    if (group === undefined) groups.set(link.child_id, [link]);
-    else group.push(link);
+  for (const dependency of dependencies) {
+    const group = groups.get(dependency.child_id);
+    if (group === undefined) groups.set(dependency.child_id, [dependency]);
+    else group.push(dependency);
   }
   return [...groups].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
 }
 
-/** The ends of the parents of these links, without anything that other resolvers would draw from them again. */
-function endsFor(links: readonly DependencyRow[], moves: readonly OutboxRow[]): OutboxRow[] {
-  const parents = new Set(links.map((link) => link.parent_id));
+/** Returns the ends of the parents of these dependencies, without anything that other resolvers would process twice. */
+function endsFor(dependencies: readonly DependencyRow[], moves: readonly OutboxRow[]): OutboxRow[] {
+  const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
   return moves
     .filter(({ job_id: id, meta }) => parents.has(id) && meta.followed === true)
     .map(({ job_id, from_state, to_state, meta: { gone } }) => {
@@ -132,13 +139,15 @@ function endsFor(links: readonly DependencyRow[], moves: readonly OutboxRow[]): 
     });
 }
 
-/** In the order of the queues' numbers, which is the order of locking. */
-function byChildQueue(links: readonly DependencyRow[]): [queueId: number, links: DependencyRow[]][] {
+/** Groups dependencies by queue id, which is the locking order. */
+function byDependentQueue(
+  dependencies: readonly DependencyRow[],
+): [queueId: number, dependencies: DependencyRow[]][] {
   const groups = new Map<number, DependencyRow[]>();
-  for (const link of links) {
-    const group = groups.get(link.queue_id);
-    if (group === undefined) groups.set(link.queue_id, [link]);
-    else group.push(link);
+  for (const dependency of dependencies) {
+    const group = groups.get(dependency.queue_id);
+    if (group === undefined) groups.set(dependency.queue_id, [dependency]);
+    else group.push(dependency);
   }
   return [...groups].toSorted(([left], [right]) => left - right);
 }

@@ -2,18 +2,18 @@ import type { ContinuationCondition, JobState } from '@longshore/jobs';
 import { inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
-/** A job that waits for another. */
+/** A dependency of one job on another. */
 export interface DependencyRow {
   parent_id: string;
   child_id: string;
-  /** The child's queue. */
+  /** The dependent job's queue. */
   queue_id: number;
   condition: ContinuationCondition;
 }
 
 const link = 'parent_id, child_id, queue_id, condition';
 
-/** $1 parents, $2 children, $3 the children's queues, $4 conditions, $5 whether each parent knows already. */
+/** $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5 whether each parent is already marked. */
 export const insertDependencies = prepared(
   'longshore-insert-links',
   `
@@ -22,7 +22,7 @@ export const insertDependencies = prepared(
     from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (${link}, marked)`,
 );
 
-/** $1 parents, $2 limit. Links that are not marked yet are left to the settler that will mark them. */
+/** $1 parents, $2 limit. Unmarked dependencies are left to the resolver that will mark them. */
 export const openDependencies = prepared(
   'longshore-open-links',
   `
@@ -31,7 +31,7 @@ export const openDependencies = prepared(
     limit $2`,
 );
 
-/** $1 parents, $2 children. */
+/** $1 parents, $2 dependents. */
 export const resolveDependencies = prepared(
   'longshore-settle-links',
   `
@@ -40,7 +40,7 @@ export const resolveDependencies = prepared(
     where job_link.parent_id = ended.parent_id and job_link.child_id = ended.child_id`,
 );
 
-/** $1 the child to go on after, $2 limit. */
+/** $1 dependent to continue after, $2 limit. */
 export const takeUnmarkedDependencies = prepared(
   'longshore-take-unmarked',
   `
@@ -50,7 +50,7 @@ export const takeUnmarkedDependencies = prepared(
     for update skip locked`,
 );
 
-/** $1 parents, $2 children. */
+/** $1 parents, $2 dependents. */
 export const markDependencies = prepared(
   'longshore-mark-links',
   `
@@ -66,13 +66,13 @@ export interface ParentRow {
   /** `null`: there is no such job or batch. */
   place: ParentPlace | null;
   queue_id: number;
-  /** Where it has ended: how. */
+  /** The final state, if it has ended. */
   state: JobState | null;
 }
 
 /**
- * $1 ids. Where these jobs and batches are. Every move is one statement, so a snapshot shows each at exactly one place.
- * The search ends at the first: most parents are alive, and the history has many partitions.
+ * $1 ids. Locates jobs and batches. Every move is one transaction, so a snapshot shows each at exactly one place. Stops at
+ * the first match: most parents are alive, and history has many partitions.
  */
 export const findParents = prepared(
   'longshore-find-parents',
@@ -94,8 +94,8 @@ export const findParents = prepared(
 );
 
 /**
- * $1 queue, $2 ids. Lets these jobs know that others wait for them, so that their end will be noted. Answers with those that
- * know. A job that is being claimed, finished or moved at this moment is passed over, for nobody is to wait for a settler.
+ * $1 queue, $2 ids. Marks jobs as having dependents, so that their end is recorded, and returns those that are marked. Skips
+ * jobs that are being claimed, finished or moved, because nothing should wait for a resolver.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: follow('job'),
@@ -119,14 +119,14 @@ function follow(table: string): Statement {
   );
 }
 
-/** $1 ids. Holds unfinished batches until the links to them are marked; their end looks for links by itself. */
+/** $1 ids. Locks unfinished batches until their dependencies are marked; the end of a batch always looks for dependents. */
 export const lockParentBatches = prepared(
   'longshore-follow-batches',
   `
     select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked`,
 );
 
-/** $1 parent, $2 limit, $3 the child to go on after. */
+/** $1 parent, $2 limit, $3 dependent to continue after. */
 export const selectDependents = prepared(
   'longshore-select-children',
   `
@@ -135,11 +135,14 @@ export const selectDependents = prepared(
     order by child_id limit $2`,
 );
 
-/** The first id of a time (RFC 9562, 5.7). */
+/** Returns the first id of a time (RFC 9562, 5.7). */
 const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
-/** Kept as long as the longest history is by default. Ids sort by their making, so younger links are not looked at. */
+/**
+ * Dependencies are kept as long as the longest history is by default. Ids are ordered by creation, so newer dependencies are
+ * not scanned.
+ */
 export const deleteOldDependencies = prepared(
   'longshore-delete-old-links',
   `

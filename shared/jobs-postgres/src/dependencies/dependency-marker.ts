@@ -20,18 +20,18 @@ const beginning = '00000000-0000-0000-0000-000000000000';
 
 export interface MarkingReport {
   readonly marked: number;
-  /** Links whose parents were being claimed, finished or moved at that moment: to be looked at again. */
+  /** Dependencies whose parents were being claimed, finished or moved, to be checked again. */
   readonly busy: number;
 }
 
 /**
- * Sees to it that the ends of parents will be noted: tells parents that live that others wait for them, and notes the ends of
- * those that have ended. It waits for no lock and nobody waits for it for long.
+ * Ensures that the end of every parent is recorded: marks parents that are alive as having dependents, and records the ends
+ * of those that have ended. Never waits for a lock, and never blocks others for long.
  */
 export class DependencyMarker {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
-  /** Where the next look begins, so that links whose parents are held for long do not keep others from their turn. */
+  /** Where the next run starts, so that dependencies whose parents stay locked do not starve the others. */
   #from = beginning;
 
   constructor(database: Database, setAside: PostgresSetAside) {
@@ -39,7 +39,7 @@ export class DependencyMarker {
     this.#setAside = setAside;
   }
 
-  /** All in one go; only if that fails for a reason of its data, one parent is separated from the other. */
+  /** Marks all parents together; isolates them only if data makes that fail. */
   async mark(): Promise<MarkingReport> {
     const from = this.#from;
     try {
@@ -52,16 +52,17 @@ export class DependencyMarker {
   }
 
   async #mark(client: pg.ClientBase, isolate: Isolate): Promise<MarkingReport> {
-    const { rows: links } = await client.query<DependencyRow>({
+    const { rows: dependencies } = await client.query<DependencyRow>({
       ...takeUnmarkedDependencies,
       values: [this.#from, maxDependencies],
     });
-    this.#from = links.length < maxDependencies ? beginning : (links.at(-1)?.child_id ?? beginning);
-    if (links.length === 0) return { marked: 0, busy: 0 };
-    const ids = [...new Set(links.map((link) => link.parent_id))];
+    this.#from =
+      dependencies.length < maxDependencies ? beginning : (dependencies.at(-1)?.child_id ?? beginning);
+    if (dependencies.length === 0) return { marked: 0, busy: 0 };
+    const ids = [...new Set(dependencies.map((dependency) => dependency.parent_id))];
     const { rows: parents } = await client.query<ParentRow>({ ...findParents, values: [arrayOf(ids)] });
     const ended = parents.filter(({ place, state }) => place === null || state !== null);
-    const told = await this.#tell(
+    const marked = await this.#markParents(
       client,
       parents.filter(({ place, state }) => place !== null && state === null),
       isolate,
@@ -71,23 +72,30 @@ export class DependencyMarker {
       const gone = ended.map(({ place }) => place === null);
       await client.query({ ...noteEnds, values: [arrayOf(ended.map(({ id }) => id)), states, gone] });
     }
-    const known = new Set([...told, ...ended.map(({ id }) => id)]);
-    const done = links.filter((link) => known.has(link.parent_id));
+    const known = new Set([...marked, ...ended.map(({ id }) => id)]);
+    const done = dependencies.filter((dependency) => known.has(dependency.parent_id));
     await client.query({
       ...markDependencies,
-      values: [arrayOf(done.map((link) => link.parent_id)), arrayOf(done.map((link) => link.child_id))],
+      values: [
+        arrayOf(done.map((dependency) => dependency.parent_id)),
+        arrayOf(done.map((dependency) => dependency.child_id)),
+      ],
     });
-    return { marked: done.length, busy: links.length - done.length };
+    return { marked: done.length, busy: dependencies.length - done.length };
   }
 
-  /** Returns those that know now that others wait for them. */
-  async #tell(client: pg.ClientBase, parents: readonly ParentRow[], isolate: Isolate): Promise<string[]> {
-    const told: string[] = [];
+  /** Marks parents; returns the ids of those that are marked. */
+  async #markParents(
+    client: pg.ClientBase,
+    parents: readonly ParentRow[],
+    isolate: Isolate,
+  ): Promise<string[]> {
+    const marked: string[] = [];
     for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
       for (const [queueId, members] of Object.entries(groupBy(group, (parent) => `${parent.queue_id}`))) {
         const some = await isolate(
           members,
-          (parts) => follow(client, place, Number(queueId), parts),
+          (parts) => markGroup(client, place, Number(queueId), parts),
           ({ id: jobId, queue_id: of }, error) =>
             this.#setAside.put(
               client,
@@ -95,15 +103,15 @@ export class DependencyMarker {
               error,
             ),
         );
-        for (const id of some.flat()) told.push(id);
+        for (const id of some.flat()) marked.push(id);
       }
     }
-    return told;
+    return marked;
   }
 }
 
-/** Returns those of one table and queue that know now that others wait for them. */
-async function follow(
+/** Marks parents in one table and queue; returns the ids of those that are marked. */
+async function markGroup(
   client: pg.ClientBase,
   place: string,
   queueId: number,

@@ -5,24 +5,26 @@ import { apart, type Isolate, together } from '../connection/isolation.js';
 import type { Aside, PostgresSetAside } from '../maintain/set-aside.js';
 import { deleteAside, takeAside } from '../maintain/set-aside.sql.js';
 import type { DependencyMarker } from './dependency-marker.js';
-import { lookForWork, type OutboxRow, takeMoves } from './outbox.sql.js';
+import { findWork, type OutboxRow, takeMoves } from './outbox.sql.js';
 
-/** A parent that is being claimed or finished is free again after a few milliseconds. */
+/** How long a parent that is being claimed or finished usually stays locked. */
 const busyMs = 10;
-const maxLooks = 3;
+const maxTries = 3;
 
-/** Items that were set aside and are tried again in one transaction. */
+/** Maximum number of set-aside items retried in one transaction. */
 const maxAgain = 20;
 
-/** How resolvers are drawn: plainly, or so that what cannot be dealt with is set aside. */
+/** How outbox rows are processed: all together, or with faulty ones set aside. */
 export interface ResolveOptions {
   readonly isolate: Isolate;
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
 }
 
-/** What follows for other jobs from the moves of some. Runs in the transaction that takes the moves out of the outbox. */
+/** Applies the moves of jobs to the jobs that depend on them, in the transaction that takes the moves from the outbox. */
 export interface DependencyResolver {
-  /** Resolves to what is to be notified after the commit: queues where a job became ready; `null` calls for a look at the rest. */
+  /**
+   * Resolves to the notifications to send after the commit: queues with newly ready jobs; `null` for other background work.
+   */
   resolve(
     client: pg.ClientBase,
     moves: readonly OutboxRow[],
@@ -30,7 +32,7 @@ export interface DependencyResolver {
   ): Promise<Iterable<string | null>>;
 }
 
-/** Draws the resolvers of jobs' moves for the jobs that depend on them. */
+/** Relays the moves of jobs to the jobs that depend on them. */
 export class OutboxRelay {
   readonly #database: Database;
   readonly #marker: DependencyMarker;
@@ -53,36 +55,36 @@ export class OutboxRelay {
   }
 
   async relay(limit: number): Promise<number> {
-    const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(
-      lookForWork,
-    );
+    const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(findWork);
     if (work === undefined) return 0;
-    if (work.aside) await this.#drawAside();
+    if (work.aside) await this.#resolveAside();
     const marked = work.links ? await this.#markDependencies() : 0;
-    return marked + (work.moves || marked > 0 ? await this.#drawMoves(limit) : 0);
+    return marked + (work.moves || marked > 0 ? await this.#resolveMoves(limit) : 0);
   }
 
   async #markDependencies(): Promise<number> {
     let marked = 0;
-    for (let look = 1; ; look++) {
+    for (let attempt = 1; ; attempt++) {
       const report = await this.#marker.mark();
       marked += report.marked;
-      if (report.busy === 0 || look === maxLooks) return marked;
+      if (report.busy === 0 || attempt === maxTries) return marked;
       await delay(busyMs);
     }
   }
 
-  /** All in one go, as ever; only if that fails for a reason of its data, one is separated from the other. */
-  async #drawMoves(limit: number): Promise<number> {
+  /** Processes all rows together; isolates them only if data makes that fail. */
+  async #resolveMoves(limit: number): Promise<number> {
     try {
-      return await this.#notifying((client, notified) => this.#drawFrom(client, limit, together, notified));
+      return await this.#notifying((client, notified) =>
+        this.#resolveFrom(client, limit, together, notified),
+      );
     } catch (error) {
       if (!isOfData(error)) throw error;
-      return this.#notifying((client, notified) => this.#drawFrom(client, limit, apart(client), notified));
+      return this.#notifying((client, notified) => this.#resolveFrom(client, limit, apart(client), notified));
     }
   }
 
-  async #drawFrom(
+  async #resolveFrom(
     client: pg.ClientBase,
     limit: number,
     isolate: Isolate,
@@ -97,8 +99,8 @@ export class OutboxRelay {
     return rows.length;
   }
 
-  /** Tries again what was set aside: each by itself, and what fails stays there. */
-  async #drawAside(): Promise<number> {
+  /** Retries each set-aside item separately; items that fail again stay set aside. */
+  async #resolveAside(): Promise<number> {
     return this.#notifying(async (client, notified) => {
       const { rows } = await client.query<AsideRow>({ ...takeAside, values: ['resolver', maxAgain] });
       const isolate = apart(client);
@@ -136,12 +138,12 @@ export class OutboxRelay {
     work: (client: pg.ClientBase, notified: Set<string | null>) => Promise<number>,
   ): Promise<number> {
     const notified = new Set<string | null>();
-    const settled = await this.#database.transaction((client) => {
+    const count = await this.#database.transaction((client) => {
       notified.clear();
       return work(client, notified);
     });
     for (const queue of notified) this.#notify(queue);
-    return settled;
+    return count;
   }
 }
 
@@ -151,7 +153,7 @@ interface AsideRow {
   item: OutboxRow[] | null;
 }
 
-/** The end of a batch is noted without a queue. */
+/** The end of a batch has no queue. */
 function about({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
   return queueId > 0 ? { queueId, jobId } : {};
 }

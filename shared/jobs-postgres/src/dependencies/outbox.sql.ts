@@ -3,24 +3,24 @@ import { prepared } from '../connection/statement.js';
 
 /** A move of a job on which others depend. */
 export interface OutboxRow {
-  /** Its number in the outbox; left out where it was put together from what was set aside. */
+  /** Its id in the outbox; missing if the row was rebuilt from a set-aside item. */
   id?: string;
   queue_id: number;
   job_id: string;
   from_state: JobState;
   to_state: JobState;
   meta: JobMeta & {
-    /** It had ended and been deleted before anybody looked: how it ended is not known. */
+    /** The job had ended and been deleted before its dependency was marked, so its final state is unknown. */
     readonly gone?: true;
   };
 }
 
 /**
- * A part of a statement that moves jobs: notes those on which others depend.
+ * Returns the part of a statement that records the moves of jobs on which others depend.
  *
  * @param source the part that returns the jobs as they were
- * @param from an SQL expression of the state they leave
- * @param to of the state they come to
+ * @param from SQL expression of the previous state
+ * @param to SQL expression of the new state
  */
 export function noted(source: string, from: string, to: string): string {
   return `
@@ -30,7 +30,7 @@ export function noted(source: string, from: string, to: string): string {
     )`;
 }
 
-/** $1 jobs or batches, $2 the states they ended in, $3 whether that is not known. Notes an end for those that wait for it. */
+/** $1 jobs or batches, $2 their final states, $3 whether the final state is unknown. Records ends for dependents. */
 export const noteEnds = prepared(
   'longshore-note-ends',
   `
@@ -39,8 +39,8 @@ export const noteEnds = prepared(
     from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone)`,
 );
 
-/** What there is to settle; mostly nothing. */
-export const lookForWork = prepared(
+/** Checks whether there is anything to resolve; usually there is not. */
+export const findWork = prepared(
   'longshore-look-for-work',
   `
     select exists (select from longshore.outbox) as moves,
@@ -50,7 +50,7 @@ export const lookForWork = prepared(
       ) as aside`,
 );
 
-/** $1 limit. Several servers may do it at once: each takes the moves that it got hold of. */
+/** $1 limit. Safe to run on several servers at once: each takes the rows that it can lock. */
 export const takeMoves = prepared(
   'longshore-take-moves',
   `

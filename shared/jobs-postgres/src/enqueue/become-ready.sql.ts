@@ -4,11 +4,11 @@ import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
 /**
- * Parts of a statement by which jobs become ready. Every way into `job` goes through here: a job with a concurrency key is
- * held back, and a note in the outbox makes a server look whether its key has room.
+ * Returns the parts of a statement that make jobs ready. Every way into `job` uses them: jobs with a concurrency key are
+ * blocked, and an outbox row makes a server check whether the key has room.
  *
- * @param source the part that gives the jobs, with at least the columns in `columns`
- * @param order in which they join the line
+ * @param source the part that returns the jobs, with at least the columns in `columns`
+ * @param order the order in which they join the queue
  * @param visibility `late`: scans may have passed their places before the transaction commits
  */
 export function becomeReady(

@@ -11,7 +11,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;
 }
 
-/** The same jobs, with those marked for which others of them wait: their ends are noted from the beginning. */
+/** Marks those of the jobs on which others of them depend, so that their ends are recorded from the start. */
 export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
@@ -22,10 +22,10 @@ export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
   });
 }
 
-/** The numbers of the queues of each scope. */
+/** The ids of the queues in each scope. */
 export type ParentScopes = ReadonlyMap<readonly string[], ReadonlySet<number>>;
 
-/** Looks up the scopes of jobs that wait for parents; to be called before a connection is held. */
+/** Looks up the scopes of jobs with parents; must be called before a connection is in use. */
 export async function parentScopes(jobs: readonly NewJob[], queues: QueueIdCache): Promise<ParentScopes> {
   const scopes = new Map<readonly string[], ReadonlySet<number>>();
   for (const { scope = null, after = null } of jobs)
@@ -35,10 +35,10 @@ export async function parentScopes(jobs: readonly NewJob[], queues: QueueIdCache
 }
 
 /**
- * Checks that the parents are there, in the scope of the job that names them, unless they come in the same call.
+ * Checks that all parents exist within the scope of the job that names them, or are enqueued by the same call.
  *
  * @param scopes from {@link parentScopes}
- * @throws {UnknownParentError} naming the first that is not
+ * @throws {UnknownParentError} naming the first missing parent
  */
 export async function checkParents(
   jobs: readonly NewJob[],
@@ -63,13 +63,13 @@ export async function checkParents(
   }
 }
 
-/** A batch is in no queue, so callers with a scope cannot see it. */
+/** A batch belongs to no queue, so callers with a scope cannot see it. */
 function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> | null): boolean {
   if (parent === undefined || parent.place === null) return false;
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
-/** Inserts jobs of one queue that wait for others. */
+/** Inserts jobs of one queue that wait for other jobs. */
 export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertAwaiting,
@@ -87,7 +87,7 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
   };
 }
 
-/** @param known parents that need not be told that others wait for them */
+/** @param known parents that do not need to be marked */
 export function dependenciesInsert(
   queueId: number,
   jobs: readonly NewJob[],

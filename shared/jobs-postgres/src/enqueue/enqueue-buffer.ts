@@ -1,10 +1,10 @@
 import { type NewJob, type Receipt, StorageUnavailableError } from '@longshore/jobs';
 import { isLockTimeout } from '../connection/database.js';
 
-/** More jobs than this go in several inserts. */
+/** Larger batches are split into several inserts. */
 const maxBatch = 1_000;
 
-/** While these are under way, the next batch gathers. */
+/** While this many writes are running, the next batch collects jobs. */
 const maxWrites = 2;
 
 interface Waiting {
@@ -13,23 +13,23 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Writes jobs: all of them or none. */
+/** Writes all of the jobs or none. */
 export type WriteJobs = (jobs: readonly NewJob[]) => Promise<Receipt>;
 
 /**
- * Makes one write of the jobs that are enqueued at the same time. Nothing waits while the database is idle; a batch gathers
- * only while earlier ones are being written.
+ * Combines jobs that are enqueued at the same time into one write. Nothing waits while the database is idle; jobs are only
+ * collected while earlier batches are being written.
  */
 export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
   readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
-  /** Those that could not be written with others, or only after a long wait. */
+  /** Writes of jobs that failed, or would have waited too long, together with others. */
   readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;
 
-  /** @param writeAlone for a job of a batch that was refused; may wait for a lock where `writeTogether` gives up */
+  /** @param writeAlone writes a single job of a rejected batch; may wait for a lock where `writeTogether` gives up */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;
     this.#writeAlone = writeAlone;
@@ -43,7 +43,7 @@ export class EnqueueBuffer {
     });
   }
 
-  /** Resolves when everything that was added has been written or refused. */
+  /** Resolves when everything that was added has been written or rejected. */
   async drained(): Promise<void> {
     while (this.#waiting.length > 0 || this.#writing.size > 0 || this.#alone.size > 0) {
       if (this.#writing.size === 0) this.#write();
@@ -51,7 +51,7 @@ export class EnqueueBuffer {
     }
   }
 
-  /** Callers of one turn of the event loop share an insert. */
+  /** Schedules a write at the end of the current turn of the event loop, so that its callers share one insert. */
   #plan(): void {
     if (this.#planned) return;
     this.#planned = true;
@@ -77,7 +77,7 @@ export class EnqueueBuffer {
       for (const { resolve } of batch) resolve(receipt);
     } catch (error) {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
-      // One job that Postgres refuses, or that has to wait, must not take the others with it; nor those that come after.
+      // A job that is rejected, or has to wait, must not affect the others of its batch or later ones.
       if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) this.#startAlone(waiting);
     }

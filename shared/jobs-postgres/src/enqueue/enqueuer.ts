@@ -33,10 +33,12 @@ import { checkParents, parentScopes, waitsForParents, withFollowed } from './dep
 import { UniqueKeys } from './unique-keys.js';
 import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
-/** Milliseconds that jobs of several callers, written together, wait for a key that another transaction holds. */
+/**
+ * How long, in milliseconds, jobs of several callers that are written together wait for a key locked by another transaction.
+ */
 const sharedWaitMs = '250';
 
-/** Where clients drop jobs. */
+/** Writes new jobs: combines single jobs into batches, takes their unique keys and notifies servers. */
 export class PostgresEnqueuer implements Enqueuer {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
@@ -101,14 +103,14 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Keys first, all of them, so that two who bring several do not end in a deadlock; then the jobs that got theirs. */
+  /** Locks all keys first, to avoid deadlocks, and then inserts the jobs that got theirs. */
   async #enqueueWithKeys(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
     settings: Settings = {},
   ): Promise<Receipt> {
-    // Known before a connection is held.
+    // Cached before a connection is in use.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
     const scopes = await parentScopes(jobs, this.#queues);
@@ -135,7 +137,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return receipt;
   }
 
-  /** Reads the holders that the receipt must show, in the transaction that leaves them their keys. */
+  /** Reads the existing jobs that the result must include, in the transaction that leaves them their keys. */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<Receipt['shown']> {
     const ids = holdersToShow(jobs, holders);
     if (ids.length === 0) return noneShown;
@@ -146,7 +148,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return shown;
   }
 
-  /** Gives up if it has to wait for one of the keys. */
+  /** Fails if it would have to wait for one of the keys. */
   #enqueueSoon(jobs: readonly NewJob[]): Promise<Receipt> {
     return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
   }
@@ -154,7 +156,7 @@ export class PostgresEnqueuer implements Enqueuer {
   async #lockQueues(client: pg.ClientBase, jobs: readonly NewJob[]): Promise<void> {
     if (this.#database.options.disableGlobalLocks) return;
     const ids: number[] = [];
-    for (const queue of byQueue(jobs).keys()) ids.push(await this.#queues.idOf(queue)); // known already
+    for (const queue of byQueue(jobs).keys()) ids.push(await this.#queues.idOf(queue)); // already cached
     await this.#database.lockQueues(client, ids);
   }
 
@@ -163,18 +165,18 @@ export class PostgresEnqueuer implements Enqueuer {
     if (jobs.some(hasConcurrencyKey)) this.#notifier.notify(null);
   }
 
-  /** Makes sure that a queue exists and its number is known, so that an enqueue in a transaction needs no other connection. */
+  /** Ensures that a queue exists and its id is cached, so that enqueuing in a transaction needs no other connection. */
   async know(queue: string): Promise<void> {
     await this.#queues.idOf(queue);
   }
 
-  /** Resolves when everything handed over so far has been written or refused. */
+  /** Resolves when everything enqueued so far has been written or rejected. */
   async drained(): Promise<void> {
     const buffers = [...this.#buffers.values(), ...this.#keyedBuffers.values()];
     await Promise.all(buffers.map((buffer) => buffer.drained()));
   }
 
-  /** One chunk of one queue each, built when it is asked for. */
+  /** Yields inserts lazily, each for one chunk of one queue. */
   async #inserts(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
@@ -204,7 +206,7 @@ export class PostgresEnqueuer implements Enqueuer {
       for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
         createdAt = (await writing) ?? createdAt;
         writing = write(client, next.value);
-        await handedOver(); // then the next chunk is built while Postgres works on this one
+        await handedOver(); // so that the next chunk is built while Postgres processes this one
       }
       createdAt = (await writing) ?? createdAt;
       if (seq !== null) await this.#noteGaps(client, jobs, seq);
@@ -212,7 +214,7 @@ export class PostgresEnqueuer implements Enqueuer {
     });
   }
 
-  /** The first jobs of a long bulk become visible with its last: until then others' jobs pass them. */
+  /** The first jobs of a long bulk insert become visible together with its last; until then other jobs overtake them. */
   async #noteGaps(client: pg.ClientBase, jobs: readonly NewJob[], seq: string): Promise<void> {
     for (const [queue, group] of byQueue(jobs)) {
       const priorities = arrayOf([...new Set(group.map(({ priority }) => priority))]);
@@ -232,7 +234,7 @@ async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | n
   return createdAt;
 }
 
-/** Each insert of jobs tells the time of its transaction, once. */
+/** Returns the transaction's time, which every insert of jobs reports once. */
 function createdAtOf(rows: readonly unknown[]): Date | null {
   return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
 }
@@ -244,18 +246,18 @@ async function lastPlace(client: pg.ClientBase): Promise<string | null> {
 
 function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {
   const writing = client.query<CreatedRow>({ ...statement, values }).then(({ rows }) => createdAtOf(rows));
-  writing.catch(() => undefined); // it is awaited later than it may fail
+  writing.catch(() => undefined); // it may fail before it is awaited
   return writing;
 }
 
-/** Resolves when the socket has had its turn to send what was written to it. */
+/** Resolves after the socket has had a chance to send its pending writes. */
 function handedOver(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** The wake-ups that these jobs call for. */
+/** Returns the notifications that these jobs require. */
 function notified(jobs: readonly NewJob[]): Set<string | null> {
   return new Set(jobs.map((job) => (job.due === null && !waitsForParents(job) ? job.queue : null)));
 }

@@ -5,12 +5,12 @@ import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** What each of these statements answers: when the jobs were created, for all of them. */
+/** The result of each statement: the creation time of all its jobs. */
 export interface CreatedRow {
   readonly created_at?: Date;
 }
 
-/** Comes after the insert of the jobs; of the two, it is the one with a single row to tell the time with. */
+/** Follows the insert of the jobs and returns the time, since it inserts a single row. */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
     returning now() as created_at`;
@@ -26,7 +26,7 @@ const inserted = (insert: string, visibility: Visibility): string =>
     ? `with inserted as (${insert})`
     : `with inserted as (${insert} returning queue_id, priority, seq), ${gapNoted('inserted')}`;
 
-/** Ready at once, and alike in name, priority and attempts, as the jobs of a bulk mostly are. One round trip, one queue. */
+/** Ready jobs with the same name, priority and attempts, as in most bulk inserts. One round trip, one queue. */
 const insertAlike = inserters(
   'longshore-insert-alike',
   (visibility) =>
@@ -54,7 +54,7 @@ const insertReady = inserters(
     )}${counted('enqueued')}`,
 );
 
-/** The same for jobs some of which have a concurrency key. */
+/** For jobs of which some have a concurrency key. */
 const insertWithConcurrencyKeys = inserters(
   'longshore-insert-held',
   (visibility) => `
@@ -69,7 +69,7 @@ const insertWithConcurrencyKeys = inserters(
     ${counted('enqueued')}`,
 );
 
-/** Waits for a time, or for a number of milliseconds by the database's clock. */
+/** For jobs scheduled for a time, or a number of milliseconds from now by the database's clock. */
 const insertWaiting = prepared(
   'longshore-insert-waiting',
   `
@@ -84,13 +84,13 @@ const insertWaiting = prepared(
     )${counted('scheduled')}`,
 );
 
-/** A statement with its values. */
+/** A statement and its parameters. */
 export interface Insert {
   readonly statement: Statement;
   readonly values: unknown[];
 }
 
-/** Inserts jobs of one queue that are ready. */
+/** Builds the insert of ready jobs of one queue. */
 export function readyInsert(queueId: number, jobs: readonly NewJob[], visibility: Visibility): Insert {
   const [first] = jobs;
   if (first !== undefined && jobs.every((job) => isAlike(job, first))) {
@@ -101,7 +101,7 @@ export function readyInsert(queueId: number, jobs: readonly NewJob[], visibility
   return { statement: insert[visibility], values: allColumns(queueId, jobs) };
 }
 
-/** Inserts jobs of one queue that wait for their time. */
+/** Builds the insert of scheduled jobs of one queue. */
 export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertWaiting,
@@ -113,7 +113,7 @@ export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert 
   };
 }
 
-/** Such a job is held back until its key has room. */
+/** Returns whether the job has a concurrency key, which blocks it until the key has room. */
 export function hasConcurrencyKey({ meta }: NewJob): boolean {
   return meta?.concurrencyKey !== undefined;
 }
@@ -124,7 +124,7 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
   );
 }
 
-/** The arguments go as one JSON array: Postgres reads it faster than an array of documents, and nothing is quoted twice. */
+/** Sends arguments as one JSON array: Postgres parses it faster than an array of documents, and nothing is quoted twice. */
 function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [queueId, arrayOf(jobs.map(({ id }) => id)), `[${jobs.map(({ args }) => args).join(',')}]`];
 }

@@ -3,29 +3,32 @@ import type { Visibility } from '../claim/ready-scans.sql.js';
 import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from './dependent-inserts.js';
 import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
 
-/** Longer bulks are split: a statement's parameters are built and parsed as a whole, and one is built while Postgres works on another. */
+/**
+ * Longer bulk inserts are split: a statement's parameters are built and parsed as a whole, and one chunk is built while
+ * Postgres processes another.
+ */
 export const maxChunk = 2_000;
 
-/** Characters of arguments. */
+/** Maximum length of a chunk's arguments, in characters. */
 const maxChunkSize = 4_000_000;
 
 interface InsertOptions {
-  /** The jobs of the whole call. */
+  /** All jobs of the call. */
   readonly jobs: readonly NewJob[];
   readonly batch: NewBatch | null;
   readonly visibility: Visibility;
 }
 
 /**
- * The statements that write new jobs, each with one chunk of one queue, built when it is asked for.
+ * Yields the statements that insert new jobs, each for one chunk of one queue and built on demand.
  *
- * @param groups the jobs of each queue, by its number
+ * @param groups the jobs of each queue, by its id
  */
 export function* insertsOf(
   groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
   { jobs, batch, visibility }: InsertOptions,
 ): Generator<Insert, void> {
-  let known: ReadonlySet<string> | undefined; // a large bulk rarely needs it, and would pay for it by the job
+  let known: ReadonlySet<string> | undefined; // large bulk inserts rarely need it, and it costs time per job
   if (batch !== null) yield batchInsert(batch);
   for (const [queueId, group] of groups) {
     const atOnce = group.filter((job) => !waitsForParents(job));
@@ -55,7 +58,7 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Parents that need no mark for their dependents: those enqueued in the same call, and a batch unless it is empty. */
+/** Returns the parents that need no mark: those enqueued in the same call, and a batch unless it is empty. */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));
   if (batch !== null && batch.jobs.length > 0) known.add(batch.id);

@@ -7,7 +7,7 @@ import { prepared } from '../connection/statement.js';
 import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** What a job keeps of its own: its ties to other jobs, as `replacedMeta` in jobs has them. */
+/** The metadata that a replaced job keeps: its relations to other jobs, as in `replacedMeta` of jobs. */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
 const tiesOf = (meta: string): string =>
   `jsonb_strip_nulls(jsonb_build_object(${ties.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
@@ -25,9 +25,9 @@ const removed = (table: string, condition = ''): string => `
         ${metaFrom('holder')} as meta, holder.past_attempts, holder.meta as held_meta`;
 
 /**
- * $1 queue; parallel arrays in the order of ids: $2 jobs, $3 arguments, $4 priorities, $5 attempts, $6 meta, $7 times, $8 delays in ms.
- * Gives unfinished jobs that do not run another content and puts them where that belongs; one that stays ready keeps its
- * place in the line. Answers with the ids of those that it found.
+ * $1 queue; parallel arrays in the order of ids: $2 jobs, $3 arguments, $4 priorities, $5 attempts, $6 meta, $7 times, $8
+ * delays in ms. Replaces the content of unfinished jobs that are not running and moves them to the matching table; a job that
+ * stays ready keeps its place. Returns the ids of the jobs that it found.
  */
 const replaceJobs = prepared(
   'longshore-replace-jobs',
@@ -75,7 +75,7 @@ const replaceJobs = prepared(
     select id from removed union all select id from awaiting`,
 );
 
-/** Gives jobs of one queue the content of others; by their ids. */
+/** Builds the statement that replaces the content of jobs of one queue, by job id. */
 export function replacement(queueId: number, contents: ReadonlyMap<string, NewJob>): Insert {
   const sorted = [...contents].toSorted(([left], [right]) => (left < right ? -1 : 1));
   const jobs = sorted.map(([, job]) => job);

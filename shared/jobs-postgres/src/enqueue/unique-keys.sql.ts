@@ -7,7 +7,7 @@ export interface KeyRow {
   key: string;
   job_id: string;
   states: JobState[] | null;
-  /** Its period is over. */
+  /** Whether its period is over. */
   expired: boolean;
   fingerprint: string | null;
 }
@@ -16,9 +16,9 @@ const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::floa
       as wanted (scope, key, job_id, states, period_ms, fingerprint)`;
 
 /**
- * $1 queue; parallel arrays: $2 scopes, $3 keys, all different, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Takes the keys
- * that nobody holds and answers with all of them, locked until the transaction ends. A key that another transaction has just
- * taken is waited for. In the order of the keys, so that two who lock several do not end in a deadlock.
+ * $1 queue; parallel arrays: $2 scopes, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Takes the
+ * free keys and returns all of them, locked until the transaction ends. Waits for keys that another transaction has just
+ * taken. Locks in the order of the keys to avoid deadlocks.
  */
 export const lockUnique = prepared(
   'longshore-lock-unique',
@@ -31,7 +31,7 @@ export const lockUnique = prepared(
     returning scope, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint`,
 );
 
-/** $1 to $7 as in {@link lockUnique}. Gives keys that are locked to other jobs. */
+/** $1 to $7 as in {@link lockUnique}. Reassigns locked keys to other jobs. */
 export const claimUnique = prepared(
   'longshore-claim-unique',
   `
@@ -42,7 +42,10 @@ export const claimUnique = prepared(
     where held.queue_id = $1 and held.scope = wanted.scope and held.key = wanted.key`,
 );
 
-/** The states of a job `job_id`, as a set of one row or none. The history, with its many partitions, only if it matters. */
+/**
+ * Returns SQL for the state of a job, as one row or none. Searches history, with its many partitions, only if `history` is
+ * true.
+ */
 const stateOf = (queueId: string, jobId: string, history: string): string => `
       ${inLiveTables((table) => `select ${stateIn[table]} as state from longshore.${table} where queue_id = ${queueId} and id = ${jobId}`)}
       union all select state from longshore.job_done
@@ -53,14 +56,14 @@ export interface HolderRow {
   id: string;
   /** `null`: the job is not in this queue. */
   state: JobState | null;
-  /** The queue that the job was last moved to, unless it is in this one. */
+  /** The queue that the job was last moved to, if it is not in this one. */
   moved_to: number | null;
 }
 
 /**
- * $1 queue, $2 jobs, $3 whether their end matters. Every move of a job is one transaction, so a snapshot shows it at exactly one
- * place, and where it was moved to. To be asked once the keys are locked, in a statement of its own: only then does it see a job
- * that came with the key.
+ * $1 queue, $2 jobs, $3 whether their final state matters. Every move of a job is one transaction, so a snapshot shows the
+ * job at exactly one place, and where it was moved to. Must run as a separate statement after the keys are locked: only then
+ * does it see a job that was committed with its key.
  */
 export const selectHolders = prepared(
   'longshore-select-holders',
@@ -80,9 +83,9 @@ export interface SweptRow {
 }
 
 /**
- * $1 queue, $2 scope, $3 key to go on after, $4 limit. Looks at so many keys and deletes those that mean nothing any more:
- * their period is over, or their job is done or gone. A failed or cancelled job may be sent back and then holds its key
- * again, so its row stays as long as the job.
+ * $1 queue, $2 scope, $3 key to continue after, $4 limit. Scans this many keys and deletes the obsolete ones: their period is
+ * over, or their job is done or deleted. A failed or cancelled job may be retried and then holds its key again, so its key is
+ * kept as long as the job.
  */
 export const sweepUnique = prepared(
   'longshore-sweep-unique',
@@ -110,7 +113,7 @@ export const sweepUnique = prepared(
     order by seen.queue_id, seen.scope, seen.key`,
 );
 
-/** $1 limit. Forgets where jobs were moved that are gone, from history, too. */
+/** $1 limit. Deletes the moves of jobs that no longer exist, not even in history. */
 export const deleteGoneMoves = prepared(
   'longshore-delete-gone-moves',
   `

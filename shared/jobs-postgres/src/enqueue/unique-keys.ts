@@ -20,7 +20,7 @@ import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } f
 interface WantedKey {
   readonly queue: string;
   readonly key: JobKey;
-  /** The job that is to hold it. */
+  /** The job that should hold the key. */
   readonly jobId: string;
 }
 
@@ -28,13 +28,13 @@ interface WantedKey {
 interface LockedKey {
   readonly wanted: WantedKey;
   readonly row: KeyRow;
-  /** Nobody had a claim to it. */
+  /** Whether the key was free. */
   readonly fresh: boolean;
 }
 
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
-/** Where the job that holds a key is: not in the queue of the key if it was moved. */
+/** The location of a job that holds a key; if it was moved, this is not the key's queue. */
 interface HolderPlace {
   readonly state: JobState;
   readonly queueId: number;
@@ -42,7 +42,7 @@ interface HolderPlace {
 
 type HolderPlaces = ReadonlyMap<string, HolderPlace>;
 
-/** Takes the keys that jobs bring, in the transaction that is to create the jobs. */
+/** Takes unique keys in the transaction that creates the jobs. */
 export class UniqueKeys {
   readonly #queues: QueueIdCache;
 
@@ -51,10 +51,11 @@ export class UniqueKeys {
   }
 
   /**
-   * Takes keys for those jobs that are to be created, and gives holders their new content. The directory must know the queues.
+   * Takes the keys of jobs that will be created and replaces the content of existing holders where requested. The queues' ids
+   * must be cached.
    *
-   * @throws {DuplicateJobError} if a job must not be there twice and is
-   * @throws {IdempotencyConflictError} if an idempotency key was used for something else
+   * @throws {DuplicateJobError} if a job may not exist twice and does
+   * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
    */
   async resolve(jobs: readonly NewJob[], run: Run): Promise<KeyResolution> {
     const locked = await this.#lock(jobs, run);
@@ -63,7 +64,7 @@ export class UniqueKeys {
       const resolution = await this.#resolved(jobs, run, (queue, key) =>
         holderOf(locked.get(keyName(queue, key)), places),
       );
-      if (!(await this.#replace(resolution.replacements, places, run))) continue; // one has been claimed at this moment
+      if (!(await this.#replace(resolution.replacements, places, run))) continue; // a holder has just been claimed
       await this.#claim(resolution.claims, locked, run);
       return resolution;
     }
@@ -85,7 +86,7 @@ export class UniqueKeys {
     }
   }
 
-  /** Queues by their numbers, then keys in their order: whoever locks several does it in this order. */
+  /** Locks queues by id, then keys in their order; every locker uses this order. */
   async #lock(jobs: readonly NewJob[], run: Run): Promise<LockedKeys> {
     const locked = new Map<string, LockedKey>();
     for (const [queueId, queue, ofQueue] of await this.#inOrder(jobs)) {
@@ -107,7 +108,7 @@ export class UniqueKeys {
     return locked;
   }
 
-  /** Jobs that are not there have none. */
+  /** Returns the locations of the holders that exist. */
   async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
     const places = new Map<string, HolderPlace>();
     const holders = [...locked.values()].filter(
@@ -124,10 +125,9 @@ export class UniqueKeys {
   }
 
   /**
-   * Adds the places of holders to `places`: looks for them in one queue, then for those that were moved in the queues that they were
-   * moved to.
+   * Adds the locations of holders to `places`: searches one queue, then the queues to which the missing ones were moved.
    *
-   * @param endMatters by the id of each holder, whether it holds its key after its end, too
+   * @param endMatters by holder id, whether a finished holder may keep its key
    */
   async #find(
     queueId: number,
@@ -148,7 +148,7 @@ export class UniqueKeys {
     for (const [movedTo, there] of moved) await this.#find(movedTo, there, places, run);
   }
 
-  /** `false` if one of the holders was no longer where it could be given another content. */
+  /** Returns `false` if one of the holders could no longer be replaced. */
   async #replace(
     replacements: KeyResolution['replacements'],
     places: HolderPlaces,

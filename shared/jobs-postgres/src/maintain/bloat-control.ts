@@ -1,7 +1,10 @@
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 
-/** Small tables that grew, mostly by dead rows. At these sizes one takes a millisecond or two to read; to rewrite it makes every connection plan its statements anew. */
+/**
+ * Selects small tables that have grown, mostly by dead rows. At these sizes reading one takes a millisecond or two; rewriting
+ * it makes every connection replan its statements.
+ */
 export const bloatedTables = prepared(
   'longshore-bloated-tables',
   `
@@ -21,15 +24,15 @@ export const rewriteSmallTable = prepared(
   'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',
 );
 
-/** After a rewrite that got its lock, and after one that did not; doubled with each further one that did not. */
+/** Pauses after a rewrite that got its lock, and after one that did not; the latter doubles with each failure. */
 const restMs = 5_000;
 const minRetryMs = 5_000;
 const maxRetryMs = 60_000;
 
 /**
- * Keeps the small tables that everybody reads small. Vacuum does that, until somebody forgets a transaction: then dead rows stay,
- * and limited claims, rescues and moves of dependent jobs, which read these tables whole, take ten times as long after a
- * million jobs. Does nothing while a backup (pg_dump) holds a lock on them.
+ * Keeps frequently read small tables small. Vacuum normally does, but a forgotten transaction keeps dead rows alive: after a
+ * million jobs, limited claims, rescues and the resolution of dependencies, which read these tables completely, take ten
+ * times as long. Does nothing while a backup (pg_dump) locks them.
  */
 export class BloatControl {
   readonly #database: Database;

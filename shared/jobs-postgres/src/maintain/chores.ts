@@ -1,20 +1,20 @@
 import { isOfData } from '../connection/database.js';
 import type { Aside, PostgresSetAside } from './set-aside.js';
 
-/** A chore that failed is left alone for so long by this process. */
+/** How long this process skips a failed chore. */
 const pauseMs = 60_000;
 
-/** Does chores one after the other: one that fails because of data is set aside, and the others are done. */
+/** Runs chores one after another; a chore that fails because of data is set aside and the others run. */
 export class Chores {
   readonly #setAside: PostgresSetAside;
-  /** Chores that failed, by the time from which they are tried again. */
+  /** When failed chores may run again, by name. */
   readonly #failed = new Map<string, number>();
 
   constructor(setAside: PostgresSetAside) {
     this.#setAside = setAside;
   }
 
-  /** @param about what it concerns, if it is about a job */
+  /** @param about the job that the chore concerns, if any */
   async do(
     name: string,
     work: () => Promise<unknown>,

@@ -1,43 +1,43 @@
-/** A time as Postgres writes it, to the microsecond; `-infinity` comes before every other. */
+/** A Postgres timestamp with microseconds; `-infinity` is the smallest. */
 export type Timestamp = string;
 
-/** What one look for due jobs saw of the database. */
+/** The result of one poll for due jobs. */
 export interface DuePoll {
-  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the manual of Postgres. */
+  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
   readonly snapshot: string;
-  /** The time, no later than the snapshot. */
+  /** The time of the poll, not later than the snapshot. */
   readonly at: Timestamp;
-  /** The number of the look's own transaction, if it has one. */
+  /** The id of the poll's own transaction, if it has one. */
   readonly mark: string | null;
-  /** When the first job that is due in each queue was due. */
+  /** When the first due job of each queue was due. */
   readonly due: ReadonlyMap<number, Timestamp>;
 }
 
-/** A transaction that began later than a look has a higher number than the mark that the look made. */
+/** A transaction id: transactions that begin after the poll that made the mark have higher ids. */
 interface Mark {
   readonly id: bigint;
   readonly at: Timestamp;
 }
 
 /**
- * Where the next look for due jobs begins, so that its cost does not grow with the dead index entries of promoted jobs. What a
- * transaction schedules is due after it began, and visible when it has ended: a look begins at the time up to which all transactions
- * that began have been seen to end, and goes back once for each that ends later. A snapshot does not show a transaction under way
- * whose number is above that of every one that has ended, so the looks make marks: numbers of their own.
- * Jobs scheduled for the past are found by looks at all jobs that wait.
+ * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. A job
+ * that a transaction schedules is due after the transaction began and visible after it has ended: a poll starts at the time
+ * up to which all transactions have been seen to end, and goes back once for each that ends later. A snapshot does not list
+ * transactions in progress whose ids are above those of all finished ones, so polls make marks: ids of their own. Jobs
+ * scheduled in the past are found by polls from the head.
  */
 export class DueCursor {
-  /** From when on jobs may be due that no look has seen. */
+  /** Due jobs may have been missed from this time on. */
   readonly everywhere: Timestamp;
-  /** Queues in which the last look saw earlier ones. */
+  /** Earlier times for queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
-  /** Transactions under way, by their numbers. When one has ended, there may be jobs that were due since this time. */
+  /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
   readonly underWay: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;
-  /** Whether the next look is to make a mark: transactions have ended since the last one. */
+  /** Whether the next poll should make a mark: transactions have ended since the last one. */
   readonly isMarkDue: boolean;
 
-  /** Where a look begins that sees all jobs. */
+  /** The cursor of a poll from the head, which sees all jobs. */
   static readonly start = new DueCursor('-infinity', new Map(), new Map(), null, true);
 
   private constructor(
@@ -54,11 +54,11 @@ export class DueCursor {
     this.isMarkDue = isMarkDue;
   }
 
-  /** Where to go on after a look that began here, or at {@link start}. */
+  /** Returns the cursor after a poll that started here or at {@link start}. */
   after({ snapshot, at, mark, due }: DuePoll): DueCursor {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');
     const before = this.#mark;
-    // Every transaction that began before the mark is shown by this snapshot if it has not ended.
+    // This snapshot lists every unfinished transaction that began before the mark.
     const isReached = before !== null && BigInt(xmax) > before.id;
     const since = (id: string): Timestamp =>
       this.underWay.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.everywhere);

@@ -4,42 +4,42 @@ import { PacedScan } from '../claim/paced-scan.js';
 import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
-/** A look at all jobs that wait is made each time while it takes no longer than this: a few times what it takes for a thousand queues. */
+/** Polls from the head are not paced up to this duration: a few times what a thousand queues take. */
 const quickMs = 20;
 
-/** A queue with jobs that wait for a time. */
+/** A queue with scheduled jobs. */
 export interface WaitingQueue {
   readonly id: number;
   /** When its first job was due; `null` if none is due. */
   readonly dueAt: Timestamp | null;
-  /** Negative if it is overdue. */
+  /** Time until its first job is due; negative if it is overdue. */
   readonly dueInMs: number;
 }
 
 /**
- * Looks for jobs that are due. Looks from the head while that is quick. When an open transaction keeps the dead entries of promoted jobs
- * in the way, mostly from where the last look ended (see {@link DueCursor}), and from the head at a few percent of one
- * processor.
+ * Polls for due jobs, from the head while that is fast. When an open transaction leaves the dead entries of promoted jobs in
+ * the way, it usually starts where the last poll ended (see {@link DueCursor}), and polls from the head with a few percent of
+ * one processor.
  */
 export class DueScan {
   readonly #database: Database;
   readonly #whole: PacedScan;
   #cursor = DueCursor.start;
 
-  /** @param whole paces the looks from the head */
+  /** @param whole paces the polls from the head */
   constructor(database: Database, whole = new PacedScan(quickMs)) {
     this.#database = database;
     this.#whole = whole;
   }
 
-  /** In the order in which their first jobs are due. */
-  look(): Promise<WaitingQueue[]> {
-    // While looks from the head are quick nobody needs marks, and servers of an idle database write nothing.
-    if (!this.#whole.isDue) return this.#lookFrom(this.#cursor, this.#cursor.isMarkDue);
-    return this.#whole.run(() => this.#lookFrom(DueCursor.start, false));
+  /** Returns queues in the order in which their first jobs are due. */
+  poll(): Promise<WaitingQueue[]> {
+    // Polls from the head need no marks while they are fast, so servers of an idle database write nothing.
+    if (!this.#whole.isDue) return this.#pollFrom(this.#cursor, this.#cursor.isMarkDue);
+    return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
   }
 
-  async #lookFrom({ everywhere, earlier, underWay }: DueCursor, makesMark: boolean): Promise<WaitingQueue[]> {
+  async #pollFrom({ everywhere, earlier, underWay }: DueCursor, makesMark: boolean): Promise<WaitingQueue[]> {
     const cursor = this.#cursor;
     const rows = await this.#database.query<DueRow>(nextDue, [
       everywhere,
@@ -50,7 +50,7 @@ export class DueScan {
       makesMark,
     ]);
     const [first] = rows;
-    if (first === undefined) throw new Error('Postgres did not tell the time');
+    if (first === undefined) throw new Error('Postgres did not return the time');
     const queues: WaitingQueue[] = [];
     const due = new Map<number, Timestamp>();
     for (const { id, due_at: dueAt, due_in: dueInMs } of rows) {

@@ -1,15 +1,18 @@
 import type { Database } from '../connection/database.js';
 import { deleteGaps, oldestTransaction } from '../claim/ready-scans.sql.js';
 
-/** How long gaps are kept after their transactions end. A server that has not looked for half as long starts its scans over. */
+/**
+ * How long gaps are kept after their transactions have ended. A server that has not read them for half as long restarts its
+ * scans.
+ */
 const keptMs = 60_000;
 
 /** Deletes gaps that every server has seen. */
 export class GapCleaner {
   readonly #database: Database;
-  /** The oldest transaction that was under way at some time: all before it have ended. */
+  /** The oldest transaction in progress at some time; all earlier ones have ended. */
   #endedBefore: { readonly xid: string; readonly atMs: number } | undefined;
-  /** Gaps before this one are gone: their dead entries need not be passed again. */
+  /** Gaps before this transaction are deleted; their dead entries need not be scanned again. */
   #deletedBefore = '0';
 
   constructor(database: Database) {

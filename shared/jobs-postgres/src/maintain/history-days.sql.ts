@@ -1,10 +1,9 @@
 import { type FinishedState, finishedStates } from '@longshore/jobs';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
-// Which days exist and which have passed their retention is decided here, by the database's clock: that of a server may be
-// off by a year.
+// The database's clock determines which days exist and which have expired: a server's clock may be off by a year.
 
-/** A table that is partitioned by day. `job_report`: what attempts said of themselves. */
+/** A table that is partitioned by day. `job_report` holds progress and logs of attempts. */
 export type History = `job_done_${FinishedState}` | 'job_report';
 
 export interface MissingDay {
@@ -20,7 +19,7 @@ const histories: readonly History[] = [
   'job_report',
 ];
 
-/** What partitions a history: the time that a row is kept by. */
+/** Returns the column by which a history is partitioned. */
 const timeOf = (history: History): string => (history === 'job_report' ? 'started_at' : 'finished_at');
 
 /** Returns the state whose jobs a history holds; `null` for reports. */
@@ -30,13 +29,16 @@ function stateOf(history: History): FinishedState | null {
 
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 
-/** Whether anything has gone to a default partition. */
+/** Whether any row has gone to a default partition. */
 export const haveStrays = prepared(
   'longshore-have-strays',
   `select ${histories.map((history) => `exists (select from longshore.${history}_other)`).join(' or ')} as strays`,
 );
 
-/** $1 days ahead. The days without a partition: from yesterday on, and any other of which there are rows. */
+/**
+ * $1 days ahead. Selects the days without a partition: from yesterday on, and any other day with rows in the default
+ * partition.
+ */
 export const selectMissingDays = unprepared(
   'longshore-select-missing-days',
   `
@@ -66,13 +68,13 @@ export interface ExpiredDay {
   /** The name of its partition. */
   part: string;
   history: History;
-  /** `null`: not of jobs. */
+  /** `null` for reports. */
   state: FinishedState | null;
-  /** Its rows are in the default partition. */
+  /** Whether its rows are in the default partition. */
   stray: boolean;
 }
 
-/** The days of history and when each has passed its retention. $1 done, $2 failed, $3 cancelled, $4 reports: days to keep. */
+/** The days of history and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
 const kept = `
     kept (history, state, days) as (
       values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
@@ -99,10 +101,7 @@ const kept = `
       from stored
     )`;
 
-/**
- * Notes the days that have passed their retention or will within a day. A note from the future was made while the clock was
- * wrong.
- */
+/** Records the days that have expired or will within a day. A record from the future was made while the clock was wrong. */
 export const noteExpiring = unprepared(
   'longshore-note-expiring',
   `
@@ -114,8 +113,8 @@ export const noteExpiring = unprepared(
 );
 
 /**
- * A day that has passed its retention is dropped if that was foreseen so long ago: if the database's clock has jumped ahead by
- * days, somebody has this long to set it right.
+ * An expired day is dropped if its expiry was recorded this long ago. If the database's clock jumps ahead by days, there is
+ * this much time to correct it.
  */
 const foreseen = `interval '20 hours'`;
 
@@ -128,15 +127,15 @@ export const selectExpired = unprepared(
     order by part`,
 );
 
-/** One at a time changes the set of partitions; the same lock as that of make_history_day(). */
+/** Allows one change of the set of partitions at a time, with the same lock as make_history_day(). */
 export const onlyDropper = unprepared(
   'longshore-only-dropper',
   `select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint)`,
 );
 
-// The names come from the catalogue and match the pattern above, so they need no quoting.
+// The names come from the catalog and match the pattern above, so they need no quoting.
 
-/** Nobody may delete single jobs of it between the count and the end. */
+/** Prevents jobs of the day from being deleted between the count and the drop. */
 export const lockPartition = (name: string): string => `lock table longshore.${name} in share mode`;
 
 /** $1 state. */
@@ -146,7 +145,10 @@ export const countOff = (name: string): string => `
 
 export const dropPartition = (name: string): string => `drop table longshore.${name}`;
 
-/** $1 the day as in a partition's name. Some rows of it at a time, so that nobody waits for them long; answers with their number. */
+/**
+ * $1 the day as in a partition's name. Deletes a limited number of its rows, so that it blocks nobody for long; returns their
+ * number.
+ */
 export const deleteStrays = Object.fromEntries(
   histories.map((history) => [history, deleteStraysOf(history)]),
 ) as Readonly<Record<History, Statement>>;

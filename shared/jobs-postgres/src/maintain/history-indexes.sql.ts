@@ -2,9 +2,9 @@ import { prepared, unprepared } from '../connection/statement.js';
 
 export interface PartitionRow {
   name: string;
-  /** Nothing is written there any more. */
+  /** Whether nothing is written to it any more. */
   ended: boolean;
-  /** Names of its indexes. */
+  /** Names of its valid and invalid indexes. */
   valid: string[];
   invalid: string[];
 }
@@ -16,9 +16,9 @@ interface HistoryIndex {
 }
 
 /**
- * What a day of history is searched by: its jobs by queue and by name in the order of ids, and what arguments contain. Days of
- * failed jobs have from their beginning what tells which failed last and with what error (migration 021), unless they were
- * large before there were such indexes.
+ * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by their
+ * arguments. Days of failed jobs are created with indexes for the latest failures and for errors (migration 021), unless they
+ * were already large at the time of that migration.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
@@ -43,13 +43,13 @@ function ofEnded(table: string): HistoryIndex[] {
   ];
 }
 
-/** Smaller days are read as fast without. */
+/** Smaller days are searched as fast without indexes. */
 const minBytes = 4_194_304;
 
-/** The last quarter of an hour may still be written. */
+/** Rows of the last quarter of an hour may still be written. */
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
-/** Days that have ended or hold failed jobs, the youngest first, on which nobody builds an index. */
+/** Selects days that have ended or hold failed jobs, newest first, on which no index is being built. */
 export const selectIndexedDays = prepared(
   'longshore-select-indexed-days',
   `
@@ -68,7 +68,7 @@ export const selectIndexedDays = prepared(
     order by right(part.relname, 8) desc, part.relname`,
 );
 
-// The names come from the catalogue and match the pattern above, so they need no quoting.
+// The names come from the catalog and match the pattern above, so they need no quoting.
 
 export const buildIndex = ({ name, table, definition }: HistoryIndex): string =>
   `create index concurrently if not exists ${name} on longshore.${table} ${definition}`;

@@ -12,17 +12,17 @@ import {
 
 const hourMs = 3_600_000;
 
-/** While there is something to build and servers are behind. */
+/** Pause while there is an index to build and servers are behind. */
 const waitMs = 1_000;
 
-/** The day was dropped, or somebody else was faster, or was in the way, or the storage closes: the next look tells. */
+/** The day was dropped, another server was faster or held a lock, or the storage is closing: the next run finds out. */
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
- * Gives days of history that have ended the indexes by which they are searched. Nothing is written there any more, so a job
- * that ends pays for none of them; each is built once, while jobs can be read, retried and deleted (docs/adr/008), and when
- * servers keep up with their jobs, for it takes a processor. Large days of failed jobs that are older than the indexes of
- * failures get those, too.
+ * Creates the search indexes of days of history that have ended. Nothing is written there any more, so ending a job costs no
+ * index maintenance. Each index is built once, while jobs can be read, retried and deleted (docs/adr/008), and when servers
+ * keep up with their jobs, because it takes a processor. Large days of failed jobs that predate the indexes of failures get
+ * those as well.
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -30,14 +30,14 @@ export class HistoryIndexes {
   readonly #lull: Lull;
   #building: Promise<void> | undefined;
   #backend: number | undefined;
-  #lookAt = -Infinity;
-  /** Indexes are missing, and the build waits for a lull. */
+  #nextAtMs = -Infinity;
+  /** Whether indexes are missing and their build waits for a lull. */
   #isWanted = false;
   #closed = false;
 
   /**
-   * @param builders a connection apart: it is busy for minutes where days are large
-   * @param lull when to build
+   * @param builders a separate connection, which is busy for minutes if days are large
+   * @param lull decides when to build
    */
   constructor(database: Database, builders: Database, lull = new Lull(database)) {
     this.#lull = lull;
@@ -45,18 +45,18 @@ export class HistoryIndexes {
     this.#builders = builders;
   }
 
-  /** Begins to build an index if one is missing and none is being built here. Resolves at once. */
+  /** Starts building an index if one is missing and no build is running here. Returns immediately. */
   begin(): void {
-    if (this.#closed || this.#building !== undefined || performance.now() < this.#lookAt) return;
-    this.#lookAt = performance.now() + hourMs;
+    if (this.#closed || this.#building !== undefined || performance.now() < this.#nextAtMs) return;
+    this.#nextAtMs = performance.now() + hourMs;
     this.#building = this.#buildInTime()
-      .catch(() => undefined) // it is tried again in an hour
+      .catch(() => undefined) // retried in an hour
       .finally(() => {
         this.#building = undefined;
       });
   }
 
-  /** Gives up what is being built. */
+  /** Cancels the running build. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#backend !== undefined) await this.#database.query(cancelBackend, [this.#backend]);
@@ -64,7 +64,7 @@ export class HistoryIndexes {
     await this.#builders.close();
   }
 
-  /** Builds one index that is missing. Resolves to its name, or to `null` if there was nothing to do. */
+  /** Builds one missing index. Resolves to its name, or to `null` if none is missing. */
   async buildNext(): Promise<string | null> {
     for (const { name, steps } of await this.#missing()) if (await this.#run(steps)) return name;
     return null;
@@ -74,26 +74,26 @@ export class HistoryIndexes {
     if (!this.#isWanted && (await this.#missing()).length === 0) return;
     this.#isWanted = true;
     if (!(await this.#lull.hasCome())) {
-      this.#lookAt = performance.now() + waitMs;
+      this.#nextAtMs = performance.now() + waitMs;
       return;
     }
     this.#isWanted = (await this.buildNext()) !== null;
-    if (this.#isWanted) this.#lookAt = performance.now();
+    if (this.#isWanted) this.#nextAtMs = performance.now();
     else this.#lull.end();
   }
 
-  /** The first of each day. */
+  /** Returns the first missing index of each day. */
   async #missing(): Promise<{ name: string; steps: string[] }[]> {
     const days = await this.#database.query<PartitionRow>(selectIndexedDays);
     return days.flatMap(({ valid, invalid, ...day }) => {
       const missing = historyIndexes(day).find((index) => !valid.includes(index.name));
       if (missing === undefined) return [];
       const { name } = missing;
-      return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }]; // one whose building was interrupted goes first
+      return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }]; // an index whose build was interrupted is dropped first
     });
   }
 
-  /** Each statement by itself: they cannot be run in transactions. */
+  /** Runs each statement separately, because they cannot run in a transaction. */
   async #run(steps: readonly string[]): Promise<boolean> {
     try {
       await this.#builders.session(async (client) => {

@@ -30,10 +30,10 @@ const roomNotedEveryMs = 60_000;
 
 const queuesReturnEveryMs = 5_000;
 
-/** This many rows more than there are counters are worth a fold. */
+/** Counters are folded when they have this many redundant rows. */
 const foldAt = 100;
 
-/** What keeps reads cheap and retention possible. */
+/** Runs the periodic chores that keep reads cheap and enforce retention. */
 export class Housekeeping {
   readonly days: HistoryDays;
   readonly #database: Database;
@@ -62,7 +62,7 @@ export class Housekeeping {
     await chores.do('fold counters', () => this.#foldCounts());
     await chores.do('rewrite small tables', () => this.#bloat.runOnce());
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
-    await chores.do('cancel jobs that came back', () => this.#cancelIdle());
+    await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
     await chores.do('make partitions', () => this.days.runOnce());
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
@@ -74,7 +74,7 @@ export class Housekeeping {
       await chores.do('bring queues back', () => this.#database.query(returnQueues));
     }
     if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
-      await chores.do('look for room of keys', () => this.noteRoom());
+      await chores.do('admit blocked jobs', () => this.noteRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
     this.#cleanedAt = performance.now();
     await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
@@ -85,9 +85,9 @@ export class Housekeeping {
     await chores.do('delete old throughput', () =>
       this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
     );
-    await chores.do('delete old links', () => this.#database.query(deleteOldDependencies));
-    await chores.do('forget where jobs were moved', () => this.#database.query(deleteGoneMoves, [10_000]));
-    await chores.do('forget what was set aside', () => this.#database.query(deleteOldAside));
+    await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
+    await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));
+    await chores.do('delete old set-aside items', () => this.#database.query(deleteOldAside));
   }
 
   async #foldCounts(): Promise<void> {
@@ -100,7 +100,10 @@ export class Housekeeping {
     await this.#database.query(noteRoom);
   }
 
-  /** Whoever cancelled a running job was told that it will not run again, however its attempt ended. */
+  /**
+   * Cancels jobs whose running attempt ended before it read its cancellation: the operator was promised that they will not
+   * run again.
+   */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(
       selectIdleCancellations,

@@ -1,20 +1,20 @@
 import type { Database } from '../connection/database.js';
 import { sweepUnique, type SweptRow } from '../enqueue/unique-keys.sql.js';
 
-/** Keys looked at in one statement. */
+/** Maximum number of keys scanned by one statement. */
 const chunk = 1_000;
 
-/** Between two looks, as long as they find little. */
+/** Pause between scans that find little. */
 const restMs = 15_000;
 
-/** A look that finds this share of its keys stale is followed by the next one at once. */
+/** A scan in which at least this share of the keys is stale is followed immediately by the next. */
 const worthwhile = 0.25;
 
 const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
 
 /**
- * Deletes keys that mean nothing any more, so that the table stays in proportion to the jobs that hold one. Walks through it
- * bit by bit: fast while it finds much, slowly otherwise. Nothing depends on it but the size of the table.
+ * Deletes obsolete keys, so that the table stays proportional to the jobs that hold one. Walks through the table in chunks:
+ * fast while it finds much, slowly otherwise. Only the size of the table depends on it.
  */
 export class KeySweeper {
   readonly #database: Database;
@@ -25,14 +25,14 @@ export class KeySweeper {
     this.#database = database;
   }
 
-  /** Sweeps a bit, if it is time. */
+  /** Scans the next chunk if it is due. */
   async runOnce(): Promise<void> {
     if (performance.now() < this.#restsUntil) return;
     const { seen, stale } = await this.sweep();
     if (stale === 0 || stale < seen * worthwhile) this.#restsUntil = performance.now() + restMs;
   }
 
-  /** Looks at the next keys, however long ago the last look was. */
+  /** Scans the next chunk, regardless of when the last scan was. */
   async sweep(): Promise<{ seen: number; stale: number }> {
     const rows = await this.#database.query<SweptRow>(sweepUnique, [...this.#after, chunk]);
     const last = rows.length < chunk ? undefined : rows.at(-1);

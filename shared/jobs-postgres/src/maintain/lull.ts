@@ -1,15 +1,15 @@
 import type { Database } from '../connection/database.js';
 import { areBehind } from '../read/counters.sql.js';
 
-/** So long servers must have kept up, in milliseconds. */
+/** How long servers must have kept up with their jobs, in milliseconds. */
 const usualQuietMs = 60_000;
 
-/** Work that can wait does not wait longer than this, in milliseconds. */
+/** Maximum time that work is deferred, in milliseconds. */
 const patienceMs = 6 * 3_600_000;
 
 /**
- * Waits for a time when servers keep up with their jobs, for work that takes a processor for a while and that nobody needs at
- * once. Where they never do, it waits six hours.
+ * Waits until servers keep up with their jobs, for processor-intensive work that is not urgent. If they never do, it waits
+ * six hours.
  */
 export class Lull {
   readonly #database: Database;
@@ -22,7 +22,7 @@ export class Lull {
     this.#quietMs = quietMs;
   }
 
-  /** Whether it has come. To be asked about every second from when the work is wanted. */
+  /** Returns whether the lull has come. Call it about every second while there is work. */
   async hasCome(): Promise<boolean> {
     const now = performance.now();
     if (this.#waitingSince === undefined) {
@@ -34,7 +34,7 @@ export class Lull {
     return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= patienceMs;
   }
 
-  /** The work is done: the next has to wait again. */
+  /** Ends the lull after the work; the next work waits again. */
   end(): void {
     this.#waitingSince = undefined;
   }

@@ -35,7 +35,7 @@ interface MaintenanceParts {
   readonly setAside: PostgresSetAside;
 }
 
-/** The background roles of every server. */
+/** Implements the background roles of every server. */
 export class PostgresMaintenance implements Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #sweep: QueueSweep;
@@ -50,7 +50,7 @@ export class PostgresMaintenance implements Maintenance {
 
   async promoteDue(limit: number): Promise<PromotionReport> {
     const { queues, notifier } = this.#parts;
-    const waiting = await this.#due.look();
+    const waiting = await this.#due.poll();
     let promoted = 0;
     for (const { id, dueAt } of waiting) {
       if (dueAt === null) continue;
@@ -71,15 +71,15 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * A queue is gone through whenever a server has been declared dead, and otherwise as often as that is cheap: leases that run out
-   * while their server lives are rare.
+   * Scans a queue whenever a server has been declared dead, and otherwise as often as that is cheap, because leases that
+   * expire while their server lives are rare.
    *
-   * @param thorough goes through every queue in any case
+   * @param thorough scans every queue regardless
    */
   async rescue(thorough = false): Promise<RescueReport> {
     const { database, scans } = this.#parts;
     const dead = await database.query<{ id: string }>(buryServers);
-    // A frozen server would keep the jobs locked that it has been completing.
+    // A frozen server would keep the jobs locked that it was completing.
     if (dead.length > 0) {
       await database.query(endTransactions, [dead.map(({ id }) => transactionName(id))]);
     }

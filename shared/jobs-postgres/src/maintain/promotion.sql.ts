@@ -8,23 +8,25 @@ export interface DueRow {
   snapshot: string;
   /** Not later than the snapshot. */
   at: Timestamp;
-  /** The number of this transaction; `null` if it was not to get one. */
+  /** The id of this transaction; `null` if none was requested. */
   mark: string | null;
-  /** `null` in the one row that comes when no job waits. */
+  /** `null` in the single row returned when no job is scheduled. */
   id: number | null;
-  /** Milliseconds until the queue's first job is due, negative if it is overdue; a day at most, which no time can exceed. */
+  /**
+   * Milliseconds until the queue's first job is due, negative if it is overdue; limited to a day, so that it cannot overflow.
+   */
   due_in: number;
   /** When it was due; `null` if it is not yet. */
   due_at: Timestamp | null;
 }
 
-/** Looks begin so much earlier than they would have to: clocks differ, and a time is told before it is written. */
+/** Polls start this much earlier than necessary, because clocks differ and a time is read before it is written. */
 const margin = `interval '5 seconds'`;
 
 /**
- * For each queue with waiting jobs, the first of them from a time on. $1 that time; $2 queues with another one, $3 which; $4 transactions,
- * $5 the time for all queues if that transaction has ended; $6 whether to get a number for this one. Times are `-infinity` for a look from the head, which passes the
- * dead entries of all jobs that were promoted.
+ * Selects the first scheduled job of each queue from a time on. $1 the time; $2 queues with a different time, $3 that time;
+ * $4 transactions, $5 the time for all queues if that transaction has ended; $6 whether to assign an id to this transaction.
+ * `-infinity` polls from the head, which passes the dead entries of all promoted jobs.
  */
 export const nextDue = prepared(
   'longshore-next-due',
@@ -52,19 +54,19 @@ export const nextDue = prepared(
     order by next.run_at`,
 );
 
-/** $1 queue, $2 limit, $3 when the first was due. Several servers may do it at once; each job goes to one of them. */
+/** $1 queue, $2 limit, $3 when the first was due. Safe to run on several servers at once: each job goes to one of them. */
 export const promoteDue = prepared(
   'longshore-promote-due',
   promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
 );
 
-/** $1 queue, $2 ids. The same for some of those that are due. */
+/** $1 queue, $2 ids. Promotes some of the due jobs. */
 export const promoteSome = prepared(
   'longshore-promote-some',
   promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
 );
 
-/** $1 queue, $2 ids to leave alone, $3 limit, $4 when the first was due. */
+/** $1 queue, $2 ids to skip, $3 limit, $4 when the first was due. */
 export const selectDue = prepared(
   'longshore-select-due',
   `
@@ -75,7 +77,7 @@ export const selectDue = prepared(
 
 export interface PromotedRow {
   promoted: number;
-  /** Whether any of them is held back until its concurrency key has room. */
+  /** Whether any of them is blocked by its concurrency key. */
   blocked: boolean;
 }
 

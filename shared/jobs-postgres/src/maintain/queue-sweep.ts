@@ -6,24 +6,24 @@ import { apart } from '../connection/isolation.js';
 import type { Statement } from '../connection/statement.js';
 import type { PostgresSetAside } from './set-aside.js';
 
-/** How jobs of one queue are moved in bulk, and how some of them are. */
+/** The statements that move jobs of one queue in bulk, and some of them individually. */
 export interface Moving {
   readonly role: SetAsideRole;
-  /** $1 queue, then the limit and what else the caller gives. */
+  /** $1 queue, then the limit and the caller's other parameters. */
   readonly all: Statement;
   /** $1 queue, $2 ids. */
   readonly some: Statement;
-  /** $1 queue, $2 ids to skip, $3 limit, then what else the caller gives: selects the ids of the jobs to move. */
+  /** $1 queue, $2 ids to skip, $3 limit, then the caller's other parameters: selects the ids of the jobs to move. */
   readonly select: Statement;
 }
 
-/** A queue with a job that cannot be moved is swept with care for so long. */
+/** How long a queue with a job that cannot be moved is swept carefully. */
 const carefulMs = 60_000;
 
-/** Jobs that are moved with care in one transaction, unless the caller wants fewer. */
+/** Maximum number of jobs moved carefully in one transaction, unless the caller's limit is lower. */
 const mostWithCare = 1_000;
 
-/** Moves the jobs of a queue with one statement; only where that fails because of a job's data, those that can be moved without it. */
+/** Moves the jobs of a queue with one statement; if a job's data makes that fail, moves the others without it. */
 export class QueueSweep {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
@@ -35,9 +35,9 @@ export class QueueSweep {
   }
 
   /**
-   * Resolves to what the statements answered.
+   * Resolves to the rows that the statements return.
    *
-   * @param bounds of what is moved, if the statements take any
+   * @param bounds further parameters of the statements
    */
   async move<Row extends pg.QueryResultRow>(
     moving: Moving,

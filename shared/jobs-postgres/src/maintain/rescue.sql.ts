@@ -5,9 +5,9 @@ import { gapNoted } from '../claim/ready-scans.sql.js';
 import { prepared } from '../connection/statement.js';
 
 /**
- * Declares silent servers dead. Nobody could send a heartbeat while Postgres was down, so silence is counted from its
- * start at the earliest. A server that is claiming at this moment holds its row locked and is passed over.
- * What is known of them is kept for a day.
+ * Declares silent servers dead. No server could send a heartbeat while Postgres was down, so silence counts from its start at
+ * the earliest. A server that is claiming at this moment has its row locked and is skipped. Records of dead servers are kept
+ * for a day.
  */
 export const buryServers = prepared(
   'longshore-bury-servers',
@@ -32,7 +32,7 @@ export const buryServers = prepared(
     select id from buried`,
 );
 
-/** Queues with running jobs: the only ones where a claim can be lost. */
+/** Selects queues with running jobs: only there can claims be lost. */
 export const busyQueues = prepared(
   'longshore-busy-queues',
   `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
@@ -50,21 +50,20 @@ const isLost = `job.server_id is not null
         and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))`;
 
 /**
- * $1 queue. Takes back every claim whose lease has run out or whose server is not registered. Running jobs stand near the
- * head of the line and their number is known, so the search ends with the last of them instead of reading a million
- * ready ones. Attempts that were lost are on record; a job whose last attempt was lost has failed, one that somebody
- * cancelled meanwhile is cancelled.
+ * $1 queue. Takes back every claim whose lease has expired or whose server is not registered. Running jobs are near the head
+ * of the queue and their number is known, so the scan stops after the last of them instead of reading a million ready ones.
+ * Lost attempts are recorded; a job whose last attempt was lost has failed, and one with a request to cancel is cancelled.
  *
- * A server starts jobs in the order in which it claimed them and runs `concurrency` of them at once, so only its first ones can
- * have been running: the attempt of a job behind those was never started and does not count. Not so a last attempt: should it
- * have started after all (an outcome that was not written yet makes room for one more), the job would run once too often.
+ * A server starts jobs in the order in which it claimed them, `concurrency` at a time, so only the first ones can have been
+ * running: the attempt of any later job never started and does not count. Last attempts always count: if one had started
+ * after all (an outcome not written yet makes room for one more), the job would run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 
-/** $1 queue, $2 ids. The same for some of them. */
+/** $1 queue, $2 ids. Takes back some of the lost claims. */
 export const rescueSome = prepared('longshore-rescue-some', rescue('and job.id = any($2::uuid[])'));
 
-/** $1 queue, $2 ids to leave alone, $3 limit. */
+/** $1 queue, $2 ids to skip, $3 limit. */
 export const selectLost = prepared(
   'longshore-select-lost',
   `

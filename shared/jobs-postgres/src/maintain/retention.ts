@@ -12,17 +12,17 @@ import {
   selectExpired,
 } from './history-days.sql.js';
 
-/** How long what attempts said of themselves is kept. */
+/** Returns the retention of reports: the longest of all states. */
 export function longestOf(days: RetentionDays): number {
   return Math.max(...Object.values(days));
 }
 
-/** Dropping waits this long for statements under way; later ones wait behind it, so it must be short. */
+/** Dropping waits this long for running statements, and later ones wait behind it, so the wait must be short. */
 const lockTimeoutMs = '500';
 
 /**
- * Drops the days of history that have passed their retention: whole tables, so no row is deleted and nothing is left to vacuum.
- * By the database's clock; and a day is dropped only if an earlier round, 20 hours ago or more, has seen that it would be.
+ * Drops expired days of history: whole tables, so no row is deleted and nothing is left to vacuum. Uses the database's clock,
+ * and drops a day only if a run at least 20 hours ago recorded its expiry.
  */
 export class Retention {
   readonly #database: Database;
@@ -33,7 +33,7 @@ export class Retention {
     this.#days = [days.done, days.failed, days.cancelled, longestOf(days)];
   }
 
-  /** Resolves to the names of the days that were dropped. A table in use stays until the next round. */
+  /** Resolves to the names of the dropped days. A table in use is left to the next run. */
   async dropOldDays(): Promise<string[]> {
     await this.#database.query(noteExpiring, [...this.#days]);
     const dropped: string[] = [];
@@ -45,7 +45,7 @@ export class Retention {
     return dropped;
   }
 
-  /** The counters lose what the table held in the transaction that drops it. */
+  /** Subtracts the dropped jobs from the counters in the same transaction. */
   async #drop({ part, state }: ExpiredDay): Promise<boolean> {
     try {
       await this.#database.transaction(

@@ -14,12 +14,12 @@ export interface SetAsideRow {
   retry_at: Date | null;
 }
 
-/** As `setAsideForMs` has it. */
+/** Matches `setAsideForMs` of jobs. */
 const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 
 /**
- * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Gives no row if there are too many of the role already. What is set
- * aside again with other items keeps those that it had.
+ * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Returns no row if too many items of the role are set aside. Setting a
+ * key aside again adds the new items to the existing ones.
  */
 export const putAside = prepared(
   'longshore-put-aside',
@@ -34,7 +34,7 @@ export const putAside = prepared(
     returning failures = 1 as fresh`,
 );
 
-/** $1 role. What is not to be tried now. */
+/** $1 role. Selects keys that must not be tried now. */
 export const selectLeftAlone = prepared(
   'longshore-select-left-alone',
   `
@@ -42,7 +42,9 @@ export const selectLeftAlone = prepared(
     where role = $1 and (retry_at > now() or discarded_at is not null)`,
 );
 
-/** $1 role, $2 limit. What is kept nowhere else and is to be tried again, held until the transaction ends. */
+/**
+ * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, locked until the transaction ends.
+ */
 export const takeAside = prepared(
   'longshore-take-aside',
   `
@@ -58,15 +60,15 @@ export const deleteAside = prepared(
   'delete from longshore.set_aside where id = $1',
 );
 
-/** $1 role, $2 keys. What has been dealt with after all. */
+/** $1 role, $2 keys. Deletes items that have succeeded after all. */
 export const settleAside = prepared(
   'longshore-settle-aside',
   `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
 );
 
 /**
- * What was to be tried again an hour ago and has not failed since is gone, or dealt with by other ways; what was given up is
- * kept for 30 days, so that it is not tried again.
+ * Deletes items whose retry was due an hour ago and that have not failed since: they are gone or were resolved otherwise.
+ * Discarded items are kept for 30 days, so that they are not tried again.
  */
 export const deleteOldAside = prepared(
   'longshore-delete-old-aside',
@@ -87,13 +89,13 @@ export const findAside = prepared(
   `select ${columns} where aside.id = $1 and discarded_at is null`,
 );
 
-/** $1 id. The same, held until the transaction ends. */
+/** $1 id. Locks the item until the transaction ends. */
 export const lockAside = prepared(
   'longshore-lock-aside',
   `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
 );
 
-/** $1 limit, $2 the id to go on after, or null. */
+/** $1 limit, $2 id to continue after, or null. */
 export const selectAside = prepared(
   'longshore-select-aside',
   `

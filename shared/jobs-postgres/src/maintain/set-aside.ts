@@ -18,17 +18,17 @@ import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/
 import { insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
-/** What is set aside: of which role, what it is to that, and what it is about. */
+/** An item to set aside: its role, its key within the role, and the job that it concerns. */
 export interface Aside {
   readonly role: SetAsideRole;
   readonly key: string;
   readonly queueId?: number;
   readonly jobId?: string;
-  /** A list of what it takes to try again what is kept nowhere else. */
+  /** The data needed to retry something that is stored nowhere else. */
   readonly item?: readonly unknown[];
 }
 
-/** Keeps what background work could not deal with. */
+/** Stores items that background work could not process. */
 export class PostgresSetAside implements SetAside {
   readonly #database: Database;
   readonly #listeners = new Set<SetAsideListener>();
@@ -43,31 +43,31 @@ export class PostgresSetAside implements SetAside {
   }
 
   /**
-   * Sets an item aside in the transaction that goes on without it.
+   * Sets an item aside in the transaction that continues without it.
    *
-   * @throws what it failed with, if too much of its role is set aside already
+   * @throws the given error if too many items of its role are set aside already
    */
   async put(client: pg.ClientBase, aside: Aside, error: unknown): Promise<void> {
     const { rows } = await client.query<{ fresh: boolean }>({
       ...sql.putAside,
       values: valuesOf(aside, error),
     });
-    this.#tell(aside, error, rows[0]);
+    this.#notifyListeners(aside, error, rows[0]);
   }
 
-  /** The same in a transaction of its own. */
+  /** Sets an item aside in a transaction of its own. */
   async putAlone(aside: Aside, error: unknown): Promise<void> {
     const [row] = await this.#database.query<{ fresh: boolean }>(sql.putAside, valuesOf(aside, error));
-    this.#tell(aside, error, row);
+    this.#notifyListeners(aside, error, row);
   }
 
-  /** Keys of a role that are not to be tried now. */
+  /** Returns the keys of a role that must not be tried now. */
   async leftAlone(role: SetAsideRole): Promise<Set<string>> {
     const rows = await this.#database.query<{ key: string }>(sql.selectLeftAlone, [role]);
     return new Set(rows.map(({ key }) => key));
   }
 
-  /** These keys have been dealt with. */
+  /** Removes items that have been processed successfully. */
   async settled(role: SetAsideRole, keys: readonly string[]): Promise<void> {
     await this.#database.query(sql.settleAside, [role, keys]);
   }
@@ -130,7 +130,7 @@ export class PostgresSetAside implements SetAside {
     return this.#database.transaction((client) => work(runOn(client)));
   }
 
-  #tell({ role, key, jobId }: Aside, error: unknown, row: { fresh: boolean } | undefined): void {
+  #notifyListeners({ role, key, jobId }: Aside, error: unknown, row: { fresh: boolean } | undefined): void {
     if (row === undefined) throw error;
     if (!row.fresh) return;
     for (const listener of this.#listeners)
@@ -164,7 +164,7 @@ function valuesOf({ role, key, queueId, jobId, item }: Aside, error: unknown): u
   ];
 }
 
-/** `null` for what is no id. */
+/** Returns `null` if it is not an id. */
 function numberOf(id: string | undefined): string | null {
   return id !== undefined && /^\d{1,18}$/.test(id) ? id : null;
 }

@@ -3,15 +3,15 @@ import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united
 import { countHistory } from './search-history.sql.js';
 import { searchStage } from './search-stages.sql.js';
 
-/** Counting stops here when the filter is one that the counters do not know. */
+/** Counting with a filter that the counters cannot answer stops here. */
 export const mostCounted = 10_000;
 
-/** @param jobs up to one more than are counted */
+/** @param jobs at most one more than the maximum count */
 export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
 }
 
-/** Counts at most `most` + 1 jobs; the caller sees by that whether there are more. */
+/** Counts at most `most` + 1 jobs, so that the caller knows whether there are more. */
 export function countJobs(scope: SearchScope, most: number): Query {
   const { values, limit, parts } = countedIn(scope, most);
   const counted = [...parts.values()];
@@ -22,7 +22,7 @@ export function countJobs(scope: SearchScope, most: number): Query {
   );
 }
 
-/** The same for each state in which there may be some. */
+/** Counts the jobs of each state that may have any, up to `most` + 1. */
 export function countJobsByState(scope: SearchScope, most: number): Query {
   const { values, parts } = countedIn(scope, most);
   if (parts.size === 0) return { text: 'select where false', values: [] };

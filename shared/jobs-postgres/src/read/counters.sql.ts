@@ -1,7 +1,7 @@
 import { type JobState, jobStates } from '@longshore/jobs';
 import { prepared } from '../connection/statement.js';
 
-/** Of a queue; `null`: it has never held any. */
+/** A queue's counts; `null` for a state that it has never had jobs in. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
 
 export interface TotalRow {
@@ -9,12 +9,19 @@ export interface TotalRow {
   readonly jobs: number;
 }
 
-// Exact, and as cheap with ten million jobs as with ten: they read the changes of the last second and one row a queue and state.
+// Exact, and as cheap with ten million jobs as with ten: these statements read the last second's changes and one row per
+// queue and state.
 
-/** A sum of whole numbers below 2^53 is exact; one of bigint is made of digits in the end, which for a thousand queues took as long as the rest. */
+/**
+ * A sum of integers below 2^53 is exact; a sum of bigint is formatted digit by digit, which for a thousand queues took as
+ * long as the rest.
+ */
 const summed = 'sum(jobs::float8)';
 
-/** Of the queues $1; null: all. In a row for each queue and state, a thousand queues take twice as long: to group, and for Node to read. */
+/**
+ * $1 queues, or null for all. One row per queue and state would take twice as long for a thousand queues, both to group and
+ * to read in Node.
+ */
 export const selectCounts = prepared(
   'longshore-select-counts',
   `
@@ -23,16 +30,19 @@ export const selectCounts = prepared(
     group by queue_id`,
 );
 
-/** The queues that hold jobs of a state. */
+/** The queues that hold jobs in a state. */
 export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
   readonly jobs: number;
-  /** Their ids, as text: they go back to Postgres as they came, and to read a thousand of them takes longer than to find them. */
+  /**
+   * Their ids as an array literal: it is passed back to Postgres unchanged, and parsing a thousand ids takes longer than
+   * finding them.
+   */
   readonly ids: string;
 }
 
-/** The queues, of $2 or, if that is null, of all, that hold jobs of each of the states $1: a row for each state of which there are any. */
+/** $1 states, $2 queues or null for all. Selects the queues that hold jobs in each state, one row per state with any. */
 export const selectHolding = prepared(
   'longshore-select-holding',
   `
@@ -45,13 +55,16 @@ export const selectHolding = prepared(
     group by state`,
 );
 
-/** Over all queues. */
+/** Sums over all queues. */
 export const selectTotals = prepared(
   'longshore-select-totals',
   `select state, ${summed} as jobs from longshore.job_count group by state`,
 );
 
-/** Folds the changes together, and notes the jobs that ended by the time at which they did. Several servers may do it at once: each folds the rows that it got hold of. */
+/**
+ * Folds the changes of counters and adds the jobs that ended to the throughput of their time. Safe to run on several servers
+ * at once: each folds the rows that it can lock.
+ */
 export const foldCounts = prepared(
   'longshore-fold-counts',
   `
@@ -76,13 +89,13 @@ export const foldCounts = prepared(
     select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
 );
 
-/** More rows than this and folding pays. */
+/** Counts the rows of the counters and the rows that would remain after folding. */
 export const countRows = prepared(
   'longshore-count-rows',
   `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
 );
 
-/** Whether more jobs are ready than servers take at once: those of paused queues wait for people. */
+/** Whether more jobs are ready than servers take at once, apart from paused queues. */
 export const areBehind = prepared(
   'longshore-are-behind',
   `

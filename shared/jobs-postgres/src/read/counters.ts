@@ -10,7 +10,10 @@ import {
   type TotalRow,
 } from './counters.sql.js';
 
-/** How many jobs of each state the queues hold. With 1000 queues, to ask for all of it takes 10 ms, so nobody asks for more than is needed. */
+/**
+ * Counts the jobs of queues by state. Reading everything takes 10 ms with 1000 queues, so callers ask only for what they
+ * need.
+ */
 export class PostgresCounters {
   readonly #database: Database;
   readonly #coalescer = new RequestCoalescer();
@@ -19,7 +22,7 @@ export class PostgresCounters {
     this.#database = database;
   }
 
-  /** Over all queues. */
+  /** Returns the counts over all queues. */
   totals(): Promise<StateCounts> {
     return this.#coalescer.share('totals', async () => {
       const rows = await this.#database.query<TotalRow>(selectTotals);
@@ -27,7 +30,7 @@ export class PostgresCounters {
     });
   }
 
-  /** Of each of these queues that has ever held any, or of all. */
+  /** Returns the counts of each of these queues that has ever held jobs, or of all queues. */
   byQueue(queueIds: readonly number[] | null = null): Promise<ReadonlyMap<number, StateCounts>> {
     return this.#coalescer.share(JSON.stringify(queueIds), async () => {
       const rows = await this.#database.query<CountRow>(selectCounts, [queueIds]);
@@ -35,7 +38,7 @@ export class PostgresCounters {
     });
   }
 
-  /** The queues, among these or all, that hold jobs of each of the states: of those only of which there are any. */
+  /** Returns the queues, among these or all, that hold jobs in each of the states; states without any are missing. */
   async holding(
     states: readonly JobState[],
     queueIds: readonly number[] | null = null,

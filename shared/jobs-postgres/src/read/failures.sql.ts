@@ -3,8 +3,8 @@ import { startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finished, lastError } from './job-columns.sql.js';
 
-// Days of failed jobs have indexes of their own (migration 021). Partitions stand in the order of time, so the days after the
-// one that fills the page are not looked into.
+// Days of failed jobs have their own indexes (migration 021). Partitions are ordered by time, so days after the one that
+// completes the page are not scanned.
 
 /** $1 limit. */
 export const selectLatestFailed = prepared('longshore-select-latest-failed', latestFailed('true'));
@@ -25,35 +25,37 @@ function latestFailed(condition: string): string {
     order by finished_at desc, id desc`;
 }
 
-/** Jobs of one name that failed for one kind of reason. */
+/** Jobs of one name that failed with one kind of error. */
 export interface ErrorGroupRow {
   name: string;
-  /** Of the job that failed last. */
+  /** The id of the job that failed last. */
   id: string;
   error_name: string;
   message: string;
   first_at: Date;
   last_at: Date;
-  /** Up to one more than `most`. */
+  /** At most one more than `most`. */
   jobs: number;
   most: number;
-  /** Whether no name has further kinds, and no further names have failed. */
+  /** Whether all names and kinds of errors are included. */
   complete: boolean;
 }
 
-/** By how much the clock of the database may differ from what is known of it here. */
+/** Maximum difference between the database's clock and what this process knows of it. */
 const clocksDifferMs = 3_600_000;
 
-/** Jobs of each kind that are counted in any case, of each that is larger if there are few such, and of these together. */
+/** How many jobs are counted: of each kind at least, of each large kind at most, and of all large kinds together. */
 const fewJobs = 100;
 const mostJobs = 2_000;
 const allJobs = 10_000;
 
 /**
- * `now` by the database's clock. $1 milliseconds, $2 most kinds in all, $3 most kinds of a name. Goes from one kind to the next in the index and counts each by
- * itself, so that a flood of one does not hide the others: all a little, and then the large ones, the further the fewer there
- * are. The days are named, so that others are not planned for, and the statement is prepared: to plan it takes longer than to
- * run it.
+ * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Steps from kind to kind in the index and
+ * counts each separately, so that a flood of one does not hide the others: first all kinds a little, then the large ones, the
+ * further the fewer there are. Naming the days prunes all other partitions, and the statement is prepared, because planning
+ * it takes longer than running it.
+ *
+ * @param now by the database's clock
  */
 export function selectErrorGroups(sinceMs: number, now: Date): Statement {
   const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();

@@ -4,7 +4,7 @@ import { inLiveTables, running } from './job-columns.sql.js';
 import type { JobRow } from './job-row.js';
 import { isShown } from './shown-queues.sql.js';
 
-/** What the states of a job so far are read from. */
+/** The columns from which a job's state changes are derived. */
 export type CourseRow = Pick<
   JobRow,
   | 'id'
@@ -28,10 +28,10 @@ const course = (state: string, claimed: boolean): string => `
   null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts`;
 
 /**
- * Up to when everything is visible that will ever have happened: a row tells the time at which its transaction began, so it
- * is the beginning of the oldest one that may still write, less what a session may take to show that it has begun one.
- * The store's own transactions count from their very beginning; of others, which can only enqueue, only those that have
- * written, and no longer than a minute. Sessions of other roles may hide when they began.
+ * Returns the time up to which everything that will ever have happened is visible. A row carries the time at which its
+ * transaction began, so this is the start of the oldest transaction that may still write, minus the time that a session may
+ * take to report its transaction. Transactions of the store count from their start; others, which can only enqueue, count
+ * once they have written, and for at most a minute. Sessions of other roles may hide when they began.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -47,7 +47,7 @@ export const settledUpTo = prepared(
       and (backend_xid is not null or (application_name like 'longshore%' and xact_start is not null))`,
 );
 
-/** $1 states, $2 from, $3 to. Planned for its values, so that only partitions of these days are looked at. */
+/** $1 states, $2 from, $3 to. Planned for its values, so that only partitions of these days are scanned. */
 export const selectEnded = unprepared(
   'longshore-select-ended',
   `
@@ -78,7 +78,7 @@ const createdIn = (table: string, state: string, condition = ''): string => `
       select ${course(state, false)} from longshore.${table}
       where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
 
-/** $1 from, $2 to, $3 an id older than all that were made since: ids sort by their making, so nobody looks at older jobs. */
+/** $1 from, $2 to, $3 an id older than all created since: ids are ordered by creation, so older jobs are not scanned. */
 export const selectCreated = prepared(
   'longshore-select-created',
   `
@@ -93,7 +93,7 @@ export const selectCreated = prepared(
     where ${isShown}`,
 );
 
-/** A line of a log, or the last word on progress, with what its job is found by. */
+/** A log line, or the latest progress, with its job. */
 export interface SaidRow {
   queue_id: number;
   job_id: string;
@@ -101,7 +101,7 @@ export interface SaidRow {
   meta: JobMeta | null;
   attempt: number;
   written_at: Date;
-  /** Of the log; null for progress. */
+  /** The id of a log line; `null` for progress. */
   line: string | null;
   level: LogLevel;
   percent: number;
@@ -117,7 +117,7 @@ const saidJob = `
       ${inLiveTables((table) => `select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`)}
       union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id`;
 
-/** $1 from, $2 to. Moves of jobs stand with the reports, too, and are nothing that was said. */
+/** $1 from, $2 to. Excludes the moves of jobs, which are stored with the reports. */
 export const selectSaid = prepared(
   'longshore-select-said',
   `${said}
@@ -136,7 +136,7 @@ export const selectSaidByJob = prepared(
     order by written_at, report.line`,
 );
 
-/** $1 names of partitions. Fills in the index of times for what has been added since. */
+/** $1 partition names. Updates the time index for rows added since the last run. */
 export const summarizeTimes = unprepared(
   'longshore-summarize-times',
   `

@@ -30,31 +30,34 @@ import {
   summarizeTimes,
 } from './feed.sql.js';
 
-/** Ids are made by clients, which know the database's clock to so many milliseconds at least. */
+/** Clients create ids, and know the database's clock to within this many milliseconds. */
 const skewMs = 10_000;
 
-/** So many rows read since the index of times was last filled in make it worth doing again. */
+/** The time index is updated after this many rows have been read. */
 const summarizeAfterRows = 2_000;
 
 const summarizeEveryMs = 2_000;
 
-/** Whoever waits longer for a lock would have autovacuum give way. */
+/** Waiting longer for a lock would cancel autovacuum. */
 const lockTimeoutMs = 200;
 
 const dayMs = 86_400_000;
 
-/** Reads what happened from history, from running jobs and from those that wait (docs/adr/007). */
+/** Reads events from history, running jobs and waiting jobs (docs/adr/007). */
 export class PostgresFeed implements JobFeed {
   readonly #database: Database;
   readonly #histories: Database;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
-  /** After the latest read: where it ended, and what of the database it saw. */
+  /** The end and the snapshot of the latest read. */
   #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
-  /** @param histories plans each query by its values: only so are the few of a short time found among all that have ended */
+  /**
+   * @param histories plans each query for its values: only then are the few rows of a short time found among all finished
+   *   jobs
+   */
   constructor(database: Database, histories: Database, clock: DatabaseClock, queues: QueueIdCache) {
     this.#database = database;
     this.#clock = clock;
@@ -64,7 +67,7 @@ export class PostgresFeed implements JobFeed {
 
   async read({ since, spanMs = Infinity, topics }: FeedRequest): Promise<FeedPage> {
     const [now] = await this.#database.query<{ settled: Date; snapshot: string }>(settledUpTo);
-    if (now === undefined) throw new Error('Postgres did not tell the time');
+    if (now === undefined) throw new Error('Postgres did not return the time');
     const { snapshot } = now;
     if (since === null) return { events: [], settled: now.settled, caughtUp: true };
     const endsMs = since.getTime() + spanMs;
@@ -80,7 +83,7 @@ export class PostgresFeed implements JobFeed {
       before.topics === seen.topics &&
       caughtUp
     )
-      return { events: [], settled, caughtUp }; // nobody has written anything
+      return { events: [], settled, caughtUp }; // nothing has been written
 
     const until = caughtUp ? 'infinity' : settled;
     await this.#summarizeIfDue();
@@ -98,7 +101,7 @@ export class PostgresFeed implements JobFeed {
     };
   }
 
-  /** Jobs of which something happened in that time, some of them twice. Only where it may be found. */
+  /** Reads the jobs that changed in that time, some of them twice, from the tables that may hold them. */
   async #rows(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<CourseRow[]> {
     const times = [since, until];
     const wants = (...some: EventTopic[]): boolean => some.some((topic) => topics.includes(topic));
@@ -184,7 +187,7 @@ export class PostgresFeed implements JobFeed {
       });
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
-      // A vacuum is about it (55P03), or only another role may (42501): reading is right without, and slower.
+      // A vacuum holds the lock (55P03) or the role lacks permission (42501): reads stay correct without this, only slower.
       if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
     }
   }

@@ -3,7 +3,10 @@ import { columnsIn, finished, inLiveTables } from './job-columns.sql.js';
 import { progressOf } from './reports.sql.js';
 import { isShown } from './shown-queues.sql.js';
 
-/** The job with one id, wherever it is in its life. $1 id, $2 its queue if that is known. Prepared: to plan it for every partition takes longer than to run it. */
+/**
+ * $1 id, $2 its queue if known. Finds a job in any state. Prepared, because planning it for every partition takes longer than
+ * running it.
+ */
 export const findJob = prepared(
   'longshore-find-job',
   `select found.*, ${progressOf('found')} from (${jobWithId('$1', '$2::integer')}) as found`,
@@ -15,13 +18,13 @@ export interface DocumentsRow {
   readonly result: string;
 }
 
-/** What the job with the id $1, of the queue $2 if that is known, was given and returned, with all digits. */
+/** $1 id, $2 its queue if known. Reads a job's arguments and result with all digits of their numbers. */
 export const findDocuments = prepared(
   'longshore-find-documents',
   `select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (${jobWithId('$1', '$2::integer')}) as found`,
 );
 
-/** The jobs with the ids $1, in their order. */
+/** $1 ids. Returns the jobs in this order. */
 export const findJobs = prepared(
   'longshore-find-jobs',
   `
@@ -31,7 +34,7 @@ export const findJobs = prepared(
   order by place`,
 );
 
-/** $1 ids. How many bytes what these jobs were given and returned takes. */
+/** $1 ids. Returns the total size of the jobs' arguments and results in bytes. */
 export const sizeOfJobs = prepared(
   'longshore-size-of-jobs',
   `
@@ -40,7 +43,10 @@ export const sizeOfJobs = prepared(
   cross join lateral (${jobWithId('wanted_id')}) as found`,
 );
 
-/** Of those that have not finished, the id alone is in no index: each queue is asked (of 1000, 5 ms) unless it is known, and only for what is not in history. */
+/**
+ * Returns SQL for the job with an id. No index finds an unfinished job by its id alone: unless its queue is known, every
+ * queue is searched (5 ms for 1000), and only if the job is not in history.
+ */
 export function jobWithId(id: string, queue = 'null::integer'): string {
   return `
   select ${finished} from longshore.job_done where id = ${id}
@@ -52,7 +58,7 @@ export function jobWithId(id: string, queue = 'null::integer'): string {
   limit 1`;
 }
 
-/** $1 how many rows of each table to look at. Jobs that wait, by queue and name. */
+/** $1 maximum number of rows read from each table. Counts waiting jobs by queue and name. */
 export const selectWaitingNames = unprepared(
   'longshore-select-waiting-names',
   `

@@ -18,14 +18,14 @@ export const stateIn: Readonly<Record<LiveTable, string>> = {
 };
 
 /**
- * Looks for a job in one table after another. Each move of a job is one transaction, so a snapshot shows the job in exactly one
- * of them or in `job_done`.
+ * Builds the search for a job through one table after another. Each move of a job is one transaction, so a snapshot shows the
+ * job in exactly one of them or in `job_done`.
  */
 export function inLiveTables(select: (table: LiveTable) => string): string {
   return liveTables.map(select).join('\n      union all ');
 }
 
-/** Of a job that has not finished. */
+/** The latest error of an unfinished job. */
 export const lastError = `past_attempts -> -1 -> 'error'`;
 
 export const waiting = (
@@ -38,15 +38,15 @@ export const ready = (state: string): string => `id, queue_id, ${state} as state
   priority, args, null::jsonb as result, ${lastError} as error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
 
-/** Of a job that a concurrency key blocks. */
+/** The columns of a job that a concurrency key blocks. */
 export const blocked = waiting('enqueued');
 
 export const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /**
- * Running jobs stand near the head of the line and their number is known, so the search ends with the last of them.
- * For use where `queue` is a row of the queues.
+ * Running jobs are near the head of the queue and their number is known, so the scan stops after the last of them. Requires
+ * `queue` to be a row of the queues.
  */
 export const running = `
   select * from longshore.job where queue_id = queue.id and server_id is not null

@@ -12,21 +12,21 @@ import {
 
 export type Bind = (value: unknown) => string;
 
-/** What a filter asks of the rows of every table, as SQL; states and queues apart. */
+/** The conditions of a filter on the rows of every table, as SQL, except for states and queues. */
 export interface JobConditions {
-  /** The jobs themselves. History has an index that finds them; of other jobs the id alone is in none. */
+  /** Selects specific jobs. History has an index for them; the other tables have none on the id alone. */
   readonly chosen: readonly string[];
   /** Bounds of the id. */
   readonly ids: readonly string[];
   readonly rows: readonly string[];
-  /** What it asks of the latest error, given the expression of that. */
+  /** Conditions on the latest error, given its SQL expression. */
   readonly error: (error: string) => readonly string[];
-  /** What only rows of jobs that have been claimed can answer. */
+  /** Conditions that only claimed jobs can match. */
   readonly claimed: readonly string[];
   readonly finished: readonly string[];
 }
 
-/** @param bind puts a value into the query and gives its place there, `$3` */
+/** @param bind adds a parameter to the query and returns its placeholder, such as `$3` */
 export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
   const ids: string[] = [];
@@ -48,18 +48,18 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   return { chosen, ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
 }
 
-/** Equality with one value lets an index give its rows in order, which `any` does not. */
+/** Compares with a single value by equality, which lets an index return its rows in order, unlike `any`. */
 export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
   return values.length === 1
     ? `${column} = ${bind(values[0])}::${type}`
     : `${column} = any(${bind(values)}::${type}[])`;
 }
 
-/** More than these would make the containment longer than it is of use. */
+/** With more values than this, the containment condition is not worth its length. */
 const maxValues = 20;
 const maxNumbers = 3;
 
-/** What is at the path, and, for the index, that the arguments contain it somewhere like there. */
+/** Compares the value at the path and, for the index, requires that the arguments contain it at a similar path. */
 function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
   const texts = values.map((value) => JSON.stringify(value));
   const equal = `args #> ${bind(path)}::text[] = any(${bind(texts)}::jsonb[])`;
@@ -70,7 +70,7 @@ function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bin
   return [equal, `(${containing.join(' or ')})`];
 }
 
-/** Documents with the value at the path. A number there may be that of an element or the name of a member. */
+/** Returns documents with the value at the path. A number in the path may be an index or a member name. */
 function containers(path: readonly string[], value: string): string[] {
   const [key, ...rest] = path;
   if (key === undefined) return [value];
@@ -84,7 +84,10 @@ function isNumber(key: string): boolean {
   return /^\d+$/.test(key);
 }
 
-/** One condition for each value: the index knows no `any`. All of them are strict, which is what says that meta is not null. */
+/**
+ * Uses one condition per value because the index does not support `any`. All conditions are strict, which implies that `meta`
+ * is not null.
+ */
 function carried(filter: JobFilter, bind: Bind): string[] {
   const members: (JobMeta[] | undefined)[] = [
     filter.tag?.map((tag) => ({ tags: [tag] })),
@@ -122,12 +125,12 @@ function errorConditions(
   return conditions;
 }
 
-/** A pattern for `like`. */
+/** Returns a pattern for `like` that matches the text anywhere. */
 function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 
-/** The states that a job of the filter can be in. */
+/** Returns the states that a job matching the filter can have. */
 export function statesOf(filter: JobFilter): readonly JobState[] {
   const states = given(filter.state) ? [...new Set(filter.state)] : jobStates;
   const finished = filter.finishedAfter !== undefined || filter.finishedBefore !== undefined;
@@ -139,7 +142,7 @@ export function statesOf(filter: JobFilter): readonly JobState[] {
   );
 }
 
-/** Whether the filter names nothing but states and queues, of which the counters know. */
+/** Returns whether the filter names only states and queues, which the counters can answer. */
 export function isCounted(filter: JobFilter): boolean {
   return Object.entries(filter).every(
     ([member, value]: [string, unknown]) =>
@@ -147,7 +150,7 @@ export function isCounted(filter: JobFilter): boolean {
   );
 }
 
-/** Whether one of the filter's members is answered by an index that knows no order: what jobs carry, and their arguments. */
+/** Returns whether an index without order (metadata or arguments) answers one of the filter's members. */
 export function isContained({ tag, recurringJobId, batchId, parentId, args }: JobFilter): boolean {
   return (
     [tag, recurringJobId, batchId, parentId].some(given) || (args ?? []).some(({ values }) => given(values))
@@ -158,5 +161,5 @@ export function given<Value>(values: readonly Value[] | undefined): values is re
   return values !== undefined && values.length > 0;
 }
 
-/** SQL that does what `errorFingerprint` does in TypeScript, given the expression of an error. */
+/** Returns the SQL equivalent of `errorFingerprint`, given the expression of an error. */
 export const fingerprintOfError = (error: string): string => `longshore.error_fingerprint(${error})`;

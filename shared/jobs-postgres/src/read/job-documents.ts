@@ -6,24 +6,27 @@ import type { JobRow } from './job-row.js';
 import { jobWithId } from './find-jobs.sql.js';
 import { progressOf } from './reports.sql.js';
 
-/** Which arguments and results a list reads: all, none, or those that are small for certain, to read the others one after the other. */
+/**
+ * Which arguments and results a list reads: all, none, or only those that are certainly small, so that the others can be read
+ * one after another.
+ */
 export type ListedDocuments = 'all' | 'none' | 'small';
 
-/** A row of a list with its small documents. */
+/** A row of a list without its large documents. */
 export interface SparingRow {
-  /** Of the documents, as they are stored. */
+  /** Stored size of its documents. */
   readonly bytes: number;
   readonly args_left_out: boolean;
   readonly result_left_out: boolean;
 }
 
-/** Stored as they are, and so short: compressed ones may be a hundred times as long. */
+/** Maximum size of a small document, which must be uncompressed: a compressed one may expand a hundredfold. */
 const mostBytes = 8_000;
 
 const columns = `id, queue_id, state, name, priority, error, attempt, max_attempts, created_at, run_at, ready_at, started_at,
   finished_at, server_id, meta, past_attempts`;
 
-/** The columns of a list. What is left out is not fetched from where Postgres keeps large values. */
+/** Returns the columns of a list. Omitted documents are not fetched from TOAST tables. */
 export function listedColumns(alias: string, documents: ListedDocuments): string {
   if (documents === 'all') return `${alias}.*`;
   const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
@@ -40,7 +43,7 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   ].join(', ');
 }
 
-/** The jobs with the ids $1, in their order, without what they were given and returned. */
+/** $1 ids. Returns the jobs in this order, without arguments and results. */
 export const findBareJobs = prepared(
   'longshore-find-bare-jobs',
   `
@@ -50,7 +53,7 @@ export const findBareJobs = prepared(
   order by place`,
 );
 
-/** What the jobs with the ids $1 in the queues $2 were given and returned, as text. */
+/** $1 ids, $2 their queues. Returns the jobs' arguments and results as text. */
 export const selectDocuments = prepared(
   'longshore-select-documents',
   `
@@ -59,17 +62,17 @@ export const selectDocuments = prepared(
   cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found`,
 );
 
-/** Of large documents so many are read at once, and so many bytes as they are stored, which is compressed. */
+/** How many large documents, and how many stored (compressed) bytes, are read at once. */
 const mostAtOnce = 8;
 const mostBytesAtOnce = 1_000_000;
 
 type Row = JobRow & SparingRow;
 
 /**
- * Reads the documents that a list has left out, as long as they fit: a page of a thousand jobs of a megabyte never comes into
- * memory as a whole.
+ * Reads the documents that a list has omitted, up to a size limit, so that a page of a thousand jobs of a megabyte never has
+ * to fit into memory.
  *
- * @returns the first of the rows, one at least; `cut`: not all of them
+ * @returns the first rows, at least one; `cut`: whether rows are missing
  */
 export async function withDocuments(
   database: Database,
@@ -96,7 +99,7 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/** The rows that need nothing more to be read, or the next few that do. */
+/** Returns the next rows that are complete, or the next few whose documents must be read. */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

@@ -40,7 +40,7 @@ import { holdsNone, isText, type ListRequest, type SearchScope } from './job-sea
 import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 
-/** Reads jobs, each query on the connections that suit its cost. */
+/** Reads jobs, each query on connections that suit its cost. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
   readonly #searches: Database;
@@ -50,7 +50,7 @@ export class PostgresJobReader implements JobReader {
   readonly #locator: LocationCache;
   readonly #coalescer = new RequestCoalescer();
 
-  /** @param searches for what nobody can foresee the cost of */
+  /** @param searches for queries of unpredictable cost */
   constructor(
     database: Database,
     searches: Database,
@@ -154,7 +154,7 @@ export class PostgresJobReader implements JobReader {
     return orphansAmong(waiting, servers.map(toServer));
   }
 
-  /** The job as it is stored; `undefined` if there is none. */
+  /** Returns a job's row; `undefined` if there is no such job. */
   async findRow(id: string): Promise<JobRow | undefined> {
     if (!isId(id)) return undefined;
     return this.#coalescer.share(id, () => this.#locator.find<JobRow>(findJob, id));
@@ -223,12 +223,12 @@ export class PostgresJobReader implements JobReader {
     return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
   }
 
-  /** Jobs of each queue by state. */
+  /** Returns the counts of each queue by state. */
   counts(): Promise<ReadonlyMap<number, StateCounts>> {
     return this.#counters.byQueue();
   }
 
-  /** `undefined`: the filter names none. A queue that does not exist holds no jobs. */
+  /** Returns the ids of the queues in a filter; `undefined` if it names none. Queues that do not exist are left out. */
   async queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
     if (names === undefined || names.length === 0) return undefined;
     return this.#queues.idsOf([...new Set(names)]);

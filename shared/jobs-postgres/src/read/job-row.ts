@@ -22,7 +22,7 @@ import {
 import type { Run } from '../connection/run.js';
 import { findJob } from './find-jobs.sql.js';
 
-/** A job as the read queries give it, from whichever table. */
+/** A job as returned by all read queries. */
 export interface JobRow {
   id: string;
   queue_id: number;
@@ -36,7 +36,7 @@ export interface JobRow {
   max_attempts: number;
   created_at: Date;
   run_at: Date | null;
-  /** When it last became ready; `null` while it waits, or if a concurrency key holds it back. */
+  /** When it last became ready; `null` while it waits or a concurrency key blocks it. */
   ready_at: Date | null;
   started_at: Date | null;
   finished_at: Date | null;
@@ -46,20 +46,23 @@ export interface JobRow {
   past_attempts: PastAttempt[] | null;
 }
 
-/** An attempt that did not end the job, as it is kept with the job. */
+/** An attempt that did not end the job, as stored with the job. */
 export interface PastAttempt {
   attempt: number;
   outcome: AttemptOutcome;
   serverId: string;
   startedAt: string;
   finishedAt: string;
-  /** Of the row at the time; attempts of old may lack them. */
+  /** From the job's row at the time; old attempts may lack them. */
   runAt?: string | null;
   readyAt?: string | null;
   error: JobError | null;
 }
 
-/** Never throws: what cannot be interpreted is shown as the nearest that can, and named in `unreadable`. */
+/**
+ * Converts a row to a job. Never throws: unreadable values are replaced by the nearest readable ones and listed in
+ * `unreadable`.
+ */
 export function toJob(row: JobRow, queue: string): Job {
   const job: Job = {
     id: row.id,
@@ -87,7 +90,7 @@ export function toJob(row: JobRow, queue: string): Job {
 
 const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
 
-/** The members of a job whose column holds something else than is shown. */
+/** Returns the members of a job whose stored values are unreadable. */
 function unreadableOf(row: JobRow, job: Job): string[] {
   return [
     ...times.filter((member) => job[member] instanceof UnreadableTime),
@@ -102,12 +105,12 @@ type AttemptColumns = Pick<
   'state' | 'attempt' | 'server_id' | 'started_at' | 'finished_at' | 'error' | 'past_attempts'
 >;
 
-/** Those of a row that can be told of, oldest first. */
+/** Returns the readable past attempts of a row, oldest first. */
 export function pastAttemptsOf({ past_attempts: past }: Pick<JobRow, 'past_attempts'>): PastAttempt[] {
   return Array.isArray(past) ? (past as unknown[]).filter(isObject).map(readPastAttempt) : [];
 }
 
-/** Of a server that cannot be told. */
+/** Stands for an unknown server. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 function readPastAttempt(past: Record<string, unknown>, place: number): PastAttempt {
@@ -125,7 +128,7 @@ function readPastAttempt(past: Record<string, unknown>, place: number): PastAtte
   };
 }
 
-/** Oldest first: the past ones, then the one that runs or that ended the job. Never throws. */
+/** Returns the past attempts, then the one that is running or ended the job. Never throws. */
 export function toAttempts(row: AttemptColumns): Attempt[] {
   const attempts: Attempt[] = pastAttemptsOf(row).map((past) => ({
     attempt: past.attempt,
@@ -146,7 +149,7 @@ export function toAttempts(row: AttemptColumns): Attempt[] {
   return attempts;
 }
 
-/** The job as a transaction sees it; `undefined` if there is none. */
+/** Returns the job as seen by a transaction; `undefined` if there is none. */
 export async function findRowOn(run: Run, id: string): Promise<JobRow | undefined> {
   if (!isId(id)) return undefined;
   const [row] = await run(findJob, [id, null]);

@@ -3,14 +3,14 @@ import type { Statement } from '../connection/statement.js';
 import type { HoldingRow } from './counters.sql.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.sql.js';
 
-/** A query with its values. */
+/** A query and its parameters. */
 export interface Query extends Statement {
   readonly values: unknown[];
 }
 
 /**
- * The query with the values that its text uses, and no others: Postgres refuses a value that it is given in vain, and which ones a
- * search uses depends on the states that it looks in.
+ * Builds a query with only the parameters that its text uses, renumbered: Postgres rejects unused ones, and which ones a
+ * search uses depends on the states that it covers.
  */
 export function queryOf(text: string, values: readonly unknown[]): Query {
   const places = [...new Set(text.match(/\$\d+/g))];
@@ -19,7 +19,7 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
   return { text: text.replaceAll(/\$\d+/g, place), values: kept };
 }
 
-/** Queues, by their ids in an array of Postgres, and how many jobs they hold. */
+/** Queues, as an array literal of their ids, and the number of their jobs. */
 export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'ids'>;
 
 export const holdsNone: Holding = { queues: 0, jobs: 0, ids: '{}' };
@@ -28,9 +28,9 @@ export interface SearchScope {
   readonly filter: JobFilter;
   /** By the database's clock. */
   readonly now: Date;
-  /** Of the queues that the filter names; `undefined`: all. */
+  /** Ids of the queues that the filter names; `undefined` for all. */
   readonly queueIds: readonly number[] | undefined;
-  /** The queues that hold jobs in a state which is not that of finished ones: it is looked for in no others. */
+  /** Returns the queues that hold jobs in an unfinished state; no others are searched. */
   readonly holding: (state: JobState) => Holding;
 }
 
@@ -41,24 +41,24 @@ export interface ListRequest extends SearchScope {
   readonly after: string | undefined;
 }
 
-/** A search on its way into SQL: what is asked of every row, and the places of its values. */
+/** A search in the form in which SQL is built from it. */
 export interface JobSearch extends SearchScope {
   readonly conditions: JobConditions;
-  /** Bounds of the id besides those of the filter. */
+  /** Bounds of the id in addition to the filter's. */
   readonly after: readonly string[];
   readonly newestFirst: boolean;
   /** By id. */
   readonly order: string;
-  /** How many rows are wanted, those to pass over included. */
+  /** Number of rows to read, including skipped ones. */
   readonly limit: string;
-  /** Whether the first ones in that order are wanted, or any. */
+  /** Whether the first rows in this order are wanted, or any rows. */
   readonly sorted: boolean;
-  /** What is asked of rows of history besides bounds of the id. */
+  /** Conditions on rows of history in addition to bounds of the id. */
   readonly ofHistory: () => readonly string[];
   readonly bind: Bind;
 }
 
-/** @param values of the query, to which it adds */
+/** @param values the query's parameters, to which it adds */
 export function searchOf(request: ListRequest, values: unknown[], sorted = true): JobSearch {
   const { newestFirst, limit, offset, after, filter } = request;
   const bind = (value: unknown): string => `$${values.push(value)}`;
@@ -85,13 +85,16 @@ function historyConditions(
   return [...queues, ...rows, ...error('error'), ...claimed, ...finished];
 }
 
-/** The states in which there can be jobs that match. */
+/** Returns the states that may have matching jobs. */
 export function occupiedStates({ filter, queueIds, holding }: SearchScope): readonly JobState[] {
   if (queueIds?.length === 0) return [];
   return statesOf(filter).filter((state) => isFinished(state) || holding(state).queues > 0);
 }
 
-/** Whether words are sought, which may be anywhere, where no index leads: they are looked for among the nearest jobs only. */
+/**
+ * Returns whether the filter searches for words. They may be anywhere and no index helps, so only the nearest jobs are
+ * searched.
+ */
 export function isText({ q }: JobFilter): boolean {
   return q !== undefined && q.trim() !== '';
 }

@@ -1,10 +1,10 @@
 import type { JobError, JobState } from '@longshore/jobs';
 import { prepared } from '../connection/statement.js';
 
-/** Moves of which a job's row keeps no trace. */
+/** Moves that leave no trace in the job's row. */
 export type NotedMove = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
 
-/** The row as it was before such a move. Times as text; what was null is left out. */
+/** The row before such a move. Times are text; nulls are omitted. */
 export interface MoveRow {
   move: NotedMove;
   at: Date;
@@ -20,12 +20,12 @@ export interface MoveRow {
   };
 }
 
-/** A member of what is kept of the row, and the SQL expression that gives it. */
+/** The recorded members of the row and their SQL expressions. */
 export type BeforeMove = Partial<Record<keyof MoveRow['before'], string>>;
 
 /**
- * Part of a statement: notes a move of each job of `source`, so that the job's transitions can be told. Written only where
- * the plain job never comes. Stands with the reports (line −1), and goes with them.
+ * Returns the part of a statement that records a move of each job of `source` for its list of transitions. Not used on the
+ * path of plain jobs. Moves are stored with the reports (line −1) and expire with them.
  */
 export function moveNoted(source: string, move: NotedMove, before: BeforeMove): string {
   const members = Object.entries(before).map(([member, expression]) => `'${member}', ${expression}`);
@@ -38,7 +38,7 @@ export function moveNoted(source: string, move: NotedMove, before: BeforeMove): 
     )`;
 }
 
-/** $1 queue, $2 job, $3 when the job was made. */
+/** $1 queue, $2 job, $3 when the job was created. */
 export const selectMoves = prepared(
   'longshore-select-moves',
   `

@@ -10,14 +10,14 @@ import { readError, readTime } from '../connection/stored-value.js';
 import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { MoveRow, NotedMove } from './job-transitions.sql.js';
 
-/** A stretch of a job's life, from one move that overwrote its row to the next; the last one is the row as it is. */
+/** A period of a job's life between two moves that overwrote its row; the last one is the current row. */
 interface Stretch {
   readonly runAt: Date | null;
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
   readonly serverId: string | null;
   readonly attempt: number;
-  /** How the job had ended, if it had. */
+  /** The final state, if the job had ended. */
   readonly finished: { readonly state: JobState; readonly at: Date; readonly error: JobError | null } | null;
   readonly move: {
     readonly kind: NotedMove | 'failed' | 'lost';
@@ -37,7 +37,7 @@ const stateAfter: Record<NonNullable<Stretch['move']>['kind'], JobState> = {
   'parents-ended': 'scheduled',
 };
 
-/** Every step of a job's life, oldest first, from what its row, its attempts and the noted moves tell. */
+/** Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded moves. */
 export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transition[] {
   const stretches = stretchesOf(row, moves);
   const steps: Transition[] = [];

@@ -12,7 +12,7 @@ export interface LeaseRow {
   locked: boolean;
 }
 
-/** Whoever locks a row leaves the number of their transaction on it; it means something while that one runs. */
+/** A transaction that locks a row leaves its id on the row; the lock exists as long as the transaction runs. */
 const isLocked = `exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)`;
 
 /** $1 queue, $2 job. */
@@ -23,7 +23,10 @@ export const selectLease = prepared(
     from longshore.job where queue_id = $1 and id = $2 and server_id is not null`,
 );
 
-/** $1 milliseconds, $2 limit. Reads the running jobs only: they stand near the head of the line, and their number is known. The locks are looked at for those few that have run out. */
+/**
+ * $1 milliseconds, $2 limit. Reads only running jobs, which are near the head of the queue and whose number is known. Locks
+ * are checked only for the few expired leases.
+ */
 export const selectStalledLeases = prepared(
   'longshore-select-stalled-leases',
   `
@@ -57,7 +60,7 @@ export function toLease(row: LeaseRow, queue: string): Lease {
   };
 }
 
-/** What people see of leases. */
+/** Reads leases for operators. */
 export class PostgresLeases implements Leases {
   readonly #database: Database;
   readonly #queues: QueueIdCache;

@@ -16,7 +16,10 @@ import { isNearHistoryAll, nearHistory, nearRowsOf, searchHistory } from './sear
 import { listedColumns, type ListedDocuments } from './job-documents.js';
 import { looksIntoRows, searchStage } from './search-stages.sql.js';
 
-/** Ids are UUIDv7, so their order is that of creation; each life stage gives its first rows from an index on them. */
+/**
+ * Builds the query of a list. Ids are UUIDv7, so their order is that of creation; each table returns its first rows from an
+ * index on them.
+ */
 export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
   const search = searchOf(request, values);
@@ -37,8 +40,9 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
 }
 
 /**
- * Those among the nearest jobs of each state. `complete` stands in each row, and in a row of its own if there are no jobs.
- * Prepared for the filters that come again and again: to plan it for every partition takes longer than to run it.
+ * Builds the query of the matching jobs among the nearest jobs of each state. Every row has `complete`, which has a row of
+ * its own if there are no jobs. Prepared for recurring filters, because planning it for every partition takes longer than
+ * running it.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -62,7 +66,7 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
   return { ...nameOf(query.text, request.now), ...query };
 }
 
-/** Whether no job that has not finished is beyond those that {@link listNearJobs} looks into. */
+/** Returns whether {@link listNearJobs} covers all unfinished jobs. */
 export function areNearAll({ filter, holding }: SearchScope): boolean {
   const most = nearRowsOf(filter);
   if (!looksIntoRows(filter)) return true;
@@ -75,10 +79,13 @@ const nothing: Query = { text: 'select true as complete where false', values: []
 
 const mostNamed = 100;
 
-/** The texts that are prepared today, by their names: as many as there are kinds of filters. Texts name the day, so those of other days are not used again. */
+/**
+ * Names of the statements prepared today, one per kind of filter. The texts contain the day, so those of other days are not
+ * used again.
+ */
 const named = { day: '', names: new Set<string>() };
 
-/** Few enough that each connection can keep the plans. */
+/** Returns a name for the text while there are few enough for each connection to keep their plans. */
 function nameOf(text: string, now: Date): { name?: string } {
   const day = now.toISOString().slice(0, 10);
   if (named.day !== day) Object.assign(named, { day, names: new Set() });

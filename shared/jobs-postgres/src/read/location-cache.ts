@@ -3,18 +3,18 @@ import type { Statement } from '../connection/statement.js';
 
 const mostRemembered = 10_000;
 
-/** What each look-up of one job gives at least. */
+/** The minimum that each lookup of a job returns. */
 interface LocatedRow {
   readonly queue_id: number;
 }
 
 /**
- * Finds a job by its id, wherever it is. A job that has not finished is in no index by its id alone, and asking every queue
- * takes its time, so the queue in which a job was last seen is remembered. That is a hint: the job may have been moved since.
+ * Finds jobs by id and remembers their queues. No index finds an unfinished job by its id alone, and searching every queue
+ * takes time, so the queue in which a job was last seen is used as a hint; the job may have been moved since.
  */
 export class LocationCache {
   readonly #database: Database;
-  /** The least recently seen job first. */
+  /** Least recently seen job first. */
   readonly #queueIds = new Map<string, number>();
 
   constructor(database: Database) {
@@ -22,10 +22,10 @@ export class LocationCache {
   }
 
   /**
-   * Looks one job up, in the queue where it was last seen and, unless it is there, everywhere.
+   * Looks up a job in the queue where it was last seen and, if it is not there, everywhere.
    *
-   * @param statement takes $1 the id and $2 the queue to look in besides the history, or null for every queue. One statement
-   * sees a job that is being moved at exactly one place
+   * @param statement $1 the id, $2 the queue to search besides history, or null for every queue. A single statement sees a
+   *   job that is being moved at exactly one place
    * @returns `undefined` if there is no such job
    */
   async find<Row extends LocatedRow>(statement: Statement, id: string): Promise<Row | undefined> {

@@ -5,26 +5,26 @@ import { PacedScan } from '../claim/paced-scan.js';
 import { prepared } from '../connection/statement.js';
 import { isShown } from './shown-queues.sql.js';
 
-/** So many first jobs are looked at, 70 ms at most: each of a queue and a priority. */
+/** Maximum number of heads, one per queue and priority, that are read: 70 ms at most. */
 export const mostHeads = 20_000;
 
 /** The first ready job of a queue and a priority. */
 export interface HeadRow {
   readonly id: number;
-  /** These three are `null` in the one row of a queue that has none. */
+  /** Null, like the next two, in the single row of a queue without ready jobs. */
   readonly priority: number | null;
   readonly seq: string | null;
-  /** Milliseconds since 1970: of a thousand, dates take 1 ms to read. */
+  /** Milliseconds since 1970: parsing a thousand dates takes 1 ms. */
   readonly ready_at: number | null;
   /** `xmin:xmax:xip,…`, in the first row; `null` in the others. */
   readonly snapshot: string | null;
-  /** The number of this transaction, in the first row; `null` in the others, and where no number is needed. */
+  /** The id of this transaction, in the first row; `null` in the others, and if no id is needed. */
   readonly mark: string | null;
-  /** The last place given out in any queue. */
+  /** The last place assigned in any queue. */
   readonly last: string;
 }
 
-/** One row at least for each queue. */
+/** Returns at least one row per queue. */
 const ofQueues = (heads: string, mark: string): string => `
   select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
     case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
@@ -33,9 +33,9 @@ const ofQueues = (heads: string, mark: string): string => `
   where ($1::integer is null or queue.id = $1) and ${isShown}`;
 
 /**
- * $1 queue; null: all. Within a priority the oldest stands first, so one job of each priority that the queue holds is read, and
- * what stands between is leapt over (a loose index scan). Goes through all queues priority by priority: in a store
- * with more heads than it reads it leaves out the least urgent ones. Passes the dead entries of finished jobs.
+ * $1 queue, or null for all. Within a priority the oldest job is first, so this reads one job per priority and skips the rest
+ * (a loose index scan). Goes through all queues priority by priority, so in a store with more heads than it reads, the least
+ * urgent ones are missing. Passes the dead entries of finished jobs.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
@@ -59,8 +59,8 @@ export const selectHeads = prepared(
 );
 
 /**
- * $1 queue; null: all. Parallel arrays of the places to begin at, those included: $2 queues, $3 priorities, $4 places; $5 queues, $6 the
- * places to begin after in their other priorities, 0 by default.
+ * $1 queue, or null for all. Parallel arrays of inclusive start places: $2 queues, $3 priorities, $4 places; $5 queues, $6
+ * the exclusive start places of their other priorities, 0 by default.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
@@ -81,26 +81,26 @@ export const selectHeadsFrom = prepared(
   ),
 );
 
-/** Reads from the head are paced if they take longer than this: more than a healthy database needs for thousands of queues. */
+/** Reads from the head are not paced up to this duration: more than a healthy database needs for thousands of queues. */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
 interface QueuePlaces {
-  /** The first ready job of each priority that has one. */
+  /** The place of the first ready job of each priority that has one. */
   readonly heads: ReadonlyMap<number, string>;
-  /** There is none up to this place in the other priorities. */
+  /** The other priorities have no ready job up to this place. */
   readonly rest: bigint;
 }
 
 /**
- * When the oldest ready job of each queue became ready. Reads from the head of the queues while that is quick. When an open
- * transaction keeps the dead entries of finished jobs in the way, it mostly begins at the places where it found jobs last; a job
- * that has come back to an earlier place shows after the next read from the head.
+ * Finds when the oldest ready job of each queue became ready. Reads from the head of the queues while that is fast. When an
+ * open transaction leaves the dead entries of finished jobs in the way, it usually starts at the places where it last found
+ * jobs; a job that has returned to an earlier place appears after the next read from the head.
  */
 export class QueueHeads {
   readonly #database: Database;
   readonly #newPace: () => PacedScan;
-  /** Of all queues, `null`, or of one. */
+  /** By queue; `null` for all queues. */
   readonly #paces = new Map<number | null, PacedScan>();
   readonly #places = new Map<number, QueuePlaces>();
   readonly #horizon = new CommitHorizon();
@@ -111,11 +111,11 @@ export class QueueHeads {
     this.#newPace = newPace;
   }
 
-  /** By queue; of the one, or of all. A queue without a ready job is left out. */
+  /** Returns the times by queue, for one queue or all. Queues without a ready job are missing. */
   async oldestReady(queueId: number | null): Promise<ReadonlyMap<number, Date>> {
     const pace = this.#paces.get(queueId) ?? this.#newPace();
     this.#paces.set(queueId, pace);
-    const { place } = this.#horizon; // as it was before the statement took its snapshot
+    const { place } = this.#horizon; // read before the statement takes its snapshot
     const rows = await (pace.isDue
       ? pace.run(() => this.#database.query<HeadRow>(selectHeads, [queueId]))
       : this.#database.query<HeadRow>(selectHeadsFrom, [queueId, ...this.#begin(queueId)]));
@@ -132,13 +132,13 @@ export class QueueHeads {
       heads.set(priority, seq);
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
-    // Of more than these some are left out, and where they begin is not known.
+    // If there are more, some are missing, and where they begin is unknown.
     if (rows.length < mostHeads)
       for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;
   }
 
-  /** The arrays that say where to begin. */
+  /** Returns the start places as array literals. */
   #begin(queueId: number | null): string[] {
     const places = [...this.#places].filter(([id]) => queueId === null || id === queueId);
     const heads = places.flatMap(([id, { heads: ofQueue }]) =>

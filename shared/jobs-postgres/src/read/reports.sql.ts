@@ -11,10 +11,10 @@ export interface LogRow {
 }
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 days that reports are kept; then the entries: $6 places of their claims, from 1, $7 lines,
- * $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Answers with the claims that hold. No row is locked: what was
- * said while the claim held stays with its attempt, whoever runs the job by the time it is written. A day that has been
- * dropped, or is about to be, gets nothing any more.
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 retention of reports in days; then the entries: $6 indexes of their claims,
+ * from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that hold. Locks no row:
+ * a report made while the claim held belongs to its attempt, no matter who runs the job when it is written. Days that have
+ * been dropped or are about to be receive nothing.
  */
 export const insertReports = prepared(
   'longshore-insert-reports',
@@ -39,22 +39,25 @@ export const insertReports = prepared(
     select id, attempt from held`,
 );
 
-/** What the attempt of a job's row last said of its progress; `job` is the row's name. */
+/** Returns SQL for the latest progress of the current attempt; `job` names the row. */
 export const progressOf = (job: string): string => `(
     select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
     where report.queue_id = ${job}.queue_id and report.job_id = ${job}.id and report.started_at = ${job}.started_at and line = 0
   ) as progress`;
 
 /**
- * $1 queue, $2 job, $3 when the job was made: earlier days need not be looked at, $4 attempt or null. A claim's transaction may
- * have begun a moment before the one that enqueued, and still see the job: the attempt then starts before it was made.
+ * $1 queue, $2 job, $3 when the job was created, which prunes earlier days, $4 attempt or null. A claim's transaction may
+ * begin just before the one that enqueues and still see the job, so an attempt may start before its job was created.
  */
 const linesOf = `
     from longshore.job_report
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4)`;
 
-/** $5, $6 the two parts of the id of the line before, $7 limit, $8 offset. An id is the attempt's start in microseconds, and the line. */
+/**
+ * $5, $6 the two parts of the previous line's id, $7 limit, $8 offset. An id consists of the attempt's start in microseconds
+ * and the line.
+ */
 export const selectLines = prepared(
   'longshore-select-lines',
   `
@@ -70,8 +73,8 @@ export const countLines = prepared(
 );
 
 /**
- * $1 queue, parallel arrays: $2 jobs, $3 queues that they have come to; $4 when the first of these jobs was made. Reports go with
- * their job, or nobody finds them; keys stay in their queue, so it is noted where the jobs that hold them are.
+ * $1 queue, parallel arrays: $2 jobs, $3 their new queues; $4 when the first of these jobs was created. Moves the jobs'
+ * reports with them, and records the new queues of jobs for their keys, which stay in the old queue.
  */
 export const noteMoves = prepared(
   'longshore-note-moves',

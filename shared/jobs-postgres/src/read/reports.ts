@@ -18,9 +18,9 @@ import type { PostgresJobReader } from './job-reader.js';
 import { type MoveRow, selectMoves } from './job-transitions.sql.js';
 import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
 
-/** One row of the table: progress, or a line. */
+/** One row of the table: progress, or a log line. */
 interface Entry {
-  /** Of its claim among all, from 1. */
+  /** The index of its claim, from 1. */
   readonly place: number;
   readonly line: number;
   readonly at: Date;
@@ -30,7 +30,7 @@ interface Entry {
   readonly fields?: string | null;
 }
 
-/** What attempts say of themselves, progress and logs, and what else becomes of jobs. */
+/** Stores progress and logs, and lists the transitions of jobs. */
 export class PostgresReports implements JobReports {
   readonly clock: Clock;
   readonly #database: Database;
@@ -39,7 +39,7 @@ export class PostgresReports implements JobReports {
   readonly #reader: PostgresJobReader;
   readonly #keptDays: number;
 
-  /** @param keptDays as long as the longest history */
+  /** @param keptDays the longest retention of all states */
   constructor(
     { database, reads }: { readonly database: Database; readonly reads: Database },
     clock: Clock,
@@ -100,10 +100,10 @@ export class PostgresReports implements JobReports {
   }
 
   /**
-   * A job and what was reported of it. Reports go with a job that is moved to another queue, so if none are found where the
-   * job was, it is looked up again.
+   * Returns a job and its reports. Reports move with a job to another queue, so if none are found, the job is looked up
+   * again.
    *
-   * @param read gets the number of the queue, the id, and when the job was made
+   * @param read receives the queue's id, the job's id and its creation time
    */
   async #reportsOf<Row>(
     jobId: string,
@@ -121,7 +121,7 @@ export class PostgresReports implements JobReports {
   }
 }
 
-/** The entries of all reports, column by column. */
+/** Returns the entries of all reports, column by column. */
 function columnsOf(reports: readonly JobReport[]): unknown[] {
   const entries = reports.flatMap(({ progress, lines }, index): Entry[] => [
     ...(progress === null ? [] : [{ place: index + 1, line: 0, ...progress }]),

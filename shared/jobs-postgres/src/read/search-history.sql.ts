@@ -4,25 +4,28 @@ import { finished } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 
 /**
- * Rows that are looked at, in the order of ids, before an index is asked that knows no order. What more than one job in
- * four hundred is fills a page here.
+ * Number of rows read in the order of ids before an unordered index is used. If more than one job in four hundred matches,
+ * they fill a page.
  */
 const firstRows = 20_000;
 
-/** Where words are sought, all that are looked at. */
+/** Maximum number of rows that are searched for words. */
 export const textRows = 10_000;
 
-/** Rows of each state that are looked at for an answer at once: of a thousand, words are sought in 20 ms, all else in less than one. */
+/**
+ * Returns how many rows of each state are read for an immediate answer: searching a thousand for words takes 20 ms, anything
+ * else less than one.
+ */
 export function nearRowsOf(filter: JobFilter): number {
   return isText(filter) ? 300 : 2_000;
 }
 
 /**
- * Finds the first finished jobs of a state in the order of ids, however far back they lie (docs/adr/008).
+ * Builds the search for the first finished jobs of a state in the order of ids, however far back they are (docs/adr/008).
  *
- * The planner is not asked to choose between going through the jobs in their order until the page is full, which is best
- * for what is frequent, and fetching all that match, which is best for what is rare: it takes what does not exist at all to be
- * as frequent as the average. So the nearest jobs are looked through first; the indexes are asked if that leaves the page short.
+ * Two plans are possible: scanning jobs in order until the page is full, which suits frequent matches, or fetching all
+ * matches, which suits rare ones. The planner cannot choose, because it assumes that a value that does not exist is as
+ * frequent as the average. So the nearest jobs are scanned first, and the indexes are used if that leaves the page short.
  */
 export function searchHistory(state: FinishedState, search: JobSearch): string {
   const { filter, queueIds, order, limit, bind } = search;
@@ -44,12 +47,14 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
     ${isOrdered(filter, queueIds) ? `(select ${finished} from longshore.job_done where ${all(older)} ${page})` : fenced(older, page)}`;
 }
 
-/** Those among the nearest jobs of the state. */
+/** Builds the search among the nearest jobs of a state. */
 export function nearHistory(state: FinishedState, search: JobSearch): string {
   return amongFirst(state, search, nearRowsOf(search.filter));
 }
 
-/** Whether all that match and lie before the last of the rows of `listed`, or all that match if it is short, were looked at. */
+/**
+ * Returns SQL for whether all candidates up to the last row of `listed`, or all candidates if the list is short, were read.
+ */
 export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;
   if (search.ofHistory().length === 0) return 'true';
@@ -65,7 +70,7 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
   return `(select count(*) from (select from longshore.job_done where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
 }
 
-/** Some finished jobs of a state, at most `limit`, in no order. */
+/** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
   const bounds = [
@@ -105,26 +110,29 @@ function boundsOf(state: FinishedState, { filter, conditions, after, now, bind }
   ];
 }
 
-/** `offset 0` has all that match fetched before the first ones are chosen. */
+/** `offset 0` makes Postgres fetch all matches before it selects the first ones. */
 function fenced(conditions: readonly string[], page: string): string {
   return `(
       select * from (select ${finished} from longshore.job_done where ${all(conditions)} offset 0) as matching ${page}
     )`;
 }
 
-/** Whether days that have ended have an index that gives the matches in the order of ids. */
+/** Returns whether days that have ended have an index that returns the matches in the order of ids. */
 function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): boolean {
   return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
 }
 
 // History is partitioned by the days (UTC) on which jobs ended.
 
-/** There are partitions for days to come, and to plan for a partition takes as long as to look into it. A constant, for plans that know no values. `now` by the database's clock. */
+/**
+ * Excludes the partitions of future days, because planning for a partition takes as long as reading it. A constant, since
+ * generic plans know no values. `now` is by the database's clock.
+ */
 export function madeDays(now: Date): string {
   return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
 }
 
-/** Spares the look at other days; exact bounds would have it go on for ever in the day itself. */
+/** Excludes other days by whole days; exact bounds would make the scan within a day run on. */
 export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
   if (finishedAfter !== undefined)
@@ -134,7 +142,7 @@ export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bi
   return days;
 }
 
-/** UTC, as the partitions are. */
+/** Returns the start of a day in UTC, like the partitions. */
 export function startOfDay(time: Date, daysLater = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
 }

@@ -4,30 +4,30 @@ import { blocked, lastError, ready, running, waiting } from './job-columns.sql.j
 import { all, isText, type JobSearch } from './job-search.sql.js';
 import { textRows } from './search-history.sql.js';
 
-/** What is sought among jobs that have not finished. */
+/** The parts of a search among unfinished jobs. */
 interface Lines {
-  /** The queues that hold any, as an expression. */
+  /** SQL expression of the queues that hold any. */
   readonly queues: string;
   readonly bounds: readonly string[];
-  /** What only the rows themselves can tell. */
+  /** Conditions that require reading the rows themselves. */
   readonly contents: readonly string[];
-  /** Which of the rows, at the end of a query. */
+  /** The end of the query: order and limit. */
   readonly page: string;
-  /** Rows of each table that are looked at. */
+  /** Maximum number of rows read from each table. */
   readonly most: number | null;
 }
 
-/** The first and the last there can be (RFC 9562, 5.9 and 5.10). */
+/** The smallest and the largest id (RFC 9562, 5.9 and 5.10). */
 const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Up to so many queues, each is asked for a whole page. */
+/** Up to this many queues, each is asked for a full page. */
 const fewLines = 20;
 
 /**
- * The first jobs of a state in the order of ids, of which there is an index by queue only.
+ * Builds the search for the first jobs of a state in the order of ids, which are only indexed by queue.
  *
- * @param most look into so many rows at most, whichever; all by default
+ * @param most maximum number of rows to read, in any order; all by default
  */
 export function searchStage(
   state: Exclude<JobState, FinishedState>,
@@ -68,9 +68,9 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: L
 }
 
 /**
- * Of a thousand queues with 100 000 jobs, asking each for a page of 51 takes 93 ms, for its first job 7 ms: whatever stands on
- * the page is in one of the queues that come first then, and no further than the last of these. Where rows are to be looked
- * into, all together take 39 ms, and queue by queue 185 ms.
+ * For a thousand queues with 100 000 jobs, reading a page of 51 from each takes 93 ms, and the first job of each 7 ms:
+ * everything on the page is in one of the queues that come first then, and not beyond the last of these. If rows must be
+ * read, all queues together take 39 ms, and queue by queue 185 ms.
  */
 function searchLines(search: JobSearch, lines: Lines): string {
   const { order, newestFirst, limit, sorted, holding } = search;
@@ -102,13 +102,13 @@ function searchLines(search: JobSearch, lines: Lines): string {
     ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
 }
 
-/** Whether rows of jobs that have not finished must be looked into to tell whether they match. */
+/** Returns whether the rows of unfinished jobs must be read to check whether they match. */
 export function looksIntoRows(filter: JobFilter): boolean {
   const { chosen, rows, error } = conditionsOf(filter, () => '');
   return [...chosen, ...rows, ...error('')].length > 0;
 }
 
-/** The rows of all lines in a table that match. */
+/** Returns SQL for the matching rows of all queues in a table. */
 function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: Lines): string {
   const { queues, bounds, contents, most } = lines;
   const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
@@ -119,7 +119,7 @@ function rowsOf(table: string, own: readonly string[], search: JobSearch, lines:
   return `longshore.${table} where ${within} and ${all(contents)}`;
 }
 
-/** For each of the queues, where `part` speaks of `queue`. */
+/** Returns SQL that runs `part`, which refers to `queue`, for each of the queues. */
 function eachQueue(part: string, queues: string): string {
   return `select part.* from unnest(${queues}) as queue (id) cross join lateral (${part}) as part`;
 }

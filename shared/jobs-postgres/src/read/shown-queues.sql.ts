@@ -5,16 +5,16 @@ const unfinished = jobStates
   .map((state) => `'${state}'`)
   .join(', ');
 
-/** Of `longshore.queue`. Hashed once a statement, and only if it comes to it: the counters are a small table. */
+/** Condition on `longshore.queue`. Hashed once per statement, and only if needed: the counters are a small table. */
 export const holdsJobs = `queue.id in (
       select queue_id from longshore.job_count where state in (${unfinished}) group by queue_id having sum(jobs) > 0
     )`;
 
-/** Of `longshore.queue`. */
+/** Condition on `longshore.queue`. */
 export const isServed = `queue.name in (select unnest(server.queues) from longshore.server)`;
 
 /**
- * Of `longshore.queue`: neither deleted nor retired, or in use again. Those that enqueue do not look whether the queue has been
- * retired, so that enqueuing costs nothing for it; a queue that holds jobs is shown whatever its row says.
+ * Condition on `longshore.queue`: neither deleted nor retired, or in use again. Enqueuing does not check whether the queue
+ * has been retired, so that it costs nothing there; a queue that holds jobs is shown regardless of its row.
  */
 export const isShown = `(queue.retired_at is null or ${holdsJobs} or ${isServed})`;

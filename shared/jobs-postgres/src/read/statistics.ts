@@ -20,14 +20,14 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { type ErrorGroupRow, type RetryingRow, selectErrorGroups, selectRetrying } from './failures.sql.js';
 import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 
-/** Kinds of errors that are told of, in all and of the jobs of one name: a name with ever new errors leaves room for others. */
+/** Maximum number of error kinds, in total and per job name: a name with ever new errors leaves room for others. */
 const mostKinds = 200;
 const mostKindsOfName = 50;
 
-/** Jobs waiting for another attempt that are looked at: the latest. */
+/** Maximum number of jobs waiting for another attempt that are read, latest first. */
 const mostRetrying = 2_000;
 
-/** Figures over many jobs, from counters and from the newest failures. */
+/** Computes figures over many jobs from counters and the latest failures. */
 export class PostgresStatistics implements JobStatistics {
   readonly #database: Database;
   readonly #queues: QueueIdCache;

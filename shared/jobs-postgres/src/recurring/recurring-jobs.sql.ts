@@ -30,8 +30,8 @@ const described =
   'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
 
 /**
- * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Gives no row if there is
- * one that is the same already, or that belongs to somebody else.
+ * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Returns no row if it is
+ * unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
@@ -50,7 +50,7 @@ export const upsertRecurringJob = prepared(
     returning *`,
 );
 
-/** The same parameters. Gives no row if there is one with this id. */
+/** Takes the same parameters. Returns no row if the id exists. */
 export const insertRecurringJob = prepared(
   'longshore-insert-recurring-job',
   `
@@ -86,7 +86,7 @@ export function upsertValues(
   return [id, ...description, application, nextDueAt];
 }
 
-/** The time by the database's clock. */
+/** Returns the time of the database's clock. */
 export const selectNow = prepared('longshore-now', 'select now() as now');
 
 export const selectRecurringJobs = prepared(
@@ -99,7 +99,7 @@ export const selectRecurringJob = prepared(
   'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
 );
 
-/** With all digits. */
+/** With all digits of its numbers. */
 export const selectRecurringArgs = prepared(
   'longshore-select-recurring-args',
   'select args::text as args from longshore.recurring_job where id = $1',
@@ -110,7 +110,7 @@ export const lockRecurringJob = prepared(
   'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
 );
 
-/** $1 application, $2 ids: who owns those that are its own or bear one of these ids. */
+/** $1 application, $2 ids. Returns the owners of the application's recurring jobs and of those with one of the ids. */
 export const lockOwned = prepared(
   'longshore-lock-owned-recurring-jobs',
   `
@@ -130,20 +130,20 @@ export const pauseRecurringJob = prepared(
     where id = $1 returning *`,
 );
 
-/** $1 id, $2 the next due time. */
+/** $1 id, $2 next due time. */
 export const resumeRecurringJob = prepared(
   'longshore-resume-recurring-job',
   'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
 );
 
-/** Unless it is set aside, and was not changed since. */
+/** False for jobs that are set aside and have not changed since. */
 const isTried = `not exists (
   select from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )`;
 
-/** Whether any is due, and the milliseconds until the next one that is not yet. */
+/** Returns whether any is due and the milliseconds until the next one. */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `
@@ -152,14 +152,14 @@ export const nextDueRecurring = prepared(
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 );
 
-/** A job is unfinished while it stands in one of the tables of jobs that are not. */
+/** Whether the last job is unfinished. */
 const isBusy = `exists (
   select from longshore.queue cross join lateral (
     ${inLiveTables((table) => `select from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
   ) as unfinished
 )`;
 
-/** $1 limit. Leaves out those that another server is dealing with, and those that wait for their last job to finish. */
+/** $1 limit. Skips those that another server is processing, and those that wait for their last job to finish. */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
   `
@@ -170,15 +170,15 @@ export const lockDueRecurring = prepared(
 );
 
 /**
- * $1 ids: those whose last job is unfinished. To be asked once they are locked, in a statement of its own: only then does it see
- * the job that another server enqueued just before.
+ * $1 ids. Returns those whose last job is unfinished. Must run as a separate statement after they are locked: only then does
+ * it see a job that another server has just enqueued.
  */
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',
   `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
 );
 
-/** $1 id, $2 next due time, $3 the last due time that got a job, $4 that job; null leaves what was. */
+/** $1 id, $2 next due time, $3 last due time with a job, $4 that job; null keeps the old value. */
 export const moveOn = prepared(
   'longshore-move-on-recurring',
   `

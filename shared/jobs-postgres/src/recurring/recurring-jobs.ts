@@ -26,19 +26,24 @@ import { nextDueAt, query, synchronize } from './synchronization.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
-/** `args_text`: with all digits, as its jobs get them. */
+/** `args_text` has all digits of its numbers, for the jobs. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
-/** The recurring jobs. Cron expressions are read here; the time is always the database's. */
+/** Stores and fires recurring jobs. Cron expressions are evaluated here, always with the database's time. */
 export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
-  readonly #intake: PostgresEnqueuer;
+  readonly #enqueuer: PostgresEnqueuer;
   readonly #notifier: Notifier;
   readonly #setAside: PostgresSetAside;
 
-  constructor(database: Database, intake: PostgresEnqueuer, notifier: Notifier, setAside: PostgresSetAside) {
+  constructor(
+    database: Database,
+    enqueuer: PostgresEnqueuer,
+    notifier: Notifier,
+    setAside: PostgresSetAside,
+  ) {
     this.#database = database;
-    this.#intake = intake;
+    this.#enqueuer = enqueuer;
     this.#notifier = notifier;
     this.#setAside = setAside;
   }
@@ -49,7 +54,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     this.#notifier.notify(null);
     if (changed !== undefined) return sql.toRecurringJob(changed);
     const existing = await this.find(job.id);
-    if (existing === null) return this.addOrUpdate(job); // removed at this instant
+    if (existing === null) return this.addOrUpdate(job); // just removed
     if (existing.application !== null) throw new RecurringJobOwnedError(job.id, existing.application);
     return existing;
   }
@@ -129,7 +134,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (transaction !== undefined) return this.#trigger(transaction, id, check);
     const found = await this.find(id);
     if (found === null) return null;
-    await this.#intake.know(found.queue); // before a connection is held
+    await this.#enqueuer.know(found.queue); // before a connection is in use
     const followUps: (() => void)[] = [];
     const triggered = await this.#database.transaction((client) => {
       followUps.length = 0;
@@ -151,7 +156,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const row = await lockChecked(runWithin(transaction), id, check);
     if (row === undefined) return null;
     const job = newJob(row, row.now);
-    await this.#intake.enqueueMany([job], transaction);
+    await this.#enqueuer.enqueueMany([job], transaction);
     return { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
   }
 
@@ -181,7 +186,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return sql.toRecurringJob(resumed);
   }
 
-  /** Several statements in the caller's transaction, or in one of the storage's. */
+  /** Runs several statements in the caller's transaction, or in one of the storage. */
   #within<Result>(
     transaction: TransactionClient | undefined,
     work: (run: Run) => Promise<Result>,
@@ -231,7 +236,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const firing = planFiring(sql.toRecurringJob(row), row.next_due_at, row.now, busy);
     if (firing === null) return null;
     const jobs = firing.dueTimes.map(() => newJob(row, row.now));
-    if (jobs.length > 0) await this.#intake.enqueueMany(jobs, client);
+    if (jobs.length > 0) await this.#enqueuer.enqueueMany(jobs, client);
     const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
     await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
     return { id: row.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
@@ -245,12 +250,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async #now(): Promise<Date> {
     const [row] = await this.#database.query<{ now: Date }>(sql.selectNow);
-    if (row === undefined) throw new Error('The database does not tell its time');
+    if (row === undefined) throw new Error('The database did not return its time');
     return row.now;
   }
 }
 
-/** The recurring job, locked until the transaction ends and checked as it is then; `undefined` if there is none. */
+/** Returns the recurring job, locked until the transaction ends and checked under the lock; `undefined` if there is none. */
 async function lockChecked(
   run: Run,
   id: string,

@@ -3,7 +3,10 @@ import type pg from 'pg';
 import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
-/** Makes the recurring jobs of an application those that its code defines. Locks in the order of ids, as every server does that starts at the same moment. */
+/**
+ * Replaces the recurring jobs of an application by those that its code defines. Locks in the order of ids, like every other
+ * server that starts at the same time.
+ */
 export async function synchronize(
   client: pg.ClientBase,
   application: string,
@@ -17,7 +20,7 @@ export async function synchronize(
   ]);
   const owners = new Map(rows.map((row) => [row.id, row.application]));
   const [clock] = await query<{ now: Date }>(client, sql.selectNow);
-  if (clock === undefined) throw new Error('The database does not tell its time');
+  if (clock === undefined) throw new Error('The database did not return its time');
   for (const job of jobs.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
     const owner = owners.get(job.id);
     if (owner !== undefined && owner !== application) {
@@ -34,7 +37,7 @@ export async function synchronize(
   return report;
 }
 
-/** Runs a statement in a transaction of the storage's. */
+/** Runs a statement in a transaction of the storage. */
 export async function query<Result extends pg.QueryResultRow>(
   client: pg.ClientBase,
   statement: Statement,
@@ -43,7 +46,7 @@ export async function query<Result extends pg.QueryResultRow>(
   return (await client.query<Result>({ ...statement, values })).rows;
 }
 
-/** When a schedule is due next. */
+/** Returns when a schedule is next due. */
 export function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: Date): Date | null {
   return new Schedule(cron, timeZone).next(now);
 }
