@@ -1,4 +1,4 @@
-export { type ApplicationDatabase, createApplicationDatabase } from './application-database.js';
-export type { Migrations } from './migrate.js';
-export type { PostgresOptions } from './postgres-options.js';
+export { type ApplicationDatabase, createApplicationDatabase } from './connection/application-database.js';
+export type { Migrations } from './connection/migrate.js';
+export type { PostgresOptions } from './connection/options.js';
 export { PostgresStorage } from './postgres-storage.js';

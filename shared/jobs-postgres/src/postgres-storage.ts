@@ -1,55 +1,55 @@
 import type { JobStorage } from '@longshore/jobs';
 import { retentionOf } from '@longshore/jobs/storage';
-import { Database } from './database.js';
-import { DatabaseClock } from './database-clock.js';
-import { HistoryIndexes } from './history-indexes.js';
-import { Housekeeping } from './housekeeping.js';
-import { JobEditor } from './job-editor.js';
-import { LimitedQueues } from './limited-queues.js';
-import { jobStore, migrate } from './migrate.js';
-import { endsWithin } from './pool.js';
-import { PostgresAdmission } from './postgres-admission.js';
-import { PostgresAuditLog } from './postgres-audit.js';
-import { PostgresBatches } from './postgres-batches.js';
-import { PostgresBulkOperations } from './postgres-bulk.js';
-import { PostgresClaims } from './postgres-claims.js';
-import { PostgresCompletions } from './postgres-completions.js';
-import { PostgresContinuations } from './postgres-continuations.js';
-import { PostgresControl } from './postgres-control.js';
-import { PostgresCounters } from './postgres-counters.js';
-import { PostgresFeed } from './postgres-feed.js';
-import { PostgresIntake } from './postgres-intake.js';
-import { PostgresJobReader } from './postgres-job-reader.js';
-import { PostgresLeases } from './postgres-leases.js';
-import { PostgresLinkMarker } from './postgres-link-marker.js';
-import { PostgresMaintenance } from './postgres-maintenance.js';
+import { Database } from './connection/database.js';
+import { DatabaseClock } from './connection/database-clock.js';
+import { HistoryIndexes } from './maintain/history-indexes.js';
+import { Housekeeping } from './maintain/housekeeping.js';
+import { JobEditor } from './control/job-editor.js';
+import { LimitedQueues } from './claim/limited-queues.js';
+import { jobStore, migrate } from './connection/migrate.js';
+import { endsWithin } from './connection/pool.js';
+import { ConcurrencySemaphore } from './dependencies/concurrency-semaphore.js';
+import { PostgresAuditLog } from './control/audit.js';
+import { PostgresBatches } from './dependencies/batches.js';
+import { PostgresBulkOperations } from './control/bulk-operations.js';
+import { PostgresClaims } from './claim/claims.js';
+import { PostgresCompletions } from './complete/completions.js';
+import { PostgresContinuations } from './dependencies/continuations.js';
+import { PostgresControl } from './control/job-control.js';
+import { PostgresCounters } from './read/counters.js';
+import { PostgresFeed } from './read/feed.js';
+import { PostgresEnqueuer } from './enqueue/enqueuer.js';
+import { PostgresJobReader } from './read/job-reader.js';
+import { PostgresLeases } from './read/leases.js';
+import { DependencyMarker } from './dependencies/dependency-marker.js';
+import { PostgresMaintenance } from './maintain/maintenance.js';
 import {
   databaseOptions,
   mostQueues,
   type PostgresOptions,
   readOptions,
   searchOptions,
-} from './postgres-options.js';
-import { PostgresOutbox } from './postgres-outbox.js';
-import { PostgresQueues } from './postgres-queues.js';
-import { PostgresRecurringJobs } from './postgres-recurring.js';
-import { PostgresReports } from './postgres-reports.js';
-import { PostgresServers } from './postgres-servers.js';
-import { PostgresSetAside } from './postgres-set-aside.js';
-import { PostgresStatistics } from './postgres-statistics.js';
-import { QueueDirectory } from './queue-directory.js';
-import { ReadyScans } from './ready-scans.js';
-import { longestOf } from './retention.js';
-import { indexPlans, searchPlans } from './settings.js';
-import { WakeUps } from './wake-ups.js';
+} from './connection/options.js';
+import { OutboxRelay } from './dependencies/outbox-relay.js';
+import { PostgresQueues } from './control/queues.js';
+import { PostgresRecurringJobs } from './recurring/recurring-jobs.js';
+import { PostgresReports } from './read/reports.js';
+import { PostgresServers } from './control/servers.js';
+import { PostgresSetAside } from './maintain/set-aside.js';
+import { PostgresStatistics } from './read/statistics.js';
+import { QueueIdCache } from './connection/queue-id-cache.js';
+import { ReadyScans } from './claim/ready-scans.js';
+import { longestOf } from './maintain/retention.js';
+import { indexPlans, searchPlans } from './connection/settings.js';
+import { Notifier } from './connection/notifier.js';
 
-/** Work under way when a storage closes gets this long, in milliseconds. */
+/** How long running work may take when a storage closes, in milliseconds. */
 const closeGraceMs = 3_000;
 
-/** Keeps jobs in Postgres 15 to 18: the roles of the storage contract, joined. Connects when a role is first used. */
+/** Stores jobs in Postgres 15 to 18; combines the roles of the storage contract. Connects when a role is first used. */
 export class PostgresStorage implements JobStorage {
   readonly clock: DatabaseClock;
-  readonly enqueuer: PostgresIntake;
+  readonly enqueuer: PostgresEnqueuer;
   readonly jobs: PostgresJobReader;
   readonly control: PostgresControl;
   readonly claims: PostgresClaims;
@@ -69,9 +69,9 @@ export class PostgresStorage implements JobStorage {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #pools: readonly Database[];
-  readonly #queueIds: QueueDirectory;
+  readonly #queueIds: QueueIdCache;
   readonly #limits: LimitedQueues;
-  readonly #wakeUps: WakeUps;
+  readonly #notifier: Notifier;
   readonly #setsCap: boolean;
   readonly #housekeeping: Housekeeping;
   readonly #historyIndexes: HistoryIndexes;
@@ -81,36 +81,36 @@ export class PostgresStorage implements JobStorage {
     const database = new Database(own);
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans, 0);
-    // Waiting for jobs shares no connection with searching for them.
+    // The event feed does not share connections with searches.
     const feeds = new Database({ ...own, poolSize: 2 }, searchPlans, 0);
-    // A transaction may need a queue's number and must not wait for a connection that waits for its lock.
+    // A transaction may need a queue's id and must not wait for a connection that waits for the transaction's lock.
     const lookUps = new Database({ ...own, poolSize: 2 }, indexPlans, 0);
     const indexing = new Database({ ...own, poolSize: 1 }, indexPlans, 0);
     const clock = new DatabaseClock(database);
-    const wakeUps = new WakeUps(database);
-    const announce = (queue: string | null): void => wakeUps.announce(queue);
-    const queues = new QueueDirectory(lookUps, reads, mostQueues(options));
-    const setAside = new PostgresSetAside(database, clock, announce);
-    const limits = new LimitedQueues(database, queues, wakeUps);
-    const scans = new ReadyScans(database, queues, wakeUps);
+    const notifier = new Notifier(database);
+    const notify = (queue: string | null): void => notifier.notify(queue);
+    const queues = new QueueIdCache(lookUps, reads, mostQueues(options));
+    const setAside = new PostgresSetAside(database, clock, notify);
+    const limits = new LimitedQueues(database, queues, notifier);
+    const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // What is about to be changed is read on the connections of writes.
+    // Reads that precede a change use the connections for writes.
     const written = new PostgresJobReader(database, searches, clock, queues, new PostgresCounters(database));
     const retentionDays = retentionOf(options.retentionDays);
     const housekeeping = new Housekeeping(database, retentionDays, setAside);
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
-    this.enqueuer = new PostgresIntake(database, clock, queues, wakeUps);
+    this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
     this.jobs = new PostgresJobReader(reads, searches, clock, queues, counters);
     this.control = new PostgresControl(
       database,
       queues,
       written,
-      wakeUps,
-      new JobEditor(database, queues, wakeUps),
+      notifier,
+      new JobEditor(database, queues, notifier),
     );
     this.claims = new PostgresClaims(database, queues, limits, scans);
-    this.completions = new PostgresCompletions(database, queues, wakeUps, limits, setAside);
+    this.completions = new PostgresCompletions(database, queues, notifier, limits, setAside);
     this.leases = new PostgresLeases(reads, queues);
     this.reports = new PostgresReports(
       { database, reads },
@@ -119,15 +119,15 @@ export class PostgresStorage implements JobStorage {
       this.jobs,
       longestOf(retentionDays),
     );
-    this.queues = new PostgresQueues({ database, reads, queues, counters, limits, wakeUps });
-    this.batches = new PostgresBatches({ database, reads }, queues, announce);
-    const consequences = [this.batches, new PostgresContinuations(queues), new PostgresAdmission(queues)];
-    const marker = new PostgresLinkMarker(database, setAside);
-    const outbox = new PostgresOutbox(database, marker, consequences, setAside, announce);
+    this.queues = new PostgresQueues({ database, reads, queues, counters, limits, notifier });
+    this.batches = new PostgresBatches({ database, reads }, queues, notify);
+    const resolvers = [this.batches, new PostgresContinuations(queues), new ConcurrencySemaphore(queues)];
+    const marker = new DependencyMarker(database, setAside);
+    const outbox = new OutboxRelay(database, marker, resolvers, setAside, notify);
     this.maintenance = new PostgresMaintenance({
       database,
       queues,
-      wakeUps,
+      notifier,
       scans,
       outbox,
       housekeeping,
@@ -137,8 +137,8 @@ export class PostgresStorage implements JobStorage {
     this.servers = new PostgresServers({ database, reads }, clock, queues, () =>
       this.maintenance.rescue(true),
     );
-    this.recurring = new PostgresRecurringJobs(database, this.enqueuer, wakeUps, setAside);
-    this.bulk = new PostgresBulkOperations(database, queues, written, setAside, clock, announce);
+    this.recurring = new PostgresRecurringJobs(database, this.enqueuer, notifier, setAside);
+    this.bulk = new PostgresBulkOperations(database, queues, written, setAside, clock, notify);
     this.feed = new PostgresFeed(database, feeds, clock, queues);
     this.statistics = new PostgresStatistics(reads, queues, clock);
     this.audit = new PostgresAuditLog(database, reads);
@@ -148,7 +148,7 @@ export class PostgresStorage implements JobStorage {
     this.#pools = [reads, searches, feeds, lookUps, database];
     this.#queueIds = queues;
     this.#limits = limits;
-    this.#wakeUps = wakeUps;
+    this.#notifier = notifier;
     this.#setsCap = options.maxQueues !== undefined;
     this.#housekeeping = housekeeping;
     this.#historyIndexes = historyIndexes;
@@ -165,21 +165,21 @@ export class PostgresStorage implements JobStorage {
   async open(): Promise<void> {
     await migrate(this.#database.options, jobStore);
     await this.#housekeeping.days.make();
-    // The first caller should not have to wait for what can be done now.
+    // Do now what the first caller would otherwise wait for.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
     if (this.#setsCap) await this.#queueIds.setCap();
   }
 
   async close(): Promise<void> {
     this.#limits.close();
-    // What still waits for a database that does not answer is cut off with its connection.
+    // Work that still waits for an unresponsive database is cut off with its connection.
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, written);
-    await endsWithin(closeGraceMs, Promise.all([this.#wakeUps.close(), this.#historyIndexes.close()]));
+    await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));
     await Promise.all(this.#pools.map((pool) => pool.close()));
   }
 
   onNotification(listener: (queue: string | null) => void): () => void {
-    return this.#wakeUps.listen(listener);
+    return this.#notifier.listen(listener);
   }
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { clockDifference } from '../src/clock-difference.js';
+import { clockDifference } from '../src/control/clock-difference.js';
 import { PostgresStorage } from '../src/index.js';
-import { beat } from '../src/sql/servers.js';
+import { beat } from '../src/control/servers.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('The difference of two clocks', () => {

@@ -3,11 +3,11 @@ import { newId, type NewJob } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import Type from 'typebox';
 import { expect } from 'chai';
-import { Database } from '../src/database.js';
-import { Housekeeping } from '../src/housekeeping.js';
+import { Database } from '../src/connection/database.js';
+import { Housekeeping } from '../src/maintain/housekeeping.js';
 import { PostgresStorage } from '../src/index.js';
-import { PostgresSetAside } from '../src/postgres-set-aside.js';
-import { databaseOptions } from '../src/postgres-options.js';
+import { PostgresSetAside } from '../src/maintain/set-aside.js';
+import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({

@@ -56,7 +56,7 @@ describe('Continuations and batches on Postgres', () => {
     return first;
   }
 
-  it('a process that ends after a completion leaves its consequences to others', async () => {
+  it('a process that ends after a completion leaves its resolvers to others', async () => {
     const { id } = await client.enqueue(parentJob, {});
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] } });
     await settleAll();

@@ -1,7 +1,7 @@
 import { retentionOf } from '@longshore/jobs/storage';
 import { documentedOptions } from '@longshore/test-support';
 import { expect } from 'chai';
-import { databaseOptions, mostQueues, readOptions, searchOptions } from '../src/postgres-options.js';
+import { databaseOptions, mostQueues, readOptions, searchOptions } from '../src/connection/options.js';
 
 const url = 'postgres://127.0.0.1:1/none';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DueCursor } from '../src/due-cursor.js';
+import { DueCursor } from '../src/maintain/due-cursor.js';
 
 interface Seen {
   readonly snapshot: string;

@@ -1,12 +1,12 @@
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { Database } from '../src/database.js';
-import { DueCursor } from '../src/due-cursor.js';
-import { DueScan } from '../src/due-scan.js';
-import { PacedScan } from '../src/paced-scan.js';
-import { databaseOptions } from '../src/postgres-options.js';
-import { type DueRow, nextDue, promoteDue } from '../src/sql/promote-jobs.js';
+import { Database } from '../src/connection/database.js';
+import { DueCursor } from '../src/maintain/due-cursor.js';
+import { DueScan } from '../src/maintain/due-scan.js';
+import { PacedScan } from '../src/claim/paced-scan.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { type DueRow, nextDue, promoteDue } from '../src/maintain/promotion.sql.js';
 import { buffersOf } from './support/buffers.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -46,7 +46,7 @@ describe('A look for due jobs', () => {
 
   /** The queues in which the next look finds a due job. */
   const dueIn = async (scan: DueScan): Promise<number[]> =>
-    (await scan.look()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
+    (await scan.poll()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
 
   const promote = (): Promise<unknown> => database.query(promoteDue, [queueId, jobs, '-infinity']);
 
@@ -66,7 +66,7 @@ describe('A look for due jobs', () => {
       isMarkDue,
     ];
     let cursor = DueCursor.start;
-    for (let looks = 0; looks < 2; looks++) {
+    for (let polls = 0; polls < 2; polls++) {
       const [look] = await database.query<DueRow>(nextDue, valuesOf(cursor));
       if (look !== undefined) cursor = cursor.after({ ...look, due: new Map() });
     }
@@ -80,7 +80,7 @@ describe('A look for due jobs', () => {
   it('finds a job again that nobody has promoted', async () => {
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
-    for (let looks = 0; looks < 5; looks++) {
+    for (let polls = 0; polls < 5; polls++) {
       expect(await dueIn(later)).to.deep.equal([queueId]);
       await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
     }
@@ -91,23 +91,23 @@ describe('A look for due jobs', () => {
     await other.query('begin');
     await other.query(promoteDue.text, [queueId, jobs, '-infinity']);
     const later = newScan(database);
-    for (let looks = 0; looks < 3; looks++) await later.look();
+    for (let polls = 0; polls < 3; polls++) await later.poll();
     await other.query('rollback');
     expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
-  it('finds a job of a transaction that was under way during earlier looks', async () => {
+  it('finds a job of a transaction that was under way during earlier polls', async () => {
     await other.query('begin');
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
-    for (let looks = 0; looks < 5; looks++) await later.look();
+    for (let polls = 0; polls < 5; polls++) await later.poll();
     await other.query('commit');
     expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
   it('finds a job scheduled for long ago when it begins at the head', async () => {
     const paced = new DueScan(database);
-    await paced.look();
+    await paced.poll();
     await schedule(`now() - interval '1 year'`);
     let found = await dueIn(paced);
     while (found.length === 0) found = await dueIn(paced);

@@ -1,9 +1,9 @@
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
-import { Database } from '../src/database.js';
-import { HistoryIndexes } from '../src/history-indexes.js';
+import { Database } from '../src/connection/database.js';
+import { HistoryIndexes } from '../src/maintain/history-indexes.js';
 import { PostgresStorage } from '../src/index.js';
-import { databaseOptions } from '../src/postgres-options.js';
+import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');

@@ -4,7 +4,7 @@ import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
-import { lockQueues } from '../src/sql/lock-queues.js';
+import { lockQueues } from '../src/connection/database.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', queue: 'busy' });

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase, overriding } from '@longshore/test-support';
+import { eventually, overriding, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';

@@ -1,12 +1,12 @@
 import { errorFingerprint, type JobFilter } from '@longshore/jobs/storage';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
-import { Database } from '../src/database.js';
-import { HistoryIndexes } from '../src/history-indexes.js';
-import { Lull } from '../src/lull.js';
+import { Database } from '../src/connection/database.js';
+import { HistoryIndexes } from '../src/maintain/history-indexes.js';
+import { Lull } from '../src/maintain/lull.js';
 import { PostgresStorage } from '../src/index.js';
-import { databaseOptions } from '../src/postgres-options.js';
-import { fingerprintOfError } from '../src/sql/error-fingerprint.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { fingerprintOfError } from '../src/read/job-conditions.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;

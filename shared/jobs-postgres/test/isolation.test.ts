@@ -1,9 +1,9 @@
 import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
 import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
-import { Database } from '../src/database.js';
+import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
-import { databaseOptions, type PostgresOptions } from '../src/postgres-options.js';
+import { databaseOptions, type PostgresOptions } from '../src/connection/options.js';
 
 const tables = [
   'job',

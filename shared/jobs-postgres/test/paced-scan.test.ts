@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PacedScan } from '../src/paced-scan.js';
+import { PacedScan } from '../src/claim/paced-scan.js';
 
 const until = (ms: number): void => {
   const endMs = performance.now() + ms;

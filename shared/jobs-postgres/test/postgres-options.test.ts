@@ -2,9 +2,9 @@ import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { Database } from '../src/database.js';
+import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
-import { databaseOptions, type PostgresOptions } from '../src/postgres-options.js';
+import { databaseOptions, type PostgresOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('Options of the Postgres storage', () => {

@@ -1,4 +1,4 @@
-import { defineJob, JobClient, MemoryStorage, type JobStorage, TooManyQueuesError } from '@longshore/jobs';
+import { defineJob, JobClient, type JobStorage, MemoryStorage, TooManyQueuesError } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

@@ -2,12 +2,11 @@ import { newId, type NewJob } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { Database } from '../src/database.js';
+import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
-import { PacedScan } from '../src/paced-scan.js';
-import { databaseOptions } from '../src/postgres-options.js';
-import { QueueHeads } from '../src/queue-heads.js';
-import { selectHeads, selectHeadsFrom } from '../src/sql/queue-heads.js';
+import { PacedScan } from '../src/claim/paced-scan.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { QueueHeads, selectHeads, selectHeadsFrom } from '../src/read/queue-heads.js';
 import { buffersOf } from './support/buffers.js';
 import { createStoreDatabase } from './support/store-database.js';
 

@@ -1,4 +1,4 @@
-import { handleJob, JobClient, JobServer, defineJob } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

@@ -3,10 +3,10 @@ import { idleQueueDays } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { Database } from '../src/database.js';
+import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
-import { databaseOptions } from '../src/postgres-options.js';
-import { retireIdleQueues, returnQueues } from '../src/sql/retire-queues.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { retireIdleQueues, returnQueues } from '../src/control/queues.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work' });

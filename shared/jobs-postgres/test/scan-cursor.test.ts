@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { CommitHorizon } from '../src/commit-horizon.js';
-import { ScanCursor } from '../src/scan-cursor.js';
+import { CommitHorizon } from '../src/claim/commit-horizon.js';
+import { ScanCursor } from '../src/claim/scan-cursor.js';
 
 const lastSeq = 2n ** 63n - 1n;
 const from = (priority: number, after: bigint) => ({ priority, after, upTo: lastSeq });

@@ -1,4 +1,4 @@
-import { JobClient, defineJob, StorageUnavailableError } from '@longshore/jobs';
+import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';

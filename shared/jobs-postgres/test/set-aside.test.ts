@@ -1,6 +1,6 @@
 import type { Outcome } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import { deleteOldAside } from '../src/sql/set-aside.js';
+import { deleteOldAside } from '../src/maintain/set-aside.sql.js';
 import { accept, refuse, unbound } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 

@@ -9,11 +9,11 @@ import {
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { Database } from '../src/database.js';
+import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
-import { KeySweeper } from '../src/key-sweeper.js';
-import { databaseOptions } from '../src/postgres-options.js';
-import { deleteGoneMoves } from '../src/sql/unique-keys.js';
+import { KeySweeper } from '../src/maintain/key-sweeper.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { deleteGoneMoves } from '../src/enqueue/unique-keys.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work' });

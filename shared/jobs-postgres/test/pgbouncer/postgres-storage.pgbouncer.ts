@@ -1,7 +1,7 @@
 import { describeStorage } from '@longshore/jobs-storage-tests';
 import { postgresUnderTest } from '../support/postgres-under-test.js';
-import { startPgBouncer } from './pgbouncer.js';
 import { createStoreDatabase } from '../support/store-database.js';
+import { startPgBouncer } from './pgbouncer.js';
 
 describeStorage('Postgres behind pgbouncer in transaction mode', async () => {
   const database = await createStoreDatabase();

@@ -1,9 +1,9 @@
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
-import { Database } from '../../src/database.js';
-import { databaseOptions } from '../../src/postgres-options.js';
-import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
+import { Database } from '../../src/connection/database.js';
+import { databaseOptions } from '../../src/connection/options.js';
 import { createStoreDatabase } from '../support/store-database.js';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
 
 describe('The settings of a statement behind pgbouncer', () => {
   let database: TestDatabase;

@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@longshore/test-support';
-import type { Statement } from '../../src/database.js';
+import type { Statement } from '../../src/connection/statement.js';
 
 interface Explained {
   'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[];

@@ -1,0 +1,135 @@
+import {
+  type Claim,
+  type ClaimedJob,
+  type ClaimRequest,
+  type Claims,
+  ServerLostError,
+} from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import { byQueue } from '../connection/by-queue.js';
+import type { Database } from '../connection/database.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { Statement } from '../connection/statement.js';
+import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
+import type { LimitedQueues } from './limited-queues.js';
+import type { ReadyScan, ReadyScans } from './ready-scans.js';
+import type { ScanStart } from './scan-cursor.js';
+import {
+  type ClaimedRow,
+  claimReady,
+  type LimitedClaimedRow,
+  releaseClaims,
+  renewClaims,
+  selectClaims,
+} from './claims.sql.js';
+
+/** Leases jobs to servers: one statement per call and queue. */
+export class PostgresClaims implements Claims {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #limits: LimitedQueues;
+  readonly #scans: ReadyScans;
+
+  constructor(database: Database, queues: QueueIdCache, limits: LimitedQueues, scans: ReadyScans) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#limits = limits;
+    this.#scans = scans;
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const queueId = await this.#queues.idOf(request.queue);
+    const scan = await this.#scans.of(request.serverId, queueId);
+    const start = this.#scans.startOf(scan);
+    const jobs = await this.#claimFrom(start, scan, request);
+    if (jobs.length > 0 || start === 'floor') return jobs;
+    if (this.#limits.isFull(request.queue) || !this.#scans.floorIsCheap(scan)) return jobs;
+    return this.#claimFrom('floor', scan, request);
+  }
+
+  async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    return this.#eachQueue(claims, renewClaims, () => [leaseMs]);
+  }
+
+  async claimsOf(serverId: string, queue: string): Promise<Claim[]> {
+    const queueId = await this.#queues.idOf(queue);
+    const rows = await this.#database.query<TouchedRow>(selectClaims, [queueId, serverId]);
+    return rows.map(({ id: jobId, attempt }) => ({ jobId, queue, serverId, attempt }));
+  }
+
+  async release(claims: readonly Claim[]): Promise<Claim[]> {
+    const stale = await this.#eachQueue(claims, releaseClaims, () => []);
+    for (const queue of new Set(claims.map((claim) => claim.queue)))
+      await this.#scans.returned(await this.#queues.idOf(queue));
+    return stale;
+  }
+
+  async #claimFrom(start: ScanStart, scan: ReadyScan, request: ClaimRequest): Promise<ClaimedJob[]> {
+    const { cursor, queueId } = scan;
+    const { queue, serverId, limit, leaseMs } = request;
+    const { visible } = this.#scans; // read before the statement takes its snapshot
+    const ranges = cursor.ranges(start);
+    const startedMs = performance.now();
+    const limited = this.#limits.has(queue);
+    const values: [number, ...unknown[]] = [
+      queueId,
+      serverId,
+      limit,
+      leaseMs,
+      arrayOf(ranges.map(({ priority }) => priority)),
+      arrayOf(ranges.map(({ after }) => after.toString())),
+      arrayOf(ranges.map(({ upTo }) => upTo.toString())),
+    ];
+    const rows: readonly (ClaimedRow & Partial<LimitedClaimedRow>)[] = limited
+      ? await this.#limits.claim(request, values)
+      : await this.#database.write<ClaimedRow>(claimReady, values);
+    const endedAtMs = performance.now();
+    if (start === 'floor') scan.floor = { endedAtMs, tookMs: endedAtMs - startedMs };
+    const [first] = rows;
+    if (first?.alive !== true) throw new ServerLostError(serverId);
+    if (first.limited !== limited) this.#limits.note(queue, first.limited);
+    if (first.limited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
+    // A single row without a job only reports that the server is registered.
+    const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
+    const allowed = Math.min(limit, first.room ?? limit);
+    const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
+    cursor.advance(start, { claimed: places, exhausted: claimed.length < allowed && !first.paused }, visible);
+    return claimed.map((row) => toClaimedJob(row, queue, serverId));
+  }
+
+  /** Runs a statement on claims, queue by queue. Returns the claims that no longer hold. */
+  async #eachQueue(
+    claims: readonly Claim[],
+    statement: Statement,
+    rest: (claims: readonly Claim[]) => unknown[],
+  ): Promise<Claim[]> {
+    const stale: Claim[] = [];
+    for (const [queue, group] of byQueue(claims)) {
+      const rows = await this.#database.write<TouchedRow>(statement, [
+        await this.#queues.idOf(queue),
+        ...claimArrays(group),
+        ...rest(group),
+      ]);
+      if (rows.length === group.length) continue;
+      for (const claim of without(group, rows)) stale.push(claim);
+    }
+    return stale;
+  }
+}
+
+function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): ClaimedJob {
+  return {
+    claim: { jobId: row.id, queue, serverId, attempt: row.attempt },
+    name: row.name,
+    priority: row.priority,
+    args: row.args,
+    maxAttempts: row.max_attempts,
+    createdAt: row.created_at,
+    meta: row.meta,
+  };
+}
+
+/** Rows arrive in this order, but SQL does not guarantee it. */
+function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
+  return left.priority - right.priority || Number(BigInt(left.seq) - BigInt(right.seq));
+}

@@ -1,0 +1,108 @@
+import {
+  checkQueueLimits,
+  type ClaimRequest,
+  maxTokens,
+  QueueAlarms,
+  type QueueLimits,
+  type QueueSettings,
+} from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { limitQueue } from '../control/queues.sql.js';
+import { transactionName } from '../control/servers.sql.js';
+import type { Notifier } from '../connection/notifier.js';
+import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
+
+/** Returns the expected settings as parameters of `asSeen`. */
+export function seenValues(seen: QueueSettings | undefined): unknown[] {
+  if (seen === undefined) return [false, null, null, null];
+  return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
+}
+
+/** Tracks which queues have limits, as far as this process knows, and claims from them. */
+export class LimitedQueues {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #notifier: Notifier;
+  readonly #alarms: QueueAlarms;
+  readonly #limited = new Set<string>();
+  readonly #full = new Set<string>();
+
+  constructor(database: Database, queues: QueueIdCache, notifier: Notifier) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#notifier = notifier;
+    this.#alarms = new QueueAlarms((queue) => notifier.notifyLocally(queue));
+  }
+
+  /** Sets or removes limits if the queue still has the settings in `seen`. Returns whether it did. */
+  async limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
+    const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
+    const changed = await this.#database.query(limitQueue, [
+      await this.#queues.idOf(name),
+      concurrencyLimit !== undefined,
+      concurrencyLimit ?? null,
+      rateLimit !== undefined,
+      rateLimit ?? null,
+      maxTokens,
+      ...seenValues(seen),
+    ]);
+    this.#notifier.notify(name);
+    return changed.length > 0;
+  }
+
+  has(queue: string): boolean {
+    return this.#limited.has(queue);
+  }
+
+  /** Records whether a claim found the queue to have limits. */
+  note(queue: string, limited: boolean): void {
+    if (limited) this.#limited.add(queue);
+    else {
+      this.#limited.delete(queue);
+      this.#full.delete(queue);
+    }
+  }
+
+  /** Returns whether the last claim used up the limits, so that scanning further is pointless. */
+  isFull(queue: string): boolean {
+    return this.#full.has(queue);
+  }
+
+  /** Claims as many of the requested jobs as the limits allow. */
+  async claim(
+    { queue, serverId }: ClaimRequest,
+    values: readonly [queueId: number, ...rest: unknown[]],
+  ): Promise<LimitedClaimedRow[]> {
+    const rows = await this.#database.transaction(
+      async (client) => {
+        await this.#database.lockQueues(client, [values[0]]);
+        const { rowCount } = await client.query({ ...lockBucket, values: [values[0]] });
+        if (rowCount === 0) await client.query({ ...makeBucket, values: [values[0], maxTokens] });
+        const claimed = await client.query<LimitedClaimedRow>({
+          ...claimWithinLimits,
+          values: [...values],
+        });
+        return claimed.rows;
+      },
+      { application_name: transactionName(serverId) },
+    );
+    const [first] = rows;
+    if (first === undefined) return rows;
+    const claimed = first.id === null ? 0 : rows.length;
+    if (claimed === first.room) this.#full.add(queue);
+    else this.#full.delete(queue);
+    // Nothing else announces the next token.
+    if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
+    return rows;
+  }
+
+  /** Notifies servers that jobs of these queues have ended, which may leave room for others. */
+  ended(queues: Iterable<string>): void {
+    for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
+  }
+
+  close(): void {
+    this.#alarms.close();
+  }
+}

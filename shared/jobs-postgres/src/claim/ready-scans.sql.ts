@@ -1,0 +1,116 @@
+import { prepared } from '../connection/statement.js';
+
+/** The database's state at one instant and the gaps that have closed since an earlier one. */
+export interface ScanRow {
+  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
+  snapshot: string;
+  /** The last place assigned in any queue. */
+  seq: string;
+  /** The id of this transaction; `null` if the horizon would learn nothing from one. */
+  mark: string | null;
+  /** The priorities other than 0 of the requested queues, by queue id; `null` if there are none. */
+  priorities: Record<string, number[]> | null;
+  /** `null` in the single row returned when no gap has closed. */
+  queue_id: number | null;
+  priority: number;
+  first_seq: string;
+  last_seq: string;
+}
+
+/**
+ * $1 an earlier snapshot, or null to read only the current one; $2 queues; $3 the horizon. If no place beyond it has been
+ * assigned, as in an idle store, the transaction gets no id. A gap has closed if its transaction had not begun at the earlier
+ * snapshot or was in progress then: the former are found by an index range, the latter one by one, so a transaction that
+ * stays open for an hour does not make this read an hour of dead entries.
+ */
+export const scanState = prepared(
+  'longshore-scan-state',
+  `
+    with closed as (
+      select queue_id, priority, first_seq, last_seq from longshore.job_gap
+      where xid >= pg_snapshot_xmax($1::pg_snapshot)
+      union all
+      select queue_id, priority, first_seq, last_seq
+      from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.job_gap on job_gap.xid = under_way.id
+    )
+    select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
+      case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
+      select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
+    ) as priorities
+    from longshore.job_seq left join closed on true`,
+);
+
+/** $1 queue, $2 priorities. */
+export const addPriorities = prepared(
+  'longshore-add-priorities',
+  `
+    update longshore.queue
+    set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
+    where id = $1 and not priorities @> $2::smallint[]`,
+);
+
+export interface ReadyPlaceRow {
+  priority: number;
+  seq: string;
+}
+
+/** Maximum number of ready jobs that one sweep reads. */
+export const mostSwept = 1_000;
+
+/**
+ * $1 queue, $2 server. Reads the first ready jobs that the server could run, from the head and without locking, because a
+ * scan behind a cursor may have missed some. Passes over every dead entry, so it runs alongside the claims, less often the
+ * more it costs.
+ */
+export const sweepReady = prepared(
+  'longshore-sweep-ready',
+  `
+    with names as materialized (select job_names as handled from longshore.server where id = $2)
+    select priority, seq from longshore.job
+    where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+    order by priority, seq limit ${mostSwept}`,
+);
+
+/**
+ * When the places of an insert become visible. `soon`: its transaction ends with the insert or shortly after. `late`: the
+ * transaction belongs to the caller and may stay open for an hour, so the places are recorded as a gap.
+ */
+export type Visibility = 'soon' | 'late';
+
+/**
+ * Returns the part of a statement that records the places of `source` as a gap, because its transaction may make them visible
+ * long after later ones.
+ */
+export function gapNoted(source: string): string {
+  return `
+    gap as (
+      insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+      select queue_id, priority, min(seq), max(seq) from ${source} group by queue_id, priority
+    )`;
+}
+
+/** Reads the last place assigned in any queue. */
+export const selectLastPlace = prepared(
+  'longshore-select-last-place',
+  'select last_value as seq from longshore.job_seq',
+);
+
+/** $1 queue, $2 priorities, $3 the last place assigned before the first of these jobs. */
+export const noteGaps = prepared(
+  'longshore-note-gaps',
+  `
+    insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+    select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority`,
+);
+
+/** $1 first transaction id, $2 end of the range (exclusive). Returns no rows. */
+export const deleteGaps = prepared(
+  'longshore-delete-gaps',
+  `delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8`,
+);
+
+/** Reads the oldest transaction in progress; all earlier ones have ended. */
+export const oldestTransaction = prepared(
+  'longshore-oldest-transaction',
+  `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,
+);

@@ -1,0 +1,103 @@
+/** A range of a queue's order: places of one priority after `after`, up to and including `upTo`. */
+export interface ScanRange {
+  readonly priority: number;
+  readonly after: bigint;
+  readonly upTo: bigint;
+}
+
+/** A job's place in the order of its queue. */
+export interface Place {
+  readonly priority: number;
+  readonly seq: bigint;
+}
+
+/** The result of scanning ranges for a claim. */
+export interface ScanResult {
+  /** The places of the claimed jobs, in scan order. */
+  readonly claimed: readonly Place[];
+  /** Whether every range was scanned to its end. */
+  readonly exhausted: boolean;
+}
+
+/**
+ * How far back a scan starts. `hint`: behind the last job claimed, which is cheapest. `floor`: behind the last place up to
+ * which everything was visible and scanned, which also finds jobs whose transactions committed out of order.
+ */
+export type ScanStart = 'hint' | 'floor';
+
+const lastSeq = 2n ** 63n - 1n;
+
+/**
+ * One server's position in one queue, so that the cost of a claim does not grow with the dead index entries of finished jobs
+ * that a long transaction elsewhere keeps from being vacuumed.
+ */
+export class ScanCursor {
+  readonly #hints = new Map<number, bigint>();
+  readonly #floors = new Map<number, bigint>();
+  #gaps: ScanRange[] = [];
+
+  /** @param priorities all known priorities of this queue's jobs; each is scanned from the beginning */
+  constructor(priorities: Iterable<number>) {
+    this.learn(priorities);
+  }
+
+  /** Adds priorities that this cursor does not know yet; they are scanned from the beginning. */
+  learn(priorities: Iterable<number>): void {
+    for (const priority of priorities) {
+      if (this.#hints.has(priority)) continue;
+      this.#hints.set(priority, 0n);
+      this.#floors.set(priority, 0n);
+    }
+  }
+
+  /** Adds places that became ready or visible behind the cursor. */
+  addGap(gap: ScanRange): void {
+    this.learn([gap.priority]);
+    if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // the scan gets there anyway
+    this.#gaps.push(gap);
+  }
+
+  /** Returns whether a job at this place may have been passed. */
+  hasPassed({ priority, seq }: Place): boolean {
+    const hint = this.#hints.get(priority);
+    return hint === undefined || seq <= hint;
+  }
+
+  /** Returns the ranges to scan, in the order in which their jobs run. */
+  ranges(start: ScanStart): ScanRange[] {
+    const positions = start === 'hint' ? this.#hints : this.#floors;
+    const open = [...positions].map(([priority, after]) => ({ priority, after, upTo: lastSeq }));
+    const gaps = this.#gaps.filter(({ priority, after }) => after < (positions.get(priority) ?? 0n));
+    return [...gaps, ...open].toSorted(
+      (one, other) => one.priority - other.priority || (one.after < other.after ? -1 : 1),
+    );
+  }
+
+  /**
+   * Records the result of scanning `ranges`.
+   *
+   * @param visible the place up to which everything was visible when the scan began
+   */
+  advance(start: ScanStart, { claimed, exhausted }: ScanResult, visible: bigint): void {
+    for (const { priority, seq } of claimed) raise(this.#hints, priority, seq);
+    const last = exhausted ? undefined : claimed.at(-1);
+    if (!exhausted && last === undefined) return; // the scan proved nothing
+    const isScanned = (gap: ScanRange): boolean =>
+      last === undefined ||
+      gap.priority < last.priority ||
+      (gap.priority === last.priority && gap.upTo <= last.seq);
+    this.#gaps = this.#gaps.filter((gap) => !isScanned(gap));
+    for (const priority of this.#floors.keys()) {
+      if (last === undefined || priority < last.priority) {
+        raise(this.#hints, priority, visible);
+        if (start === 'floor') raise(this.#floors, priority, visible);
+      } else if (priority === last.priority && start === 'floor') {
+        raise(this.#floors, priority, last.seq < visible ? last.seq : visible);
+      }
+    }
+  }
+}
+
+function raise(places: Map<number, bigint>, priority: number, seq: bigint): void {
+  if (seq > (places.get(priority) ?? -1n)) places.set(priority, seq);
+}

@@ -1,0 +1,203 @@
+import {
+  type Claim,
+  ClaimLostError,
+  type Completion,
+  type JobMeta,
+  type JsonText,
+  type Outcome,
+  toJobError,
+  type WorkWithin,
+} from '@longshore/jobs/storage';
+import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
+import { type Database, isOfData } from '../connection/database.js';
+import type { LimitedQueues } from '../claim/limited-queues.js';
+import type { PostgresSetAside } from '../maintain/set-aside.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { transactionName } from '../control/servers.sql.js';
+import { withUsualTypes } from '../connection/usual-types.js';
+import type { Notifier } from '../connection/notifier.js';
+import {
+  alreadyFinished,
+  finishCancelled,
+  finishDone,
+  type Finisher,
+  finishFailed,
+  finishRetry,
+  finishSnooze,
+  type Linkage,
+  lockClaim,
+} from './completions.sql.js';
+
+type Column = (outcomes: readonly Outcome[]) => unknown[];
+
+const results: Column = (outcomes) =>
+  outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
+const errors: Column = (outcomes) =>
+  outcomes.map((outcome) => ('error' in outcome ? JSON.stringify(outcome.error) : null));
+const delays: Column = (outcomes) =>
+  outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
+
+/** The statements for each kind of outcome and their parameters besides queue and claims. */
+const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
+  done: { statements: finishDone, columns: [results] },
+  failed: { statements: finishFailed, columns: [errors] },
+  cancelled: { statements: finishCancelled, columns: [errors] },
+  retry: { statements: finishRetry, columns: [errors, delays] },
+  snooze: { statements: finishSnooze, columns: [delays] },
+};
+
+/** Records outcomes with one statement per queue and kind of outcome, and a separate one for linked jobs. */
+export class PostgresCompletions {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #notifier: Notifier;
+  readonly #limits: LimitedQueues;
+  readonly #setAside: PostgresSetAside;
+
+  constructor(
+    database: Database,
+    queues: QueueIdCache,
+    notifier: Notifier,
+    limits: LimitedQueues,
+    setAside: PostgresSetAside,
+  ) {
+    this.#setAside = setAside;
+    this.#database = database;
+    this.#queues = queues;
+    this.#notifier = notifier;
+    this.#limits = limits;
+  }
+
+  async complete(completions: readonly Completion[]): Promise<Claim[]> {
+    const stale = await Promise.all(
+      [...alike(completions).values()].map((group) => this.#finishApart(group)),
+    );
+    if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#notifier.notify(null);
+    this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
+    return this.#notYetFinished(stale.flat());
+  }
+
+  async completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void> {
+    const queueId = await this.#queues.idOf(claim.queue);
+    // Not repeated: the handler's work may have effects that cannot be rolled back. A transaction that loses is left to
+    // another attempt.
+    const linkage = await this.#database.transactionOnce(
+      async (client): Promise<Linkage> => {
+        const { jobId, serverId, attempt } = claim;
+        const { rows } = await client.query<{ meta: JobMeta | null }>(lockClaim.text, [
+          queueId,
+          jobId,
+          serverId,
+          attempt,
+        ]);
+        const [row] = rows;
+        if (row === undefined) throw new ClaimLostError(jobId);
+        const result = await work(withUsualTypes(client));
+        const linked = row.meta === null ? 'plain' : 'linked';
+        await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
+        return linked;
+      },
+      {
+        application_name: transactionName(claim.serverId),
+        idle_in_transaction_session_timeout: String(this.#database.options.transactionIdleTimeoutMs),
+      },
+      signal,
+    );
+    if (linkage === 'linked') this.#notifier.notify(null);
+    this.#limits.ended([claim.queue]);
+  }
+
+  /** Finishes the group together; if an outcome's data makes that fail, isolates it by halving the group. */
+  async #finishApart(group: readonly Completion[]): Promise<Claim[]> {
+    try {
+      return await this.#finish(group);
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      const [first] = group;
+      if (first !== undefined && group.length === 1) return this.#fail(first, error);
+      const middle = Math.ceil(group.length / 2);
+      const before = await this.#finishApart(group.slice(0, middle));
+      return [...before, ...(await this.#finishApart(group.slice(middle)))];
+    }
+  }
+
+  /** Fails a job whose outcome cannot be stored; if that cannot be stored either, its lease expires. */
+  async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
+    const { message } = toJobError(error);
+    const reason = {
+      name: 'OutcomeNotStoredError',
+      message: `Its outcome (${outcome.kind}) could not be stored: ${message}`,
+      stack: null,
+    };
+    try {
+      return await this.#finish([{ ...rest, claim, outcome: { kind: 'failed', error: reason } }]);
+    } catch (again) {
+      if (!isOfData(again)) throw again;
+      const queueId = await this.#queues.idOf(claim.queue);
+      const { jobId } = claim;
+      await this.#setAside.putAlone({ role: 'completer', key: jobId, queueId, jobId }, error);
+      return [claim];
+    }
+  }
+
+  /** @param group completions of one queue, server, kind and linkage */
+  async #finish(group: readonly Completion[]): Promise<Claim[]> {
+    if (group[0]?.hasMeta === true) return this.#write(group, 'linked');
+    const missed = await this.#write(group, 'plain');
+    if (missed.length === 0) return missed;
+    // Stale, or linked since they were claimed because another job now depends on them.
+    const stale = await this.#write(
+      group.filter(({ claim }) => missed.includes(claim)),
+      'linked',
+    );
+    if (stale.length < missed.length) this.#notifier.notify(null);
+    return stale;
+  }
+
+  async #write(group: readonly Completion[], linkage: Linkage): Promise<Claim[]> {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { statements, columns } = finishers[first.outcome.kind];
+    const claims = group.map(({ claim }) => claim);
+    const outcomes = group.map(({ outcome }) => outcome);
+    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statements[linkage], [
+      await this.#queues.idOf(first.claim.queue),
+      ...fences(claims),
+      ...columns.map((column) => column(outcomes)),
+    ]);
+    const counted = rows[0]?.jobs;
+    if ((counted ?? rows.length) === claims.length) return [];
+    return counted === undefined ? without(claims, rows) : this.#notYetFinished(claims);
+  }
+
+  /**
+   * Removes the claims that have already been finished: a write whose response was lost is repeated and finds its jobs gone.
+   */
+  async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
+    if (claims.length === 0) return [];
+    return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
+  }
+}
+
+function alike(completions: readonly Completion[]): Map<string, Completion[]> {
+  const groups = new Map<string, Completion[]>();
+  for (const completion of completions) {
+    const { claim, outcome, hasMeta = false } = completion;
+    const key = `${outcome.kind} ${hasMeta} ${claim.serverId} ${claim.queue}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [completion]);
+    else group.push(completion);
+  }
+  return groups;
+}
+
+/** Returns the parameters that identify the claims of one server: ids, the server, attempts. */
+function fences(claims: readonly Claim[]): unknown[] {
+  const [ids, , attempts] = claimArrays(claims);
+  return [ids, claims[0]?.serverId, attempts];
+}
+
+/** Stores `null`, which most jobs return, as SQL null. */
+function storedResult(result: JsonText): JsonText | null {
+  return result === 'null' ? null : result;
+}

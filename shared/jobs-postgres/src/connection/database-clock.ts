@@ -1,0 +1,63 @@
+import type { Clock } from '@longshore/jobs/storage';
+import type { Database } from './database.js';
+import { prepared } from './statement.js';
+
+/** In milliseconds since 1970. */
+export const selectClock = prepared(
+  'longshore-select-clock',
+  'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+);
+
+/** Maximum age of a reading, in milliseconds, for callers that need to know the day. */
+const freshForMs = 60_000;
+
+/** A larger difference, in milliseconds, between an answer from Postgres and the expected time triggers a new reading. */
+const mayDifferMs = 1_000;
+
+/**
+ * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this process's
+ * monotonic clock, which nobody sets: the machine's own clock may be off by a year, or jump.
+ */
+export class DatabaseClock implements Clock {
+  readonly #database: Database;
+  /** Offset from the monotonic clock to the database's clock. */
+  #offsetMs: number | undefined;
+  #readAt = -Infinity;
+  #reading: Promise<number> | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Returns the time as far as it is known; the machine's time until the first reading. */
+  now(): number {
+    return this.#offsetMs === undefined ? Date.now() : Math.floor(performance.now() + this.#offsetMs);
+  }
+
+  /** Returns the time based on a reading that is at most a minute old. */
+  async fresh(): Promise<Date> {
+    if (performance.now() - this.#readAt > freshForMs) await this.read();
+    return new Date(this.now());
+  }
+
+  /** Reads the clock now, assumed to have been read halfway between request and response, as in NTP (RFC 5905 § 8). */
+  read(): Promise<number> {
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  /** Compares a time that Postgres has just reported with the expected one; reads the clock again if it is implausible. */
+  noticed(time: Date): void {
+    const ahead = time.getTime() - this.now();
+    if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // the next answer triggers another attempt
+  }
+
+  async #read(): Promise<number> {
+    const askedAt = performance.now();
+    const [row] = await this.#database.query<{ ms: number }>(selectClock);
+    if (row === undefined) throw new Error('The database did not return its time');
+    this.#readAt = performance.now();
+    this.#offsetMs = row.ms - (askedAt + this.#readAt) / 2;
+    return row.ms;
+  }
+}

@@ -1,0 +1,279 @@
+import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
+import pg from 'pg';
+import { endTransaction } from '../control/servers.sql.js';
+import { arrayOf } from './array-literal.js';
+import {
+  indexPlans,
+  localSettings,
+  sessionSettings,
+  type Settings,
+  startupOptions,
+  transactionTimeout,
+} from './settings.js';
+import { closePool, createPool, endOf } from './pool.js';
+import { codeOf, translate } from './errors.js';
+import { storedTypes } from './stored-value.js';
+import { unlessAborted } from './unless-aborted.js';
+import { UnnamedClient } from './unnamed-client.js';
+import { prepared, type Statement } from './statement.js';
+
+/**
+ * $1 queues. Locks the queues against other callers of this statement until the transaction ends, in the order of their ids
+ * to avoid deadlocks.
+ */
+export const lockQueues = prepared(
+  'longshore-lock-queues',
+  `
+    select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)
+    from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
+);
+
+/**
+ * `transaction`: a pooler such as pgbouncer in transaction mode, which may give each transaction another connection. Prepared
+ * statements, settings and LISTEN do not outlive a transaction.
+ */
+export type Pooler = 'none' | 'transaction';
+
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  /** Maximum number of connections in the pool; 10 by default. */
+  readonly poolSize: number;
+  /** READ COMMITTED set on every transaction; `false` leaves the server's default. */
+  readonly useRecommendedIsolationLevel: boolean;
+  /** `false`: transactions that change jobs of the same queue run one after another. */
+  readonly disableGlobalLocks: boolean;
+  /** Maximum duration of an ordinary statement, in milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** Maximum time that a handler's transaction may be idle between statements, in milliseconds. */
+  readonly transactionIdleTimeoutMs: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** The pooler between this process and Postgres. */
+  readonly pooler: Pooler;
+  /** Bypasses the pooler, for work that needs a session. */
+  readonly directUrl: string;
+  /** Read-only: timeouts are reported as {@link ReadTimeoutError}. */
+  readonly reads?: boolean;
+}
+
+/** Serialization failure and deadlock: repeating the statement is expected to succeed. */
+const repeatable = /^40(001|P01)$/;
+
+const maxRepeats = 5;
+
+/** Prepared statements stay in a connection's memory, and some are only used for a day. */
+const maxLifetimeSeconds = 6 * 3_600;
+
+/** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
+export class Database {
+  readonly #pool: pg.Pool;
+  readonly #begin: string;
+  readonly #keptOpen: number;
+  readonly options: DatabaseOptions;
+
+  /**
+   * Connects when it is first used.
+   *
+   * @param keptOpen number of connections that stay open when idle, because opening one takes longer than most statements
+   */
+  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 4) {
+    this.options = options;
+    this.#keptOpen = Math.min(keptOpen, options.poolSize);
+    const pooled = options.pooler === 'transaction';
+    const begin = options.useRecommendedIsolationLevel ? 'begin isolation level read committed' : 'begin';
+    this.#begin = pooled ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}` : begin;
+    this.#pool = createPool({
+      ...connectionConfig(options, plans),
+      types: storedTypes,
+      max: options.poolSize,
+      min: this.#keptOpen,
+      maxLifetimeSeconds,
+      ...(pooled && { Client: UnnamedClient }),
+    });
+  }
+
+  /** Runs one statement in a transaction of its own. */
+  async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+    try {
+      return await repeatedly(() => this.#queryOnce<Row>({ ...statement, values }));
+    } catch (error) {
+      throw this.options.reads === true ? this.#asReadTimeout(error) : error;
+    }
+  }
+
+  /** Runs one statement that changes jobs of one queue, its first parameter, in a transaction of its own. */
+  async write<Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: [queueId: number, ...rest: unknown[]],
+  ): Promise<Row[]> {
+    if (this.options.disableGlobalLocks) return this.query<Row>(statement, values);
+    return this.transaction(async (client) => {
+      await this.lockQueues(client, [values[0]]);
+      return (await client.query<Row>({ ...statement, values })).rows;
+    });
+  }
+
+  /** Locks these queues against other writers until the transaction ends, unless global locks are disabled. */
+  async lockQueues(client: pg.ClientBase, queueIds: readonly number[]): Promise<void> {
+    if (this.options.disableGlobalLocks) return;
+    await client.query({ ...lockQueues, values: [arrayOf(queueIds)] });
+  }
+
+  /**
+   * Runs several statements in one transaction. Their total duration is limited like that of a single statement (with
+   * Postgres 17 or newer), unless the transaction is named after a server. Repeated after a serialization failure or
+   * deadlock, so side effects of `work` must tolerate being repeated.
+   *
+   * @param settings Postgres settings for the duration of the transaction
+   */
+  transaction<Result>(
+    work: (client: pg.ClientBase) => Promise<Result>,
+    settings?: Settings,
+  ): Promise<Result> {
+    return repeatedly(() => this.transactionOnce(work, settings));
+  }
+
+  /**
+   * Runs a transaction that must not be repeated, or whose caller repeats it.
+   *
+   * @param signal aborting it ends the transaction at once: when this rejects with the signal's reason, all locks are
+   *   released
+   */
+  async transactionOnce<Result>(
+    work: (client: pg.ClientBase) => Promise<Result>,
+    settings: Settings = {},
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translate(error);
+    });
+    const pid = await this.#begun(client, settings, signal !== undefined).catch((error: unknown) => {
+      client.release(true);
+      throw translate(error, endOf(client));
+    });
+    try {
+      const result = await unlessAborted(this.#runAndCommit(client, work), signal);
+      client.release();
+      return result;
+    } catch (error) {
+      if (signal?.aborted === true) {
+        client.release(true); // closes the connection, even during a statement
+        await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
+        throw signal.reason;
+      }
+      // A connection that cannot roll back cannot be reused.
+      const broken = await client.query('rollback').then(
+        () => false,
+        () => true,
+      );
+      client.release(broken);
+      throw translate(error, endOf(client));
+    }
+  }
+
+  /** Begins a transaction; returns the id of its backend process if `wanted`. */
+  async #begun(client: pg.PoolClient, settings: Settings, wanted: boolean): Promise<number | undefined> {
+    // A server's transaction lasts as long as its handler works, and is ended together with the server.
+    const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
+    const process = wanted ? 'select pg_backend_pid() as pid' : '';
+    const statements = [this.#begin, localSettings(settings), bound, process];
+    const results: unknown = await client.query(statements.filter(Boolean).join('; '));
+    if (!wanted) return undefined;
+    return (results as readonly pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
+  }
+
+  async #runAndCommit<Result>(
+    client: pg.PoolClient,
+    work: (client: pg.ClientBase) => Promise<Result>,
+  ): Promise<Result> {
+    const result = await work(client);
+    // If a statement failed and the error was swallowed, Postgres answers COMMIT with a successful ROLLBACK.
+    const { command } = await client.query('commit');
+    if (command !== 'COMMIT')
+      throw new Error('The transaction was rolled back because one of its statements had failed');
+    return result;
+  }
+
+  /** Opens the connections that stay open. */
+  async connect(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
+  }
+
+  /** Lends a connection for work that cannot run in a transaction. */
+  async session<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translate(error);
+    });
+    try {
+      return await work(client);
+    } catch (error) {
+      throw translate(error);
+    } finally {
+      client.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await closePool(this.#pool);
+  }
+
+  #asReadTimeout(error: unknown): unknown {
+    if (!(error instanceof StorageUnavailableError)) return error;
+    const { statementTimeoutMs, poolSize } = this.options;
+    if (codeOf(error.cause) === '57014')
+      return new ReadTimeoutError(
+        `The read took longer than ${statementTimeoutMs} ms: ask for less, or try again later`,
+        { cause: error.cause },
+      );
+    const isQueued = codeOf(error.cause) === '' && this.#pool.totalCount >= poolSize;
+    if (!isQueued) return error;
+    return new ReadTimeoutError(
+      `All ${poolSize} connections for reads are busy: ask for less, or try again later`,
+      { cause: error.cause },
+    );
+  }
+
+  async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
+    const { rows } =
+      this.options.pooler === 'none'
+        ? await this.#pool.query<Row>({ ...query })
+        : await this.transactionOnce((client) => client.query<Row>({ ...query })); // applies its settings
+    return rows;
+  }
+}
+
+/** Repeats a transaction that lost against a concurrent one. */
+export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let repeat = 0; ; repeat++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!repeatable.test(codeOf(error))) throw translate(error);
+      if (repeat === maxRepeats)
+        throw new StorageUnavailableError(
+          'Postgres aborted the transaction repeatedly because of concurrent ones',
+          {
+            cause: error,
+          },
+        );
+    }
+  }
+}
+
+/** Returns the configuration of every connection. */
+export function connectionConfig(options: DatabaseOptions, plans: Settings = {}): pg.ClientConfig {
+  return {
+    connectionString: options.url,
+    application_name: options.applicationName,
+    // The pooler opens its own connections and rejects or ignores these options.
+    ...(options.pooler === 'none' && {
+      options: startupOptions({ ...plans, ...sessionSettings(options) }),
+    }),
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  };
+}
+
+export { createPool } from './pool.js';
+export { codeOf, isLockTimeout, isOfData, translate } from './errors.js';

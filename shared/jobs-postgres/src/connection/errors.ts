@@ -1,0 +1,80 @@
+import { StorageUnavailableError } from '@longshore/jobs';
+
+/** SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". */
+const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
+
+/**
+ * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
+ * page is unreadable. The statement may succeed without it.
+ */
+const ofData = /^(21|22|23|38|39|54|P0|XX)/;
+
+export function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** The explanation for the first pattern that the SQLSTATE matches. */
+const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/^57014$/, 'The statement took longer than its time limit'],
+  [/^55P03$/, 'Another transaction held a lock for longer than this one may wait'],
+  [
+    /^25P03$/,
+    'Postgres ended the transaction: it was idle between statements for too long (transactionIdleTimeoutMs for handlers, idle_in_transaction_session_timeout for others)',
+  ],
+  [
+    /^25P04$/,
+    'Postgres ended the transaction: it took too long (commandBatchMaxTimeoutMs, transaction_timeout)',
+  ],
+  [/^57P01$/, 'Postgres ended the connection: it is shutting down, or the connection was terminated'],
+  [/^57P02$/, 'Postgres ended the connection: another of its processes crashed'],
+  [/^57P03$/, 'Postgres accepts no connections: it is starting up, shutting down or recovering'],
+  [/^57P05$/, 'Postgres ended the connection: it was idle for too long (idle_session_timeout)'],
+  [/^53/, 'Postgres has run out of connections, memory or disk space'],
+];
+
+/**
+ * Translates an error into one of the storage contract.
+ *
+ * @param end the reason that Postgres gave for closing the connection, if any; the driver's own error only reports that it is
+ *   closed
+ */
+export function translate(error: unknown, end?: Error): unknown {
+  if (error instanceof StorageUnavailableError || !isUnavailable(error)) return error;
+  const cause = end ?? error;
+  const code = codeOf(cause);
+  const known = reasons.find(([pattern]) => pattern.test(code))?.[1];
+  const reason = known === undefined ? unreached(cause) : `${known} (SQLSTATE ${code})`;
+  return new StorageUnavailableError(reason, { cause });
+}
+
+/**
+ * Returns whether the data caused an error (by its SQLSTATE, or because this process's code threw it), rather than the state
+ * of the database or the connection.
+ */
+export function isOfData(error: unknown): boolean {
+  if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
+}
+
+/** The driver uses the same message when the pool is exhausted and when connecting times out. */
+function unreached(cause: unknown): string {
+  const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
+  return busy
+    ? 'No connection became available within 5 s: all connections of the pool are busy (poolSize), or Postgres does not respond'
+    : 'Postgres cannot be reached';
+}
+
+/** True for `lock_timeout` (55P03). */
+export function isLockTimeout(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return codeOf(cause ?? error) === '55P03';
+}
+
+function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
+  // Errors without a SQLSTATE come from the network or from the driver's timeouts.
+  return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
+}

@@ -1,0 +1,42 @@
+import type pg from 'pg';
+import { isOfData } from './database.js';
+
+/** Processes many items, either all or nothing, or so that an item that makes it fail does not affect the others. */
+export type Isolate = <Item, Result>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<Result>,
+  setAside: (item: Item, error: unknown) => Promise<void>,
+) => Promise<Result[]>;
+
+/** Processes all items together; used until something fails. */
+export const together: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
+
+/**
+ * Uses savepoints in a transaction: if data makes the work fail, the items are halved until the faulty one is found and set
+ * aside. Transient errors still fail the transaction.
+ */
+export function apart(client: pg.ClientBase): Isolate {
+  const isolate: Isolate = async (items, work, setAside) => {
+    if (items.length === 0) return [];
+    await client.query('savepoint item');
+    try {
+      const result = await work(items);
+      await client.query('release savepoint item');
+      return [result];
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      await client.query('rollback to savepoint item; release savepoint item');
+      const [first] = items;
+      if (first !== undefined && items.length === 1) {
+        await setAside(first, error);
+        return [];
+      }
+      const middle = Math.ceil(items.length / 2);
+      return [
+        ...(await isolate(items.slice(0, middle), work, setAside)),
+        ...(await isolate(items.slice(middle), work, setAside)),
+      ];
+    }
+  };
+  return isolate;
+}

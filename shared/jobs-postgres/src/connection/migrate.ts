@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { runner } from 'node-pg-migrate';
+import pg from 'pg';
+import { codeOf, connectionConfig, type DatabaseOptions, translate } from './database.js';
+
+/** A schema and its migration files. */
+export interface Migrations {
+  /** Directory of files for node-pg-migrate. */
+  readonly directory: URL;
+  /**
+   * Created if it does not exist, which requires permission to create schemas. Its table `migration` records what has been
+   * applied.
+   */
+  readonly schema: string;
+}
+
+/** The schema of everything that Longshore itself creates in the database. */
+export const jobStore: Migrations = {
+  directory: new URL('../../migrations', import.meta.url),
+  schema: 'longshore',
+};
+
+/** Lock timeout, deadlock. */
+const lost = /^(55P03|40P01)$/;
+
+const maxAttempts = 60;
+const betweenAttemptsMs = 1_000;
+
+/**
+ * Brings a schema up to date. Safe to call from many processes at once: they wait for one another on node-pg-migrate's
+ * advisory lock, and later ones find nothing to do. Applies all files or none.
+ *
+ * @throws {StorageUnavailableError} if the database cannot be reached
+ */
+export async function migrate(options: DatabaseOptions, { directory, schema }: Migrations): Promise<void> {
+  // Waiting for the lock may take as long as another process's migrations.
+  const connection = connectionConfig({
+    ...options,
+    url: options.directUrl,
+    pooler: 'none',
+    statementTimeoutMs: 0,
+  });
+  await patiently(() =>
+    withClient(connection, async (client) =>
+      runner({
+        dbClient: client,
+        dir: fileURLToPath(directory),
+        direction: 'up',
+        migrationsTable: 'migration',
+        schema,
+        createSchema: !(await schemaExists(client, schema)),
+        singleTransaction: true,
+        advisoryLockMode: 'wait',
+        log: () => undefined,
+      }),
+    ),
+  );
+}
+
+/**
+ * Retries a migration that could not lock tables in use. Each attempt gives up quickly because other statements queue up
+ * behind it.
+ */
+async function patiently(run: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run();
+      return;
+    } catch (error) {
+      if (attempt === maxAttempts || !lost.test(codeOf(error))) throw translate(error);
+      await delay(betweenAttemptsMs);
+    }
+  }
+}
+
+/** `create schema if not exists` needs the right to create schemas even if the schema exists. */
+async function schemaExists(client: pg.Client, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  return rowCount === 1;
+}
+
+/** A connection that breaks between two statements fails the next one; without a listener it would end the process. */
+async function withClient(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
+  const client = new pg.Client(connection);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,124 @@
+import type { RetentionDays } from '@longshore/jobs/storage';
+import type { DatabaseOptions, Pooler } from './database.js';
+
+/** The connection to a Postgres database and the limits of its use. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. The database must exist; `open` creates everything in it. */
+  url: string;
+  /**
+   * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition there are `readPoolSize`
+   * connections for reads, two for searches, two for the event feed, two for looking up queues, one for notifications and one
+   * for each server's heartbeat.
+   */
+  poolSize?: number;
+  /** Maximum number of connections for reads, which never use those of writes; opened on demand; 1 to 500, 4 by default. */
+  readPoolSize?: number;
+  /**
+   * Maximum duration of a read, in milliseconds, after which it fails with a `ReadTimeoutError`; waiting for a connection
+   * takes at most another 5 s. 1 to 3 600 000, 5000 by default.
+   */
+  readTimeoutMs?: number;
+  /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
+  useRecommendedIsolationLevel?: boolean;
+  /**
+   * `true`, the default: writers of a queue rely on row locks alone. `false`: they run one after another across all processes
+   * with this setting: clients that enqueue, and servers that claim, complete, renew, release and promote. Slower; meant for
+   * a database that has trouble with concurrent writers. Transactions of callers and handlers are not affected, because they
+   * could lock a queue indefinitely.
+   */
+  disableGlobalLocks?: boolean;
+  /**
+   * Maximum duration, in milliseconds, of one batch of state changes before it is cancelled and retried; each batch is one
+   * round trip. 1000 to 3 600 000, 300 000 by default.
+   */
+  commandBatchMaxTimeoutMs?: number;
+  /**
+   * Maximum time, in milliseconds, that a handler's `transaction` may be idle between statements while the handler computes
+   * or calls other services; 1000 to 86 400 000, 300 000 by default. Postgres then ends it, because it locks rows and
+   * prevents vacuuming in the whole database: the attempt fails with a `StorageUnavailableError` that names this option.
+   */
+  transactionIdleTimeoutMs?: number;
+  /**
+   * Maximum duration, in milliseconds, of a search (`jobs.list` and `jobs.count` by criteria without an index: names,
+   * arguments, servers), after which it fails with a `ReadTimeoutError`; 1 to 3 600 000, 10 000 by default. Searches use two
+   * connections of their own.
+   */
+  searchTimeoutMs?: number;
+  /**
+   * `transaction` if `url` leads to a pooler that may give each transaction another connection, such as pgbouncer in
+   * transaction mode; `none` by default. Statements are then not prepared, each transaction carries its settings, and servers
+   * find jobs by polling (every 200 ms unless `queuePollIntervalMs` says otherwise), because a pooler forwards no
+   * notifications.
+   */
+  pooler?: Pooler;
+  /** Bypasses the pooler for migrations, which hold a lock for longer than a transaction; `url` by default. */
+  directUrl?: string;
+  /**
+   * Maximum number of queues; a job for another one is rejected with a `TooManyQueuesError`. 1 to 1 000 000, 10 000 by
+   * default. Jobs enqueued from SQL are subject to the value last set explicitly by any process.
+   */
+  maxQueues?: number;
+  /** Shown in `pg_stat_activity`; `longshore` by default. */
+  applicationName?: string;
+  /**
+   * How many days finished jobs are kept, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for
+   * `failed`. Whole days (UTC). All servers of a database should use the same values.
+   */
+  retentionDays?: Partial<RetentionDays>;
+}
+
+/**
+ * Returns the options with defaults filled in.
+ *
+ * @throws {RangeError} naming the option and its bounds
+ */
+export function databaseOptions(options: PostgresOptions): DatabaseOptions {
+  return {
+    url: options.url,
+    poolSize: bounded('poolSize', options.poolSize ?? 10, 1, 500),
+    useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
+    disableGlobalLocks: options.disableGlobalLocks ?? true,
+    statementTimeoutMs: bounded(
+      'commandBatchMaxTimeoutMs',
+      options.commandBatchMaxTimeoutMs ?? 300_000,
+      1_000,
+      3_600_000,
+    ),
+    transactionIdleTimeoutMs: bounded(
+      'transactionIdleTimeoutMs',
+      options.transactionIdleTimeoutMs ?? 300_000,
+      1_000,
+      86_400_000,
+    ),
+    applicationName: options.applicationName ?? 'longshore',
+    pooler: options.pooler ?? 'none',
+    directUrl: options.directUrl ?? options.url,
+  };
+}
+
+/** Returns the options of the connections for reads. Throws as {@link databaseOptions} does. */
+export function readOptions(options: PostgresOptions): DatabaseOptions {
+  const poolSize = bounded('readPoolSize', options.readPoolSize ?? 4, 1, 500);
+  const statementTimeoutMs = bounded('readTimeoutMs', options.readTimeoutMs ?? 5_000, 1, 3_600_000);
+  return { ...databaseOptions(options), poolSize, statementTimeoutMs, reads: true };
+}
+
+/** Returns the options of the connections for searches. Throws as {@link databaseOptions} does. */
+export function searchOptions(options: PostgresOptions): DatabaseOptions {
+  const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
+  return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
+}
+
+/**
+ * Returns the maximum number of queues.
+ *
+ * @throws {RangeError} as {@link databaseOptions} does
+ */
+export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
+  return bounded('maxQueues', maxQueues, 1, 1_000_000);
+}
+
+function bounded(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new RangeError(`${name} is an integer from ${least} to ${most}, not ${value}`);
+}

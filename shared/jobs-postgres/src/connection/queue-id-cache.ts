@@ -1,0 +1,148 @@
+import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
+import type { RateLimit } from '@longshore/jobs/storage';
+import { addPriorities } from '../claim/ready-scans.sql.js';
+import { isShown } from '../read/shown-queues.sql.js';
+import { arrayOf } from './array-literal.js';
+import type { Database } from './database.js';
+import { runOf } from './run.js';
+import { prepared, type Statement } from './statement.js';
+
+/** $1 name, $2 maximum number of queues. */
+const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
+
+const columns = 'id, name, paused_at, concurrency_limit, rate_limit, created_at';
+
+const selectQueues = prepared(
+  'longshore-select-queues',
+  `select ${columns} from longshore.queue where ${isShown} order by name`,
+);
+
+const selectQueue = prepared(
+  'longshore-select-queue',
+  `select ${columns} from longshore.queue where name = $1 and ${isShown}`,
+);
+
+const selectIds = prepared(
+  'longshore-select-queue-ids',
+  `select id, name from longshore.queue where name = any($1::text[])`,
+);
+
+const selectName = prepared(
+  'longshore-select-queue-name',
+  `select id, name from longshore.queue where id = $1`,
+);
+
+/** $1 maximum number of queues. */
+const setCap = prepared(
+  'longshore-set-queue-cap',
+  `update longshore.queue_cap set most = $1 where most <> $1`,
+);
+
+/** Maximum value of a Postgres integer. */
+const mostInteger = 2_147_483_647;
+
+export interface QueueRow {
+  id: number;
+  name: string;
+  paused_at: Date | null;
+  concurrency_limit: number | null;
+  rate_limit: Required<RateLimit> | null;
+  created_at: Date;
+}
+
+/** Maps queue names to ids and back. Ids never change: a queue that returns after being retired keeps its id. */
+export class QueueIdCache {
+  readonly #database: Database;
+  readonly #reads: Database;
+  readonly #most: number;
+  readonly #ids = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+  /** Known priorities, by queue id. */
+  readonly #priorities = new Map<number, Set<number>>();
+
+  /**
+   * @param reads for reads on behalf of users
+   * @param most maximum number of queues
+   */
+  constructor(database: Database, reads: Database = database, most = Infinity) {
+    this.#database = database;
+    this.#reads = reads;
+    this.#most = most;
+  }
+
+  /** Applies the maximum number of queues to jobs enqueued from SQL, in any process. */
+  async setCap(): Promise<void> {
+    await this.#database.query(setCap, [Math.min(this.#most, mostInteger)]);
+  }
+
+  /**
+   * Returns the id of a queue, creating the queue if it does not exist. A known id is returned even if the queue has been
+   * retired: a job brings the queue back.
+   *
+   * @throws {TooManyQueuesError}
+   */
+  async idOf(name: string): Promise<number> {
+    const known = this.#ids.get(name);
+    if (known !== undefined) return known;
+    const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [
+      name,
+      Math.min(this.#most, mostInteger),
+    ]);
+    const id = row?.id ?? null;
+    if (id === null) throw new TooManyQueuesError(name, this.#most);
+    this.#remember(id, name);
+    return id;
+  }
+
+  /** Records the priorities of jobs before they are inserted, because the scans for ready jobs must know them. */
+  async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
+    const known = this.#priorities.get(queueId) ?? new Set([0]);
+    const others = new Set<number>();
+    for (const { priority } of jobs) if (!known.has(priority)) others.add(priority);
+    if (others.size === 0) return;
+    await this.#database.query(addPriorities, [queueId, arrayOf([...others])]);
+    this.#priorities.set(queueId, new Set([...known, ...others]));
+  }
+
+  /** Returns the ids of the queues that exist or have existed; their jobs can still be found. */
+  async idsOf(names: readonly string[]): Promise<number[]> {
+    const unknown = names.filter((name) => !this.#ids.has(name));
+    if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);
+    return names.flatMap((name) => this.#ids.get(name) ?? []);
+  }
+
+  /** Returns the name of a queue, or a placeholder with its id if there is no such queue, so that its jobs can be shown. */
+  async nameOf(id: number): Promise<string> {
+    if (!this.#names.has(id)) await this.#load(this.#database, selectName, [id]);
+    const name = this.#names.get(id);
+    return name ?? `queue-${id}`;
+  }
+
+  /**
+   * Returns the row of a queue; `undefined` if it does not exist or is retired. Sees the writes of the caller's transaction.
+   */
+  async find(name: string, transaction?: TransactionClient): Promise<QueueRow | undefined> {
+    const [row] = (await runOf(this.#reads, transaction)(selectQueue, [name])) as readonly QueueRow[];
+    return row;
+  }
+
+  /** Lists every queue by name, without retired ones. */
+  all(): Promise<QueueRow[]> {
+    return this.#load<QueueRow>(this.#reads, selectQueues);
+  }
+
+  async #load<Row extends Pick<QueueRow, 'id' | 'name'>>(
+    database: Database,
+    statement: Statement,
+    values: unknown[] = [],
+  ): Promise<Row[]> {
+    const rows = await database.query<Row>(statement, values);
+    for (const { id, name } of rows) this.#remember(id, name);
+    return rows;
+  }
+
+  #remember(id: number, name: string): void {
+    this.#ids.set(name, id);
+    this.#names.set(id, name);
+  }
+}

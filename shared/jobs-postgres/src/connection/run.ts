@@ -1,0 +1,55 @@
+import type { TransactionClient } from '@longshore/jobs';
+import type pg from 'pg';
+import type { Database } from './database.js';
+import { storedRow } from './stored-value.js';
+import type { Statement } from './statement.js';
+
+/** Runs a statement and returns its rows. */
+export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
+
+/** Runs each statement in a transaction of its own. */
+export function runAlone(database: Database): Run {
+  return (statement, values) => database.query(statement, values);
+}
+
+/** Runs statements in the caller's transaction. */
+export function runWithin(transaction: TransactionClient): Run {
+  return async (statement, values) =>
+    // The caller's connection has its own type parsers.
+    (await transaction.query(statement.text, values)).rows.map((row) => storedRow(row as object));
+}
+
+/** Runs statements in the caller's transaction, if there is one. */
+export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
+  return transaction === undefined ? runAlone(database) : runWithin(transaction);
+}
+
+/** Writes in a savepoint of the caller's transaction, so that the transaction can continue if this throws. */
+export async function atOnce<Result>(
+  transaction: TransactionClient,
+  write: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  await transaction.query('savepoint longshore');
+  try {
+    const result = await write(runWithin(transaction));
+    await transaction.query('release savepoint longshore');
+    return result;
+  } catch (error) {
+    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // the original error matters
+    throw error;
+  }
+}
+
+/** Runs statements in a transaction of the storage. */
+export function runOn(client: pg.ClientBase): Run {
+  return async (statement, values) => {
+    const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });
+    return rows;
+  };
+}
+
+/** Calls `act` now or, within the caller's transaction, after its commit. */
+export function onceCommitted(transaction: TransactionClient | undefined, act: () => void): void {
+  if (transaction === undefined) act();
+  else transaction.afterCommit?.(act);
+}

@@ -1,0 +1,73 @@
+import type { JobError } from '@longshore/jobs';
+import { isTime, nearest, type Progress, timeBounds } from '@longshore/jobs/storage';
+import pg from 'pg';
+
+/** The nearest valid time in place of a stored time that no job can have, so that every reader can show it. */
+export class UnreadableTime extends Date {}
+
+const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;
+
+/** Type parsers of the store's own connections: the defaults, except that times are limited to 1970 to 9999. */
+export const storedTypes: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text') => {
+    const parse = pg.types.getTypeParser(oid, format) as (text: string) => unknown;
+    return oid === timestamptz ? (text: string) => bounded(utcTime(text) ?? parse(text)) : parse;
+  }) as pg.CustomTypesConfig['getTypeParser'],
+};
+
+const utcPattern = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/u;
+
+/** Parses the usual timestamp format in 0.3 µs instead of the 0.7 µs of pg's parser; `undefined` for other formats. */
+function utcTime(text: string): Date | undefined {
+  return utcPattern.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`) : undefined;
+}
+
+/** Limits the times of a row from a caller's connection in the same way. No column of the store holds an infinite number. */
+export function storedRow<Row extends object>(row: Row): Row {
+  const isTimeOf = (value: unknown): boolean =>
+    value instanceof Date || value === Infinity || value === -Infinity;
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, isTimeOf(value) ? bounded(value) : value]),
+  ) as Row;
+}
+
+/** Reads a time from a document; the nearest valid time if it is unreadable. */
+export function readTime(value: unknown): Date {
+  return bounded(typeof value === 'string' ? new Date(value) : value);
+}
+
+/** Postgres returns infinity as a number and times beyond JavaScript's range as invalid dates. */
+function bounded(value: unknown): Date {
+  const ms = value instanceof Date ? value.getTime() : typeof value === 'number' ? value : Number.NaN;
+  if (isTime(ms)) return value instanceof Date ? value : new Date(ms);
+  return new UnreadableTime(Number.isNaN(ms) ? timeBounds.most : nearest(ms, timeBounds));
+}
+
+/** Reads a stored error; a value of another shape becomes an `UnreadableError` with its JSON. */
+export function readError(value: unknown): JobError | null {
+  if (value === null || value === undefined) return null;
+  if (isReadableError(value)) return value;
+  return { name: 'UnreadableError', message: JSON.stringify(value).slice(0, 4_000), stack: null };
+}
+
+export function isReadableError(value: unknown): value is JobError {
+  if (!isObject(value)) return false;
+  const { name, message, stack } = value;
+  return (
+    typeof name === 'string' && typeof message === 'string' && (stack === null || typeof stack === 'string')
+  );
+}
+
+/** Returns `null` if the value is not progress. */
+export function readProgress(value: unknown): Progress | null {
+  if (!isObject(value) || typeof value['percent'] !== 'number') return null;
+  const { percent, message } = value;
+  return {
+    percent: nearest(percent, { least: 0, most: 100 }),
+    message: typeof message === 'string' ? message : null,
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,20 @@
+import pg from 'pg';
+
+/**
+ * A client that prepares nothing: behind a pooler the next transaction may run on a connection on which the statement's name
+ * is unknown or belongs to another statement.
+ */
+export class UnnamedClient extends pg.Client {
+  override query(...args: never[]): never {
+    const [query, ...rest] = args as unknown[];
+    const send = super.query.bind(this) as (...args: unknown[]) => unknown;
+    return send(unnamed(query), ...rest) as never;
+  }
+}
+
+/** Objects with `submit` are streams or cursors and pass through unchanged. */
+function unnamed(query: unknown): unknown {
+  if (typeof query !== 'object' || query === null || !('name' in query) || 'submit' in query) return query;
+  const { name: _, ...rest } = query;
+  return rest;
+}

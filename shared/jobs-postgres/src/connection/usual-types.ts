@@ -1,0 +1,21 @@
+import pg from 'pg';
+
+/** Wraps a connection of the store for handlers, with pg's default type parsers for their own rows. */
+export function withUsualTypes<Client extends pg.ClientBase>(client: Client): Client {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  const usual = (first: unknown, ...rest: unknown[]): unknown => query(withTypes(first), ...rest);
+  return new Proxy(client, {
+    get: (target, name) => {
+      if (name === 'query') return usual;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** Objects with `submit` are streams or cursors and pass through unchanged. */
+function withTypes(first: unknown): unknown {
+  if (typeof first === 'string') return { text: first, types: pg.types };
+  if (typeof first !== 'object' || first === null || 'submit' in first) return first;
+  return { types: pg.types, ...first };
+}

@@ -1,0 +1,147 @@
+import type { BulkAction, JobFilter } from '@longshore/jobs/storage';
+import { jobColumns, lastError } from '../read/job-columns.sql.js';
+import { unlinked } from '../dependencies/awaiting-jobs.sql.js';
+import { conditionsOf } from '../read/job-conditions.sql.js';
+import { type Query, queryOf } from '../read/job-search.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import { type Position, type Stage, stages, stageTables } from './bulk-walk.js';
+import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
+
+export interface ChunkRow {
+  seen: number;
+  changed: number;
+  /** Queues of the changed jobs. */
+  queues: number[];
+  /** The last job seen, if any. */
+  queue_id: number | null;
+  id: string | null;
+}
+
+export interface ChunkRequest {
+  readonly action: BulkAction;
+  readonly stage: Stage;
+  readonly filter: JobFilter;
+  readonly queueIds: readonly number[] | undefined;
+  /** Start of the operation; jobs that are newer are skipped. */
+  readonly started: string;
+  /** Exclusive. */
+  readonly after: Position;
+  /** Inclusive. */
+  readonly to: Position;
+  /** Maximum number of jobs. */
+  readonly limit: number;
+}
+
+/**
+ * $1 queue, $2 id, $3 last queue, $4 last id, $5 rows. Finds the position that many rows further on, if there is one. A chunk
+ * never scans beyond it, however few jobs match, so no statement takes long.
+ */
+export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
+  Record<Stage, Statement>
+>;
+
+function windowEnd(stage: Stage): Statement {
+  const { table, finished } = stageTables[stage];
+  const place = finished ? 'id' : 'queue_id, id';
+  const within = finished
+    ? 'id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer'
+    : '(queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid)';
+  return prepared(
+    `longshore-bulk-window-${stage}`,
+    `
+      select ${finished ? '0 as queue_id, id' : place} from longshore.${table}
+      where ${within} order by ${place} offset $5::integer - 1 limit 1`,
+  );
+}
+
+/** Builds the query for the next job of an operation, without changing it. */
+export function bulkNext(request: ChunkRequest): Query {
+  const { picked, values } = pickedBy({ ...request, limit: 1 });
+  return queryOf(`with ${picked} select queue_id, id from picked`, values);
+}
+
+/** Builds the statement that finds the next jobs of an operation and changes them as `job-control` changes a single job. */
+export function bulkChunk(request: ChunkRequest): Query {
+  const { action, stage } = request;
+  const { finished } = stageTables[stage];
+  const { picked, values } = pickedBy(request);
+  return queryOf(
+    `
+      with ${picked},
+      ${stage === 'running' ? requested : `${removed(stage)}, ${moves[action](stage)}`},
+      total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
+      farthest as (select queue_id, id from picked order by ${finished ? 'id desc' : 'queue_id desc, id desc'} limit 1)
+      select (select count(*) from picked)::integer as seen, changed, coalesce(queues, '{}') as queues, farthest.queue_id,
+        farthest.id
+      from total left join farthest on true`,
+    values,
+  );
+}
+
+/** Returns the part of a statement that finds the next jobs of an operation, in locking order. */
+function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
+  const { stage, filter, queueIds, started, after, to, limit } = request;
+  const { table, finished, condition } = stageTables[stage];
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = conditionsOf(filter, bind);
+  const place = finished ? 'id' : 'queue_id, id';
+  const positioned = (position: Position): string =>
+    finished
+      ? `${bind(position.id)}::uuid`
+      : `(${bind(position.queueId)}::integer, ${bind(position.id)}::uuid)`;
+  const all = [
+    `(${place}) > ${positioned(after)}`,
+    `(${place}) <= ${positioned(to)}`,
+    `${finished ? 'finished_at' : 'created_at'} <= ${bind(started)}::timestamptz`,
+    ...(queueIds === undefined ? [] : [`queue_id = any(${bind(queueIds)}::integer[])`]),
+    ...(condition === null ? [] : [condition]),
+    ...(stage === 'running' ? [notYetRequested] : []),
+    ...conditions.chosen,
+    ...conditions.ids,
+    ...conditions.rows,
+    ...conditions.error(finished ? 'error' : lastError),
+    ...(finished || stage === 'running' ? conditions.claimed : []),
+    ...(finished ? conditions.finished : []),
+  ];
+  const picked = `picked as materialized (
+        select queue_id, id${finished ? ', finished_at' : ''} from longshore.${table} as job
+        where ${all.join(' and ')} order by ${place} limit ${bind(limit)}::integer
+      )`;
+  return { picked, values };
+}
+
+const moves: Record<BulkAction, (stage: Stage) => string> = {
+  cancel: (stage) => {
+    if (stage === 'awaiting') return `${unlinked}, ${becomeCancelled('awaiting')}`;
+    if (stage === 'scheduled') return becomeCancelled('scheduled');
+    return becomeCancelled('enqueued', stage === 'ready' ? `${jobColumns}, ready_at` : jobColumns);
+  },
+  retry: () => becomeReadyAgain,
+  run: (stage) =>
+    stage === 'awaiting' ? `${unlinked}, ${becomeReadyNow('awaiting')}` : becomeReadyNow('scheduled'),
+  delete: () => becomeForgotten,
+};
+
+/** Returns the part that removes the picked jobs, in locking order. `finished_at` prunes the partitions of other days. */
+function removed(stage: Stage): string {
+  const { table, finished, condition } = stageTables[stage];
+  const same = finished
+    ? 'job.id = picked.id and job.finished_at = picked.finished_at'
+    : 'job.queue_id = picked.queue_id and job.id = picked.id';
+  return `
+      removed as (
+        delete from longshore.${table} as job using picked
+        where ${same}${condition === null ? '' : ` and ${condition}`} returning job.*
+      )`;
+}
+
+const notYetRequested = `not exists (
+  select from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id)`;
+
+const requested = `
+      removed as (
+        insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
+        on conflict (queue_id, job_id) do nothing
+        returning queue_id
+      )`;

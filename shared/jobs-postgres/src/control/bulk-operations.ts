@@ -1,0 +1,272 @@
+import { StorageUnavailableError, type TransactionClient } from '@longshore/jobs';
+import {
+  type BulkAction,
+  bulkKey,
+  type BulkListQuery,
+  type BulkOperation,
+  type BulkOperations,
+  type BulkRequest,
+  checkBulkRequest,
+  type Clock,
+  IdSource,
+  isId,
+  type JobCount,
+  type StateCounts,
+  statesOfRequest,
+} from '@longshore/jobs/storage';
+import type pg from 'pg';
+import { type Database, isOfData } from '../connection/database.js';
+import { onceCommitted, runOf } from '../connection/run.js';
+import type { PostgresJobReader } from '../read/job-reader.js';
+import type { PostgresSetAside } from '../maintain/set-aside.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql.js';
+import * as sql from './bulk-operations.sql.js';
+import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
+
+/** Maximum number of jobs changed in one transaction: about 20 ms of locks. */
+const chunk = 1_000;
+
+/** Maximum number of rows scanned in one transaction. */
+const window = 20_000;
+
+const noJobs: ReadonlyMap<number, StateCounts> = new Map();
+
+/** Carries out actions on all jobs that match a filter. */
+export class PostgresBulkOperations implements BulkOperations {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #reader: PostgresJobReader;
+  readonly #setAside: PostgresSetAside;
+  readonly #ids: IdSource;
+  readonly #notify: (queue: string | null) => void;
+
+  constructor(
+    database: Database,
+    queues: QueueIdCache,
+    reader: PostgresJobReader,
+    setAside: PostgresSetAside,
+    clock: Clock,
+    notify: (queue: string | null) => void,
+  ) {
+    this.#setAside = setAside;
+    this.#database = database;
+    this.#ids = new IdSource(clock);
+    this.#queues = queues;
+    this.#reader = reader;
+    this.#notify = notify;
+  }
+
+  async start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation> {
+    checkBulkRequest(order);
+    const matched = await this.#count(order);
+    const { action, filter, requestedBy = null } = order;
+    const [row] = (await runOf(this.#database, transaction)(sql.insertBulk, [
+      this.#ids.newId(),
+      action,
+      JSON.stringify(filter),
+      requestedBy,
+      matched?.count,
+      matched?.exact,
+    ])) as readonly sql.BulkRow[];
+    if (row === undefined) throw new Error('The bulk operation was not stored');
+    onceCommitted(transaction, () => this.#notify(null));
+    return sql.toBulkOperation(row);
+  }
+
+  async find(id: string): Promise<BulkOperation | null> {
+    if (!isId(id)) return null;
+    const [row] = await this.#database.query<sql.BulkRow>(sql.selectBulk, [id]);
+    return row === undefined ? null : sql.toBulkOperation(row);
+  }
+
+  async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
+    const rows = await this.#database.query<sql.BulkRow>(sql.selectBulks, [limit, after ?? null]);
+    return rows.map(sql.toBulkOperation);
+  }
+
+  async cancel(id: string): Promise<BulkOperation | null> {
+    if (isId(id)) await this.#database.query(sql.endBulk, [id, 'cancelled', null]);
+    return this.find(id);
+  }
+
+  async advance(): Promise<boolean> {
+    for (const row of await this.#database.query<sql.BulkRow>(sql.selectRunningBulks)) {
+      if (await this.#advance(row)) return true;
+    }
+    return false;
+  }
+
+  /** Returns `false` if another server is working on it or it has ended. */
+  async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
+    try {
+      const order = { action, filter: sql.readOrderedFilter(json) };
+      checkBulkRequest(order); // an unreadable filter must not match every job
+      const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
+      const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
+      const step = await this.#step(id, scope);
+      if (step !== null && step.changed > 0) await this.#notifyChanged(action, step.queues);
+      return step !== null;
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) throw error;
+      await this.#database.query(sql.endBulk, [id, 'failed', String(error)]);
+      return true;
+    }
+  }
+
+  /**
+   * Halves the number of jobs, down to one, while a job's data makes the step fail; then sets that job aside and skips it.
+   */
+  async #step(id: string, scope: Scope): Promise<Step | null> {
+    for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
+      try {
+        return await this.#database.transaction(async (client) => {
+          const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+          return rows[0] === undefined ? null : carryOn(client, { ...scope, limit }, rows[0]);
+        });
+      } catch (error) {
+        if (!isOfData(error)) throw error;
+        if (limit === 1) return this.#passOver(id, scope, error);
+      }
+    }
+  }
+
+  async #passOver(id: string, scope: Scope, error: unknown): Promise<Step | null> {
+    return this.#database.transaction(async (client) => {
+      const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+      if (rows[0] === undefined) return null;
+      return carryOn(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
+        const key = bulkKey(scope.order.action, jobId);
+        await this.#setAside.put(client, { role: 'bulk', key, queueId, jobId }, error);
+      });
+    });
+  }
+
+  async #notifyChanged(action: BulkAction, queueIds: readonly number[]): Promise<void> {
+    if (action === 'delete') return;
+    this.#notify(null);
+    if (action === 'cancel') return;
+    for (const queueId of queueIds) this.#notify(await this.#queues.nameOf(queueId));
+  }
+
+  async #count(order: BulkRequest): Promise<JobCount | null> {
+    const state = statesOfRequest(order);
+    if (state.length === 0) return { count: 0, exact: true };
+    try {
+      return await this.#reader.count({ ...order.filter, state });
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) return null;
+      throw error;
+    }
+  }
+}
+
+interface Scope {
+  readonly order: BulkRequest;
+  /** Ids of the queues that the filter names; `undefined` if it names none. */
+  readonly queueIds: readonly number[] | undefined;
+  /** Jobs of each queue by state, if specific jobs were selected. */
+  readonly counts: ReadonlyMap<number, StateCounts>;
+  /** Maximum number of jobs in one step. */
+  readonly limit: number;
+}
+
+interface Step {
+  /** Position reached; `null`: the end of the table. */
+  readonly end: Position | null;
+  readonly seen: number;
+  readonly changed: number;
+  readonly queues: readonly number[];
+}
+
+const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
+
+/** Handles the next job instead of the operation's action. */
+type PassOver = (position: Position) => Promise<void>;
+
+/** Processes one chunk of an operation whose row is locked and saves its progress. */
+async function carryOn(
+  client: pg.ClientBase,
+  scope: Scope,
+  row: sql.BulkRow,
+  passOver?: PassOver,
+): Promise<Step> {
+  const walk = new BulkWalk(scope.order, scope.queueIds);
+  const cursor = row.cursor ?? walk.start;
+  const step =
+    cursor === null ? noStep : await stepFrom(client, scope, row.started, cursor, walk.last, passOver);
+  const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
+  const seen = seenBy(step, next === null, row, selectionOf(scope.order));
+  await client.query({
+    ...sql.advanceBulk,
+    values: [row.id, JSON.stringify(next), seen, step.changed, seen - step.changed, next === null],
+  });
+  return step;
+}
+
+async function stepFrom(
+  client: pg.ClientBase,
+  { order, queueIds, counts, limit }: Scope,
+  started: string,
+  after: Cursor,
+  last: Position,
+  passOver?: PassOver,
+): Promise<Step> {
+  const { stage } = after;
+  const selected = selectionOf(order) !== null;
+  const to = selected ? last : await endOfWindow(client, after, last);
+  const request = {
+    ...order,
+    stage,
+    // Jobs are looked up by id in each queue that holds any.
+    queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
+    started,
+    after,
+    to,
+    limit,
+  };
+  if (passOver !== undefined) {
+    const { rows } = await client.query<{ queue_id: number; id: string }>(bulkNext(request));
+    const [next] = rows;
+    if (next === undefined) return { ...noStep, end: to === last ? null : to };
+    const end = { queueId: next.queue_id, id: next.id };
+    await passOver(end);
+    return { ...noStep, end, seen: 1 };
+  }
+  const { rows } = await client.query<ChunkRow>(bulkChunk(request));
+  const [row] = rows;
+  if (row === undefined) throw new Error('A chunk of a bulk operation returned no row');
+  const { queue_id: queueId, id, ...counted } = row;
+  const full = counted.seen === limit && queueId !== null && id !== null;
+  if (full) return { ...counted, end: { queueId, id } };
+  return { ...counted, end: to === last ? null : to };
+}
+
+/** Selected jobs that remain unchanged at the end count as skipped; until then they may still be changed. */
+function seenBy(
+  { seen, changed }: Step,
+  ended: boolean,
+  row: sql.BulkRow,
+  selection: ReadonlySet<string> | null,
+): number {
+  if (selection === null) return seen;
+  return ended ? selection.size - Number(row.seen) : changed;
+}
+
+async function endOfWindow(client: pg.ClientBase, after: Cursor, last: Position): Promise<Position> {
+  const { rows } = await client.query<{ queue_id: number; id: string }>({
+    ...windowEnds[after.stage],
+    values: [after.queueId, after.id, last.queueId, last.id, window],
+  });
+  const [row] = rows;
+  return row === undefined ? last : { queueId: row.queue_id, id: row.id };
+}
+
+function queuesWith(
+  counts: ReadonlyMap<number, StateCounts>,
+  stage: Stage,
+  queueIds: readonly number[] | undefined,
+): number[] {
+  const { state } = stageTables[stage];
+  return (queueIds ?? [...counts.keys()]).filter((id) => (counts.get(id)?.[state] ?? 0) > 0);
+}

@@ -1,0 +1,110 @@
+import type { JobState } from '@longshore/jobs';
+import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/jobs/storage';
+import { statesOf } from '../read/job-conditions.sql.js';
+
+/** The places of jobs by state, in the order in which a walk visits them, so that jobs that move on are visited later. */
+export const stages = [
+  'awaiting',
+  'scheduled',
+  'held',
+  'ready',
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+] as const;
+
+export type Stage = (typeof stages)[number];
+
+/** A position in a table: live jobs are ordered by queue and id, finished ones by id. */
+export interface Position {
+  readonly queueId: number;
+  readonly id: string;
+}
+
+/** The progress of a walk. */
+export interface Cursor extends Position {
+  readonly stage: Stage;
+  /** Jobs changed since the walk last started at its first stage. */
+  readonly changed: number;
+}
+
+interface StageTable {
+  readonly table: string;
+  readonly state: JobState;
+  readonly finished: boolean;
+  /** Selects the stage's rows of the table. */
+  readonly condition: string | null;
+}
+
+export const stageTables: Readonly<Record<Stage, StageTable>> = {
+  awaiting: { table: 'job_awaiting', state: 'awaiting', finished: false, condition: null },
+  scheduled: { table: 'job_waiting', state: 'scheduled', finished: false, condition: null },
+  held: { table: 'job_held', state: 'enqueued', finished: false, condition: null },
+  ready: { table: 'job', state: 'enqueued', finished: false, condition: 'job.server_id is null' },
+  running: { table: 'job', state: 'processing', finished: false, condition: 'job.server_id is not null' },
+  done: { table: 'job_done_done', state: 'done', finished: true, condition: null },
+  failed: { table: 'job_done_failed', state: 'failed', finished: true, condition: null },
+  cancelled: { table: 'job_done_cancelled', state: 'cancelled', finished: true, condition: null },
+};
+
+const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {
+  cancel: ['awaiting', 'scheduled', 'held', 'ready', 'running'],
+  retry: ['failed', 'cancelled'],
+  run: ['awaiting', 'scheduled'],
+  delete: ['done', 'failed', 'cancelled'],
+};
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** One operation's path through the tables. */
+export class BulkWalk {
+  readonly #stages: readonly Stage[];
+  readonly #first: Position;
+  readonly #repeats: boolean;
+  /** The position at which the walk ends in each table. */
+  readonly last: Position;
+
+  /** @param queueIds ids of the queues that the filter names; `undefined` if it names none */
+  constructor(order: BulkRequest, queueIds: readonly number[] | undefined) {
+    const possible = statesOf(order.filter);
+    const states = new Set(statesOfRequest(order).filter((state) => possible.includes(state)));
+    const stages = stagesOfAction[order.action].filter((stage) => states.has(stageTables[stage].state));
+    this.#stages = queueIds?.length === 0 ? [] : stages;
+    // A running job may return to a table that the walk has left, so cancelling repeats the walk until it changes nothing.
+    this.#repeats = order.action === 'cancel';
+    this.#first = {
+      queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),
+      id: firstId,
+    };
+    this.last = {
+      queueId: (queueIds ?? [2_147_483_647]).reduce((most, id) => Math.max(most, id), -Infinity),
+      id: lastId,
+    };
+  }
+
+  /** Returns `null` if there is nothing to visit. */
+  get start(): Cursor | null {
+    const [stage] = this.#stages;
+    return stage === undefined ? null : { ...this.#first, stage, changed: 0 };
+  }
+
+  /**
+   * @param cursor the current position
+   * @param end the position reached in its table; `null`: the end
+   * @returns the next position; `null` at the end of the walk
+   */
+  next(cursor: Cursor, end: Position | null, changed: number): Cursor | null {
+    const total = cursor.changed + changed;
+    if (end !== null) return { ...end, stage: cursor.stage, changed: total };
+    const following = this.#stages[this.#stages.indexOf(cursor.stage) + 1];
+    if (following !== undefined) return { ...this.#first, stage: following, changed: total };
+    return this.#repeats && total > 0 ? this.start : null;
+  }
+}
+
+/** Returns the ids of selected jobs; `null` if the filter does not select by id. */
+export function selectionOf({ filter: { id = [] } }: BulkRequest): ReadonlySet<string> | null {
+  return id.length === 0 ? null : new Set(id.map((each) => each.toLowerCase()));
+}

@@ -1,0 +1,16 @@
+/** Maximum round-trip time, in milliseconds, for a usable reading of the storage's clock. */
+const MOST_UNSURE_MS = 1_000;
+
+/** Maximum value that the store can hold, in milliseconds: 24.8 days. */
+const MOST_MS = 2 ** 31 - 1;
+
+/**
+ * Returns how far this machine's clock is ahead of the storage's, in milliseconds; negative if it is behind. Assumes that the
+ * storage read its clock halfway between request and response, as in NTP (RFC 5905 § 8). `null` if that would be too
+ * imprecise. Differences beyond 24.8 days are clamped.
+ */
+export function clockDifference(askedAtMs: number, storageMs: number, answeredAtMs: number): number | null {
+  const tookMs = answeredAtMs - askedAtMs;
+  if (tookMs < 0 || tookMs > MOST_UNSURE_MS) return null;
+  return Math.max(-MOST_MS, Math.min(MOST_MS, Math.round(askedAtMs + tookMs / 2 - storageMs)));
+}

@@ -1,0 +1,82 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Client } from 'pg';
+import type { ServerRequest } from '@longshore/jobs/storage';
+import type { HeartbeatData, HeartbeatMessage } from './heartbeat.js';
+import { clockDifference } from './clock-difference.js';
+import { beat } from './servers.sql.js';
+
+const { database, serverId, intervalMs, reported, states } = workerData as HeartbeatData;
+const own = new Int32Array(reported);
+
+/** A failed beat is repeated sooner than the next one is due. */
+const retryMs = Math.min(1_000, intervalMs);
+
+/** Interval of the beat after a request, because the server changes its state shortly and operators are waiting to see it. */
+const answerMs = Math.min(200, intervalMs);
+
+let client: Client | undefined;
+let timer: NodeJS.Timeout | undefined;
+let leaving = false;
+/** Measured by the last beat and reported by the next. */
+let clockAheadMs: number | null = null;
+let lastMessage: HeartbeatMessage | null = null;
+
+/**
+ * Loads the driver for the first beat only: loading takes a third of a second of CPU, and many servers live shorter than
+ * that.
+ */
+async function connect(): Promise<Client> {
+  const [{ default: pg }, { connectionConfig }] = await Promise.all([
+    import('pg'),
+    import('../connection/database.js'),
+  ]);
+  const applicationName = `${database.applicationName} heartbeat`;
+  const fresh = new pg.Client({
+    ...connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(intervalMs) }),
+    query_timeout: intervalMs, // for a network that drops packets
+  });
+  fresh.on('error', () => undefined); // the next beat fails and reconnects
+  await fresh.connect();
+  return fresh;
+}
+
+/** Returns the operator's request, `null` if there is none, or `lost` if the server has been declared dead. */
+async function sendBeat(): Promise<HeartbeatMessage | null> {
+  client ??= await connect();
+  const values = [serverId, Atomics.load(own, 0), states[Atomics.load(own, 1)], clockAheadMs];
+  const askedAtMs = Date.now();
+  const { rows } = await client.query<{ requested: ServerRequest | null; now: string }>(beat.text, values);
+  const [row] = rows;
+  if (row !== undefined) clockAheadMs = clockDifference(askedAtMs, Number(row.now), Date.now());
+  return row === undefined ? 'lost' : row.requested;
+}
+
+async function goOn(): Promise<void> {
+  let pauseMs = intervalMs;
+  try {
+    const message = await sendBeat();
+    if (message !== null && message !== lastMessage) {
+      parentPort?.postMessage(message);
+      pauseMs = answerMs;
+    }
+    lastMessage = message;
+    leaving ||= message === 'lost';
+  } catch {
+    pauseMs = retryMs;
+    void client?.end().catch(() => undefined);
+    client = undefined;
+  }
+  if (leaving) await leave();
+  else timer = setTimeout(() => void goOn(), pauseMs);
+}
+
+async function leave(): Promise<void> {
+  leaving = true;
+  clearTimeout(timer);
+  parentPort?.close();
+  await client?.end().catch(() => undefined);
+}
+
+parentPort?.on('message', () => void leave());
+// The first beat is the slowest, by seconds on a busy machine, so it starts early.
+timer = setTimeout(() => void goOn(), intervalMs / 3);

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads';
+import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs/storage';
+import type { DatabaseOptions } from '../connection/database.js';
+
+/** The thread's start parameters. */
+export interface HeartbeatData {
+  readonly database: DatabaseOptions;
+  readonly serverId: string;
+  readonly intervalMs: number;
+  /** Two 32-bit integers: the number of running jobs and the index of the server's state in `states`. */
+  readonly reported: SharedArrayBuffer;
+  readonly states: readonly ServerState[];
+}
+
+/** A message from the thread: its server has been declared dead, or an operator's request. */
+export type HeartbeatMessage = 'lost' | ServerRequest;
+
+/** The compiled file, even when this module runs from source: TypeScript loaders do not apply to threads. */
+const threadFile = new URL('../../dist/control/heartbeat-thread.js', import.meta.url);
+
+/** How long the thread has to close its connection. */
+const stopMs = 1_000;
+
+/** A server's heartbeat, sent from a thread of its own so that a handler that blocks the event loop does not stop it. */
+export class Heartbeat {
+  readonly #worker: Worker;
+  readonly #exited: Promise<void>;
+  readonly #reported = new Int32Array(new SharedArrayBuffer(8));
+  readonly #lost = new AbortController();
+
+  constructor(
+    database: DatabaseOptions,
+    serverId: string,
+    timeoutMs: number,
+    onRequest: (request: ServerRequest) => void,
+  ) {
+    const data: HeartbeatData = {
+      database,
+      serverId,
+      intervalMs: timeoutMs / 3,
+      reported: this.#reported.buffer,
+      states: serverStates,
+    };
+    this.#worker = new Worker(threadFile, { name: 'longshore-heartbeat', workerData: data, execArgv: [] });
+    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.on('message', (message: HeartbeatMessage) => {
+      if (message === 'lost') this.#lost.abort(new Error('The server was silent for too long'));
+      else onRequest(message);
+    });
+    // If the thread fails, the server will be declared dead, so it counts as lost now.
+    this.#worker.on('error', (error) => this.#lost.abort(error));
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  set processing(jobs: number) {
+    Atomics.store(this.#reported, 0, jobs);
+  }
+
+  set state(state: ServerState) {
+    Atomics.store(this.#reported, 1, serverStates.indexOf(state));
+  }
+
+  async stop(): Promise<void> {
+    const timer = setTimeout(() => void this.#worker.terminate(), stopMs);
+    this.#worker.postMessage('stop');
+    await this.#exited;
+    clearTimeout(timer);
+  }
+}

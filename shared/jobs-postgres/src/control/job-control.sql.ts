@@ -1,0 +1,105 @@
+import { jobColumns } from '../read/job-columns.sql.js';
+import { moveNoted } from '../read/job-transitions.sql.js';
+import { prepared } from '../connection/statement.js';
+import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
+
+/**
+ * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to jobs in one state and returns a row if it
+ * finds the job there; `changed` is false if the job already was as requested.
+ */
+
+export const cancelWaiting = prepared(
+  'longshore-cancel-waiting',
+  `
+    with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+    ${becomeCancelled('scheduled')}
+    select true as changed from removed`,
+);
+
+export const cancelReady = prepared(
+  'longshore-cancel-ready',
+  `
+    with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+    from_held as (delete from longshore.job_held where queue_id = $1 and id = $2 returning *),
+    removed as (
+      select ${jobColumns}, ready_at from from_line union all select ${jobColumns}, null from from_held
+    ),
+    ${becomeCancelled('enqueued', `${jobColumns}, ready_at`)}
+    select true as changed from removed`,
+);
+
+/** $1 queue, $2 id. Locks the job until the transaction ends. */
+export const lockFinished = prepared(
+  'longshore-lock-finished',
+  `select id from longshore.job_done where queue_id = $1 and id = $2 for update`,
+);
+
+export const cancelRunning = prepared(
+  'longshore-cancel-running',
+  `
+    insert into longshore.job_cancellation (queue_id, job_id)
+    select queue_id, id from longshore.job where queue_id = $1 and id = $2 and server_id is not null
+    on conflict (queue_id, job_id) do update set requested_at = job_cancellation.requested_at
+    returning xmax = 0 as changed`,
+);
+
+export const retryFinished = prepared(
+  'longshore-retry-finished',
+  `
+    with removed as (
+      delete from longshore.job_done
+      where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
+    ),
+    ${becomeReadyAgain}
+    select true as changed from removed`,
+);
+
+export const runWaiting = prepared(
+  'longshore-run-waiting',
+  `
+    with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+    ${becomeReadyNow('scheduled')}
+    select true as changed from removed`,
+);
+
+/** $3 time. */
+export const rescheduleWaiting = prepared(
+  'longshore-reschedule-waiting',
+  `
+    with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
+    ${moveNoted('removed', 'rescheduled', { runAt: 'run_at' })}
+    update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = (select id from removed)
+    returning true as changed`,
+);
+
+export const deleteFinished = prepared(
+  'longshore-delete-finished',
+  `
+    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning *),
+    ${becomeForgotten}
+    select true as changed from removed`,
+);
+
+/** $1 ids of running jobs. */
+export const selectCancellations = prepared(
+  'longshore-select-cancellations',
+  `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
+);
+
+const idle = `not exists (
+  select from longshore.job
+  where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
+
+/**
+ * Finds requests whose job no longer runs: its attempt succeeded, was retried or was released before the request was read.
+ */
+export const selectIdleCancellations = prepared(
+  'longshore-select-idle-cancellations',
+  `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,
+);
+
+/** $1 queue, $2 id. */
+export const deleteIdleCancellation = prepared(
+  'longshore-delete-idle-cancellation',
+  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,
+);

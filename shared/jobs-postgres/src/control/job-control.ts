@@ -1,0 +1,199 @@
+import type { Job, JobState } from '@longshore/jobs';
+import {
+  checkTime,
+  type Claim,
+  type ControlOptions,
+  type ControlResult,
+  type JobControl,
+} from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
+import type { PostgresJobReader } from '../read/job-reader.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { onceCommitted, type Run, runAlone, runOn, runWithin } from '../connection/run.js';
+import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
+import type { Notifier } from '../connection/notifier.js';
+import type { Statement } from '../connection/statement.js';
+import type { JobEditor } from './job-editor.js';
+import { lockOneEditable } from './job-editor.sql.js';
+import * as sql from './job-control.sql.js';
+
+/** The statement for a job in each state; `unchanged`: nothing to do. States that are missing do not allow the action. */
+type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
+
+/** How an action reads the job and runs statements. */
+interface Sight {
+  readonly run: Run;
+  readonly find: () => Promise<JobRow | undefined>;
+}
+
+/**
+ * The locks of jobs by state. Running jobs are not locked because their handler's transaction may lock the row for a long
+ * time.
+ */
+const locks: Partial<Record<JobState, readonly Statement[]>> = {
+  enqueued: [lockOneEditable.job, lockOneEditable.job_held],
+  scheduled: [lockOneEditable.job_waiting],
+  awaiting: [lockOneEditable.job_awaiting],
+  done: [sql.lockFinished],
+  failed: [sql.lockFinished],
+  cancelled: [sql.lockFinished],
+};
+
+/** Carries out operators' actions on single jobs. */
+export class PostgresControl implements JobControl {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #reader: PostgresJobReader;
+  readonly #notifier: Notifier;
+  readonly #editor: JobEditor;
+
+  constructor(
+    database: Database,
+    queues: QueueIdCache,
+    reader: PostgresJobReader,
+    notifier: Notifier,
+    editor: JobEditor,
+  ) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#reader = reader;
+    this.#notifier = notifier;
+    this.#editor = editor;
+  }
+
+  cancel(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
+      scheduled: sql.cancelWaiting,
+      awaiting: cancelOneAwaiting,
+      enqueued: sql.cancelReady,
+      processing: sql.cancelRunning,
+      cancelled: 'unchanged',
+    };
+    return this.#notified(options, () => this.#notifier.notify(null), this.#control(id, steps, options));
+  }
+
+  retry(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
+      failed: sql.retryFinished,
+      cancelled: sql.retryFinished,
+      enqueued: 'unchanged',
+      processing: 'unchanged',
+    };
+    return this.#enqueued(options, this.#control(id, steps, options));
+  }
+
+  run(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
+      scheduled: sql.runWaiting,
+      awaiting: runAwaiting,
+      enqueued: 'unchanged',
+      processing: 'unchanged',
+    };
+    return this.#enqueued(options, this.#control(id, steps, options));
+  }
+
+  async reschedule(id: string, runAt: Date): Promise<ControlResult> {
+    const time = checkTime('runAt', runAt).toISOString();
+    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [time]);
+    this.#notifier.notify(null);
+    return result;
+  }
+
+  delete(id: string, options?: ControlOptions): Promise<ControlResult> {
+    const steps: Steps = {
+      done: sql.deleteFinished,
+      failed: sql.deleteFinished,
+      cancelled: sql.deleteFinished,
+    };
+    return this.#control(id, steps, options);
+  }
+
+  edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
+    return this.#editor.edit(...call);
+  }
+
+  async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
+    const ids = claims.map(({ jobId }) => jobId);
+    const rows = await this.#database.query<{ id: string }>(sql.selectCancellations, [ids]);
+    const cancelled = new Set(rows.map(({ id }) => id));
+    return claims.filter(({ jobId }) => cancelled.has(jobId));
+  }
+
+  async #control(
+    id: string,
+    steps: Steps,
+    { check, transaction }: ControlOptions = {},
+    values: readonly unknown[] = [],
+  ): Promise<ControlResult> {
+    const within = (run: Run): Promise<ControlResult> =>
+      this.#controlOn({ run, find: () => findRowOn(run, id) }, id, steps, values, check);
+    if (transaction !== undefined) return within(runWithin(transaction));
+    if (check === undefined) {
+      const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
+      return this.#controlOn({ run: runAlone(this.#database), find }, id, steps, values);
+    }
+    const row = await this.#reader.findRow(id);
+    if (row === undefined) return { outcome: 'unknown' };
+    await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
+    return this.#database.transaction((client) => within(runOn(client)));
+  }
+
+  /** Retries if the job moves between the read and the statement. With a `check`, the job is locked before it is checked. */
+  async #controlOn(
+    { run, find }: Sight,
+    id: string,
+    steps: Steps,
+    values: readonly unknown[],
+    check?: ControlOptions['check'],
+  ): Promise<ControlResult> {
+    for (;;) {
+      const row = check === undefined ? await find() : await lockedRow({ run, find }, id);
+      if (row === undefined) return { outcome: 'unknown' };
+      const job = toJob(row, await this.#queues.nameOf(row.queue_id));
+      check?.(job);
+      const step = steps[row.state];
+      if (step === undefined) return { outcome: 'illegal', job };
+      if (step === 'unchanged') return { outcome: 'ok', job, changed: false };
+      const [done] = (await run(step, [row.queue_id, id, ...values])) as readonly { changed: boolean }[];
+      if (done === undefined) continue;
+      const after = await find();
+      const then = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
+      // A running job is not locked, so it is checked again as it was when the cancellation was requested.
+      if (step === sql.cancelRunning) check?.(then);
+      return { outcome: 'ok', job: then, changed: done.changed };
+    }
+  }
+
+  #enqueued(options: ControlOptions | undefined, control: Promise<ControlResult>): Promise<ControlResult> {
+    const notify = (result: ControlResult): void => {
+      if (result.outcome !== 'ok' || !result.changed) return;
+      this.#notifier.notify(result.job.queue);
+      this.#notifier.notify(null); // in case its concurrency key blocks it
+    };
+    return this.#notified(options, notify, control);
+  }
+
+  /** Notifies servers once the changes are visible. */
+  async #notified(
+    { transaction }: ControlOptions = {},
+    notify: (result: ControlResult) => void,
+    control: Promise<ControlResult>,
+  ): Promise<ControlResult> {
+    const result = await control;
+    onceCommitted(transaction, () => notify(result));
+    return result;
+  }
+}
+
+/** Returns the job, locked until the transaction ends unless it is running; `undefined` if it does not exist. */
+async function lockedRow({ run, find }: Sight, id: string): Promise<JobRow | undefined> {
+  for (let row = await find(); row !== undefined;) {
+    const { queue_id: queueId, state } = row;
+    let locked = locks[state] === undefined;
+    for (const lock of locks[state] ?? []) locked ||= (await run(lock, [queueId, id])).length > 0;
+    row = await find();
+    if (locked && row?.queue_id === queueId && row.state === state) return row;
+  }
+  return undefined;
+}

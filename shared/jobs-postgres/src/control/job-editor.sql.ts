@@ -1,0 +1,122 @@
+import { jobColumns, type LiveTable, liveTables, stateIn } from '../read/job-columns.sql.js';
+import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { noted } from '../dependencies/outbox.sql.js';
+import { gapNoted } from '../claim/ready-scans.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+
+const readyTables = ['job', 'job_held'] as const;
+const waitingTables = ['job_waiting', 'job_awaiting'] as const;
+
+type Statements<Table extends LiveTable> = Readonly<Record<Table, Statement>>;
+
+function ofTables<Table extends LiveTable>(
+  tables: readonly Table[],
+  define: (table: Table) => Statement,
+): Statements<Table> {
+  return Object.fromEntries(tables.map((table) => [table, define(table)])) as Statements<Table>;
+}
+
+const unclaimed = (table: LiveTable): string => (table === 'job' ? 'and server_id is null' : '');
+
+export interface LockedRow {
+  id: string;
+  /** With all digits of its numbers. */
+  args: string;
+}
+
+/** $1 queue, $2 ids. Locks the jobs until the transaction ends; jobs claimed concurrently are not returned. */
+export const lockEditable = ofTables(liveTables, (table) =>
+  prepared(
+    `longshore-lock-editable-${table}`,
+    `
+    select id, args::text as args from longshore.${table}
+    where queue_id = $1 and id = any($2::uuid[]) ${unclaimed(table)} order by id for update`,
+  ),
+);
+
+/** $1 queue, $2 id. Locks one job as {@link lockEditable} locks several. */
+export const lockOneEditable = ofTables(liveTables, (table) =>
+  prepared(
+    `longshore-lock-one-${table}`,
+    `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
+  ),
+);
+/** Compares a time that has passed through a JavaScript date (milliseconds) with the row's (microseconds). */
+const sameTime = (row: string): string =>
+  `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
+
+/** Keeps the stored precision of a time that has not changed. */
+const runAt = (row: string): string => `case when ${sameTime(row)} then ${row}.run_at else edit.run_at end`;
+
+/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 target queues. The jobs are locked. */
+const edit = `
+    edit as materialized (
+      select * from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+      ) as edit (id, args, priority, run_at, to_queue)
+    )`;
+
+/** Edits ready jobs that stay ready in the same queue. */
+export const editInLine = ofTables(readyTables, (table) =>
+  prepared(
+    `longshore-edit-${table}`,
+    `
+    with ${edit},
+    edited as (
+      update longshore.${table} as job set args = edit.args, priority = edit.priority
+      from edit where job.queue_id = $1 and job.id = edit.id
+      returning job.queue_id, job.priority, job.seq
+    )${table === 'job' ? `, ${gapNoted('edited')}` : ''}
+    select from edited`,
+  ),
+);
+
+/** Edits jobs that continue to wait. The dependencies of an awaiting job name its queue. */
+export const editWaiting = ofTables(waitingTables, (table) => {
+  const moveDependencies = `
+    link as (
+      update longshore.job_link set queue_id = edit.to_queue from edit
+      where child_id = edit.id and edit.to_queue <> $1
+    ),`;
+  return prepared(
+    `longshore-edit-${table}`,
+    `
+    with ${edit},
+    edited as (
+      update longshore.${table} as job
+      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${runAt('job')}
+      from edit where job.queue_id = $1 and job.id = edit.id
+      returning job.queue_id
+    ),${table === 'job_awaiting' ? moveDependencies : ''}
+    moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, ${stateIn[table]}, jobs from moved
+    union all select $1, ${stateIn[table]}, -jobs from moved`,
+  );
+});
+
+/** Edits ready jobs that move to another queue or become scheduled. */
+export const moveReady = ofTables(readyTables, (table) =>
+  prepared(
+    `longshore-move-${table}`,
+    `
+    with ${edit},
+    left_line as (
+      delete from longshore.${table} as job using edit where job.queue_id = $1 and job.id = edit.id
+      returning job.*
+    ),
+    edited as (
+      select edit.to_queue as queue_id, id, created_at, ${runAt('left_line')} as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+        not (${sameTime('left_line')}) as waits
+      from left_line join edit using (id)
+    ),
+    arriving as (select * from edited where not waits),
+    ${becomeReady('arriving', 'id')},
+    waiting as (insert into longshore.job_waiting (${jobColumns}) select ${jobColumns} from edited where waits),
+    ${noted('left_line', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
+    from edited group by 1, 2
+    union all select $1, 'enqueued', -count(*) from edited having count(*) > 0`,
+  ),
+);

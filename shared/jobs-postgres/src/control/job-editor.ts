@@ -1,0 +1,196 @@
+import type { Job } from '@longshore/jobs';
+import {
+  checkEditedBytes,
+  checkEdits,
+  isId,
+  type JobContent,
+  type JsonText,
+  keepStoredDigits,
+} from '@longshore/jobs/storage';
+import type { LiveTable } from '../read/job-columns.sql.js';
+import { arrayOf } from '../connection/array-literal.js';
+import { byQueue } from '../connection/by-queue.js';
+import type { Database } from '../connection/database.js';
+import { type JobRow, toJob } from '../read/job-row.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { findJobs, sizeOfJobs } from '../read/find-jobs.sql.js';
+import { noteMoves } from '../read/reports.sql.js';
+import { findBareJobs } from '../read/job-documents.js';
+import type { Notifier } from '../connection/notifier.js';
+import type { Statement } from '../connection/statement.js';
+import { editInLine, editWaiting, lockEditable, type LockedRow, moveReady } from './job-editor.sql.js';
+
+type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+/** Where a job was found and locked. */
+interface Place {
+  readonly queueId: number;
+  readonly table: LiveTable;
+  /** Its arguments with all digits of its numbers. */
+  readonly args: JsonText;
+}
+
+/** A job moved between the read and its lock. */
+class MovedError extends Error {
+  override readonly name = 'MovedError';
+}
+
+/** The tables of jobs by state, in locking order. */
+const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
+  enqueued: ['job', 'job_held'],
+  scheduled: ['job_waiting'],
+  awaiting: ['job_awaiting'],
+};
+
+/** Changes jobs that are not running. */
+export class JobEditor {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #notifier: Notifier;
+
+  constructor(database: Database, queues: QueueIdCache, notifier: Notifier) {
+    this.#database = database;
+    this.#queues = queues;
+    this.#notifier = notifier;
+  }
+
+  async edit(
+    ids: readonly string[],
+    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
+  ): Promise<Job[]> {
+    const known = ids.filter(isId).map((id) => id.toLowerCase());
+    for (;;) {
+      try {
+        const jobs = await this.#database.transaction((client) => {
+          const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
+            (await client.query({ ...statement, values })).rows as Row[];
+          return this.#edit(known, decide, run);
+        });
+        for (const queue of new Set(jobs.map((job) => job.queue))) this.#notifier.notify(queue);
+        this.#notifier.notify(null);
+        return jobs;
+      } catch (error) {
+        if (!(error instanceof MovedError)) throw error;
+      }
+    }
+  }
+
+  async #edit(
+    ids: readonly string[],
+    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
+    run: Run,
+  ): Promise<Job[]> {
+    const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
+    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read under the locks
+    if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
+      throw new MovedError();
+    const current = new Map<string, Job>();
+    for (const row of rows) current.set(row.id, await this.#toJob(row));
+    const edits = decide(current);
+    checkEdits(current, edits);
+    for (const [statement, place, group] of grouped(edits, current, places))
+      await run(statement, await this.#values(place.queueId, group, edits, places));
+    await this.#noteMoves(edits, current, places, run);
+    const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
+    return Promise.all(edited.map((row) => this.#toJob(row)));
+  }
+
+  /** Locks queue by queue and table by table, each in the order of ids. */
+  async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
+    const places = new Map<string, Place>();
+    const [size] = await run<{ bytes: number }>(sizeOfJobs, [arrayOf(rows.map(({ id }) => id))]);
+    checkEditedBytes(
+      rows.map(({ id }) => id),
+      size?.bytes ?? 0,
+    );
+    const queueIds = [...new Set(rows.map((row) => row.queue_id))].toSorted((left, right) => left - right);
+    for (const queueId of queueIds) {
+      const states = new Set(rows.filter((row) => row.queue_id === queueId).map(({ state }) => state));
+      for (const table of [...states].flatMap((state) => tablesOf[state] ?? []).toSorted()) {
+        const ids = rows.filter((row) => row.queue_id === queueId).map(({ id }) => id);
+        const locked = await run<LockedRow>(lockEditable[table], [queueId, arrayOf(ids)]);
+        for (const { id, args } of locked) places.set(id, { queueId, table, args });
+      }
+    }
+    return places;
+  }
+
+  async #values(
+    queueId: number,
+    ids: readonly string[],
+    edits: ReadonlyMap<string, JobContent>,
+    places: ReadonlyMap<string, Place>,
+  ): Promise<unknown[]> {
+    const contents = ids.flatMap((id) => edits.get(id) ?? []);
+    const documents = contents.map(({ args }, index) =>
+      keepStoredDigits(places.get(ids[index] ?? '')?.args ?? args, args),
+    );
+    const queueIds: number[] = [];
+    for (const content of contents) {
+      const id = await this.#queues.idOf(content.queue);
+      await this.#queues.notePriorities(id, [content]);
+      queueIds.push(id);
+    }
+    return [
+      queueId,
+      arrayOf(ids),
+      `[${documents.join(',')}]`,
+      arrayOf(contents.map(({ priority }) => priority)),
+      contents.map(({ runAt }) => runAt?.toISOString() ?? null),
+      arrayOf(queueIds),
+    ];
+  }
+
+  async #noteMoves(
+    edits: ReadonlyMap<string, JobContent>,
+    current: ReadonlyMap<string, Job>,
+    places: ReadonlyMap<string, Place>,
+    run: Run,
+  ): Promise<void> {
+    const moved = [...edits].flatMap(([id, { queue }]) => {
+      const [job, place] = [current.get(id), places.get(id)];
+      if (job === undefined || place === undefined || job.queue === queue) return [];
+      return [{ id, to: queue, queue: job.queue, queueId: place.queueId, createdAt: job.createdAt }];
+    });
+    for (const group of byQueue(moved).values()) {
+      const [first] = group;
+      if (first === undefined) continue;
+      const times = group.map(({ createdAt }) => createdAt.getTime());
+      const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
+      await run(noteMoves, [
+        first.queueId,
+        arrayOf(group.map(({ id }) => id)),
+        arrayOf(queueIds),
+        new Date(Math.min(...times)).toISOString(),
+      ]);
+    }
+  }
+
+  async #toJob(row: JobRow): Promise<Job> {
+    return toJob(row, await this.#queues.nameOf(row.queue_id));
+  }
+}
+
+/** Groups the edits by statement, in the order of ids. */
+function grouped(
+  edits: ReadonlyMap<string, JobContent>,
+  current: ReadonlyMap<string, Job>,
+  places: ReadonlyMap<string, Place>,
+): Iterable<readonly [Statement, Place, string[]]> {
+  const groups = new Map<string, readonly [Statement, Place, string[]]>();
+  for (const [id, content] of [...edits].toSorted(([left], [right]) => (left < right ? -1 : 1))) {
+    const [job, place] = [current.get(id), places.get(id)];
+    if (job === undefined || place === undefined) continue; // already checked
+    const moves = content.queue !== job.queue || content.runAt?.getTime() !== job.runAt?.getTime();
+    const key = `${place.queueId} ${place.table} ${moves}`;
+    const group = groups.get(key) ?? [statementFor(place.table, moves), place, []];
+    group[2].push(id);
+    groups.set(key, group);
+  }
+  return groups.values();
+}
+
+function statementFor(table: LiveTable, moves: boolean): Statement {
+  if (table === 'job_waiting' || table === 'job_awaiting') return editWaiting[table];
+  return (moves ? moveReady : editInLine)[table];
+}

@@ -1,0 +1,111 @@
+import { holdsJobs, isServed, isShown } from '../read/shown-queues.sql.js';
+import { prepared } from '../connection/statement.js';
+
+/**
+ * Compares a queue's settings with those that the caller has seen, if $first is true: paused, concurrency limit, rate limit.
+ */
+export const asSeen = (first: number): string => `(not $${first}::boolean or (
+      (queue.paused_at is not null) = $${first + 1}::boolean
+      and queue.concurrency_limit is not distinct from $${first + 2}::integer
+      and queue.rate_limit is not distinct from $${first + 3}::jsonb))`;
+
+/** Part of the statements that change a queue's settings: brings back a retired queue. */
+export const isBack = 'retired_at = null, idle_since = null';
+
+/** $1 queue, $2 to $5 expected settings. */
+export const pauseQueue = prepared(
+  'longshore-pause-queue',
+  `
+    update longshore.queue set paused_at = coalesce(paused_at, now()), ${isBack}
+    where id = $1 and ${asSeen(2)}
+    returning id`,
+);
+
+/** $1 queue, $2 to $5 expected settings. */
+export const resumeQueue = prepared(
+  'longshore-resume-queue',
+  `
+    update longshore.queue set paused_at = null, ${isBack}
+    where id = $1 and ${asSeen(2)}
+    returning id`,
+);
+
+export interface RetiredRow {
+  holds_jobs: boolean;
+  served: boolean;
+  retired: boolean;
+}
+
+/** $1 name, $2 to $5 expected settings. Returns no row if there is no such queue. */
+export const retireQueue = prepared(
+  'longshore-retire-queue',
+  `
+    with found as materialized (
+      select id, ${holdsJobs} as holds_jobs, ${isServed} as served
+      from longshore.queue where name = $1 and ${isShown}
+    ),
+    retired as (
+      update longshore.queue
+      set retired_at = now(), idle_since = null, paused_at = null, concurrency_limit = null, rate_limit = null
+      from found
+      where queue.id = found.id and not found.holds_jobs and not found.served and ${asSeen(2)}
+      returning queue.id
+    )
+    select holds_jobs, served, exists (select from retired) as retired from found`,
+);
+
+/** Brings back retired queues that are in use again. */
+export const returnQueues = prepared(
+  'longshore-return-queues',
+  `
+    update longshore.queue set retired_at = null, idle_since = null
+    where retired_at is not null and (${holdsJobs} or ${isServed})`,
+);
+
+/** Detects jobs that started and ended between two runs by the throughput counted since. */
+const hasEndedJobs = `exists (
+      select from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
+    )`;
+
+/**
+ * $1 days. Records since when queues have been idle and retires those that have been idle for this long. Queues that are
+ * paused, limited or named by a recurring job are not idle.
+ */
+export const retireIdleQueues = prepared(
+  'longshore-retire-idle-queues',
+  `
+    with looked_at as materialized (
+      select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
+        and not ${holdsJobs} and not ${isServed}
+        and queue.name not in (select recurring_job.queue from longshore.recurring_job)
+        and not ${hasEndedJobs} as idle
+      from longshore.queue where retired_at is null
+    ),
+    due as (
+      select id, idle, idle_since, idle and coalesce(idle_since <= now() - $1 * interval '1 day', false) as retires
+      from looked_at
+    )
+    update longshore.queue
+    set idle_since = case when idle and not retires then now() end, retired_at = case when retires then now() end
+    from due
+    where queue.id = due.id and queue.retired_at is null and queue.idle_since is not distinct from due.idle_since
+      and (retires or due.idle <> (queue.idle_since is not null))`,
+);
+
+/**
+ * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6 tokens
+ * of a new bucket, $7 to $10 expected settings.
+ */
+export const limitQueue = prepared(
+  'longshore-limit-queue',
+  `
+    with bucket as (
+      insert into longshore.queue_bucket (queue_id, tokens) values ($1, $6) on conflict do nothing
+    )
+    update longshore.queue
+    set concurrency_limit = case when $2::boolean then $3::integer else concurrency_limit end,
+      rate_limit = case when $4::boolean then $5::jsonb else rate_limit end,
+      ${isBack}
+    where id = $1 and ${asSeen(7)}
+    returning id`,
+);

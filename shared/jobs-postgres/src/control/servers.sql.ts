@@ -1,0 +1,110 @@
+import type { Server, ServerRequest, ServerState } from '@longshore/jobs/storage';
+import { prepared, unprepared } from '../connection/statement.js';
+
+/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names of jobs with handlers, or null. */
+export const insertServer = prepared(
+  'longshore-insert-server',
+  `
+    insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
+    values ($1, $2, $3, $4, $5, $6, $7)`,
+);
+
+/**
+ * $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. Returns no row if the server has been declared
+ * dead.
+ */
+export const beat = unprepared(
+  'longshore-beat',
+  `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+    where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now`,
+);
+
+/** $1 id. */
+export const deleteServer = prepared('longshore-delete-server', `delete from longshore.server where id = $1`);
+
+export interface ServerRow {
+  id: string;
+  host: string;
+  pid: number;
+  queues: string[];
+  job_names: string[] | null;
+  concurrency: number;
+  processing: number;
+  state: ServerState;
+  requested: ServerRequest | null;
+  timeout_ms: number;
+  started_at: Date;
+  heartbeat_at: Date;
+  clock_ahead_ms: number | null;
+}
+
+export const selectServers = prepared(
+  'longshore-select-servers',
+  `select * from longshore.server order by id`,
+);
+
+/** Covers one day: older rows are deleted when the next server is lost. */
+export const selectLostServers = prepared(
+  'longshore-select-lost-servers',
+  `
+    select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
+    where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
+);
+
+/** $1 id. Blocks the server's heartbeats until the transaction ends. */
+export const lockServer = prepared(
+  'longshore-lock-server',
+  `select * from longshore.server where id = $1 for update`,
+);
+
+/** $1 id, $2 request. A request to stop is not replaced by one to go quiet. */
+export const requestOfServer = prepared(
+  'longshore-request-of-server',
+  `
+    with asked as (select id, requested from longshore.server where id = $1 for update),
+    changed as (
+      update longshore.server set requested = $2 from asked
+      where server.id = asked.id and asked.requested is distinct from $2 and coalesce(asked.requested, '') <> 'stop'
+      returning server.*
+    )
+    select *, true as changed from changed
+    union all
+    select server.*, false from longshore.server where id = $1 and not exists (select from changed)`,
+);
+
+export function toServer(row: ServerRow): Server {
+  return {
+    id: row.id,
+    host: row.host,
+    pid: row.pid,
+    queues: row.queues,
+    jobNames: row.job_names,
+    concurrency: row.concurrency,
+    processing: row.processing,
+    state: row.state,
+    requested: row.requested,
+    startedAt: row.started_at,
+    heartbeatAt: row.heartbeat_at,
+    timeoutMs: row.timeout_ms,
+    clockAheadMs: row.clock_ahead_ms,
+  };
+}
+
+/** Returns the application name of connections on which a server keeps rows locked for longer than one statement. */
+export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
+
+/** $1 backend process, $2 its application name. Terminates one transaction and waits up to a second until it is gone. */
+export const endTransaction = prepared(
+  'longshore-end-transaction',
+  `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
+);
+
+/** $1 application names. Terminates the open transactions of dead servers and waits up to a second for each. */
+export const endTransactions = prepared(
+  'longshore-end-transactions',
+  `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where application_name = any ($1) and datname = current_database() and usename = current_user`,
+);

@@ -1,0 +1,122 @@
+import {
+  type ControlOptions,
+  IdSource,
+  isId,
+  type LostServer,
+  type Server,
+  type ServerControlResult,
+  type ServerDescription,
+  type ServerRegistration,
+  type ServerRequest,
+  type Servers,
+} from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { type Run, runOf, runOn } from '../connection/run.js';
+import { Heartbeat } from './heartbeat.js';
+import {
+  deleteServer,
+  insertServer,
+  lockServer,
+  requestOfServer,
+  selectLostServers,
+  selectServers,
+  type ServerRow,
+  toServer,
+} from './servers.sql.js';
+
+type RequestedRow = ServerRow & { changed: boolean };
+
+/** Registers, lists and controls servers. */
+export class PostgresServers implements Servers {
+  readonly #database: Database;
+  readonly #reads: Database;
+  readonly #ids: IdSource;
+  readonly #queues: QueueIdCache;
+  readonly #rescue: () => Promise<unknown>;
+  readonly #heartbeats = new Set<Heartbeat>();
+
+  /** @param rescue releases the claims of unregistered servers */
+  constructor(
+    { database, reads }: { database: Database; reads: Database },
+    clock: DatabaseClock,
+    queues: QueueIdCache,
+    rescue: () => Promise<unknown>,
+  ) {
+    this.#database = database;
+    this.#reads = reads;
+    this.#ids = new IdSource(clock);
+    this.#queues = queues;
+    this.#rescue = rescue;
+  }
+
+  async register(
+    description: ServerDescription,
+    onRequest: (request: ServerRequest) => void = () => undefined,
+  ): Promise<ServerRegistration> {
+    const { host, pid, queues, concurrency, timeoutMs, jobNames = null } = description;
+    const id = this.#ids.newId();
+    for (const queue of queues) await this.#queues.idOf(queue);
+    await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs, jobNames]);
+    const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs, onRequest);
+    this.#heartbeats.add(heartbeat);
+    return {
+      id,
+      lost: heartbeat.lost,
+      report: (processing) => {
+        heartbeat.processing = processing;
+      },
+      enter: (state) => {
+        heartbeat.state = state;
+      },
+      unregister: async () => {
+        await heartbeat.stop();
+        this.#heartbeats.delete(heartbeat);
+        await this.#database.query(deleteServer, [id]);
+        await this.#rescue();
+      },
+    };
+  }
+
+  async list(): Promise<Server[]> {
+    return (await this.#reads.query<ServerRow>(selectServers)).map(toServer);
+  }
+
+  listLost(): Promise<LostServer[]> {
+    return this.#database.query<LostServer>(selectLostServers);
+  }
+
+  quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.#request(id, 'quiet', options);
+  }
+
+  stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+    return this.#request(id, 'stop', options);
+  }
+
+  async #request(
+    id: string,
+    request: ServerRequest,
+    { check, transaction }: ControlOptions<Server> = {},
+  ): Promise<ServerControlResult> {
+    if (!isId(id)) return { outcome: 'unknown' };
+    const ask = async (run: Run): Promise<readonly RequestedRow[]> => {
+      if (check !== undefined)
+        for (const server of (await run(lockServer, [id])) as readonly ServerRow[]) check(toServer(server));
+      return (await run(requestOfServer, [id, request])) as readonly RequestedRow[];
+    };
+    const [row] =
+      check === undefined || transaction !== undefined
+        ? await ask(runOf(this.#database, transaction))
+        : await this.#database.transaction((client) => ask(runOn(client)));
+    return row === undefined
+      ? { outcome: 'unknown' }
+      : { outcome: 'ok', server: toServer(row), changed: row.changed };
+  }
+
+  /** Stops the heartbeats of servers that did not unregister; they will be declared dead. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#heartbeats].map((heartbeat) => heartbeat.stop()));
+  }
+}

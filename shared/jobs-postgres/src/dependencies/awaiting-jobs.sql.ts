@@ -1,0 +1,126 @@
+import { jobColumns } from '../read/job-columns.sql.js';
+import { counted } from '../enqueue/inserts.sql.js';
+import { fromNow } from '../connection/from-now.sql.js';
+import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { moveNoted } from '../read/job-transitions.sql.js';
+import { prepared } from '../connection/statement.js';
+import { noted } from './outbox.sql.js';
+
+/** Statements about jobs that wait for other jobs. $1 is their queue in all of them. */
+const awaiting = `'awaiting'::longshore.job_state`;
+
+/** $2 ids, $3 arguments, $4 names, $5 priorities, $6 attempts, $7 meta, $8 times, $9 delays in ms after the parents' end. */
+export const insertAwaiting = prepared(
+  'longshore-insert-awaiting',
+  `
+    with inserted as (
+      insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
+      select $1, id, name, priority, max_attempts, args, meta, run_at, delay_ms
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
+        unnest($8::timestamptz[]), unnest($9::float8[])
+      ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)
+    )${counted('awaiting')}`,
+);
+
+/**
+ * $2 ids. Locks the jobs until the transaction ends, so that of two parents that end at the same time, the one resolved later
+ * sees the other's result.
+ */
+export const lockAwaiting = prepared(
+  'longshore-lock-awaiting',
+  `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
+);
+
+/** Wrapped in `case` so that the planner uses the index on children instead of the one on open dependencies. */
+const open = `case when job_link.settled_at is null then true end`;
+
+/** Part of a statement that removes jobs from `job_awaiting`: resolves all their dependencies. */
+export const unlinked = `
+    unlinked as (
+      update longshore.job_link set settled_at = now(), marked = true
+      where child_id = any (array(select id from removed)) and ${open}
+    )`;
+
+const cancel = (ended: string): string => `
+    with ended as materialized (${ended}),
+    removed as (
+      delete from longshore.job_awaiting using ended
+      where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
+      returning job_awaiting.*, ended.error
+    ),
+    history as (
+      insert into longshore.job_done_cancelled (${jobColumns}, error, state) select ${jobColumns}, error, 'cancelled' from removed
+    ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from removed) as total,
+        (values (${awaiting}, -1), ('cancelled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select true as changed from removed`;
+
+/** $2 ids, $3 the reason for each. */
+export const cancelAwaiting = prepared(
+  'longshore-cancel-awaiting',
+  cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
+);
+
+/** $2 id. For an operator's action. */
+export const cancelOneAwaiting = prepared(
+  'longshore-cancel-one-awaiting',
+  cancel('select $2::uuid as id, null::jsonb as error'),
+);
+
+const released = `
+    arriving as (select ${jobColumns} from removed where due is null or due <= now()), ${becomeReady('arriving', 'id')},
+    waiting as (
+      insert into longshore.job_waiting (${jobColumns})
+      select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
+      from removed where due > now()
+      returning id
+    ),
+    total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.jobs
+      from total, lateral (
+        values (${awaiting}, -(ready + waiting)), ('enqueued', ready), ('scheduled', waiting)
+      ) as change (state, jobs)
+      where change.jobs <> 0
+    )`;
+
+export interface ReleasedRow {
+  ready: number;
+  /** Whether any of the ready jobs is blocked by its concurrency key. */
+  blocked: boolean;
+  waiting: number;
+}
+
+/** $2 ids. Makes those without open dependencies ready, or scheduled if they have a time. */
+export const releaseAwaiting = prepared(
+  'longshore-release-awaiting',
+  `
+    with removed as (
+      delete from longshore.job_awaiting
+      where queue_id = $1 and id = any($2::uuid[])
+        and (select true from longshore.job_link where child_id = job_awaiting.id and ${open} limit 1) is null
+      returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
+    ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
+    select ready::integer, waiting::integer, exists (
+      select from arriving where meta ? 'concurrencyKey'
+    ) as blocked
+    from total`,
+);
+
+/** $2 id. For an operator's action, regardless of open dependencies. */
+export const runAwaiting = prepared(
+  'longshore-run-awaiting',
+  `
+    with removed as (
+      delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
+    ), ${unlinked}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${released}
+    select true as changed from removed`,
+);

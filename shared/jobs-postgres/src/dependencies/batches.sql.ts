@@ -1,0 +1,154 @@
+import type { Batch } from '@longshore/jobs';
+import { progressOf } from '@longshore/jobs/storage';
+import { jobColumns } from '../read/job-columns.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import { unlinked } from './awaiting-jobs.sql.js';
+import { noted } from './outbox.sql.js';
+
+export interface BatchRow {
+  id: string;
+  name: string | null;
+  total: number;
+  done: number;
+  failed: number;
+  cancelled: number;
+  follow_up_id: string | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+export function toBatch(row: BatchRow): Batch {
+  const { follow_up_id: followUpId, created_at: createdAt, finished_at: finishedAt, ...counts } = row;
+  return { ...counts, progress: progressOf(counts), followUpId, createdAt, finishedAt };
+}
+
+const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
+
+/** $1 id, $2 name, $3 number of jobs, $4 batch callback. An empty batch is finished. */
+export const insertBatch = prepared(
+  'longshore-insert-batch',
+  `
+    insert into longshore.batch (id, name, total, follow_up_id, finished_at)
+    values ($1, $2, $3, $4, case when $3::integer = 0 then now() end)`,
+);
+
+/** $1 id. */
+export const selectBatch = prepared(
+  'longshore-select-batch',
+  `select ${columns} from longshore.batch where id = $1`,
+);
+
+/** $1 limit, $2 offset, $3 id to continue after, or null. */
+export const selectNewestBatches = prepared(
+  'longshore-select-newest-batches',
+  `
+    select ${columns} from longshore.batch
+    where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by id desc limit $1 offset $2`,
+);
+
+/** $1 limit, $2 offset, $3 id to continue after, or null. */
+export const selectOldestBatches = prepared(
+  'longshore-select-oldest-batches',
+  `
+    select ${columns} from longshore.batch
+    where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+    order by id limit $1 offset $2`,
+);
+
+/** $1 maximum count. */
+export const countSomeBatches = prepared(
+  'longshore-count-some-batches',
+  `select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted`,
+);
+
+/** $1 ids. Locks the batches until the transaction ends. */
+export const lockBatches = prepared(
+  'longshore-lock-batches',
+  `select from longshore.batch where id = any($1::uuid[]) order by id for update`,
+);
+
+/**
+ * $1 ids, increments: $2 done, $3 failed, $4 cancelled. Records the end of a batch in the outbox for its dependents, as for a
+ * job.
+ */
+export const countBatches = prepared(
+  'longshore-count-batches',
+  `
+    with counted as (
+      update longshore.batch
+      set done = batch.done + change.done, failed = batch.failed + change.failed,
+        cancelled = batch.cancelled + change.cancelled,
+        finished_at = case when batch.done + batch.failed + batch.cancelled + change.done + change.failed + change.cancelled
+          = batch.total then now() end
+      from unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[]) as change (id, done, failed, cancelled)
+      where batch.id = change.id
+      returning batch.*
+    )
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select 0, id, 'processing',
+      case when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state,
+      '{"followed": true}'
+    from counted where finished_at is not null
+    returning true as finished`,
+);
+
+/** $1 queue, $2 batch, $3 limit. */
+function cancelJobs(
+  table: 'job' | 'job_held' | 'job_waiting' | 'job_awaiting',
+  state: string,
+  condition = '',
+): Statement {
+  return prepared(
+    `longshore-cancel-batch-${table}`,
+    `
+    with found as materialized (
+      select id from longshore.${table}
+      where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 ${condition}
+      order by id limit $3 for update
+    ),
+    removed as (
+      delete from longshore.${table} using found where ${table}.queue_id = $1 and ${table}.id = found.id
+      returning ${table}.*
+    ),
+    history as (
+      insert into longshore.job_done_cancelled (${jobColumns}, state) select ${jobColumns}, 'cancelled' from removed
+    ),
+    ${table === 'job_awaiting' ? `${unlinked}, ` : ''}${noted('removed', `'${state}'`, `'cancelled'`)},
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from removed) as total,
+        (values ('${state}'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select count(*)::integer as jobs from removed`,
+  );
+}
+
+/** Awaiting jobs first, then scheduled ones, so that jobs that become ready in the meantime are met later. */
+export const cancelBatchJobs: readonly Statement[] = [
+  cancelJobs('job_awaiting', 'awaiting'),
+  cancelJobs('job_waiting', 'scheduled'),
+  cancelJobs('job_held', 'enqueued'),
+  cancelJobs('job', 'enqueued', 'and server_id is null'),
+];
+
+/** $1 queue, $2 batch. */
+export const cancelRunningOfBatch = prepared(
+  'longshore-cancel-running-of-batch',
+  `
+    with requested as (
+      insert into longshore.job_cancellation (queue_id, job_id)
+      select queue_id, id from longshore.job
+      where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 and server_id is not null
+      on conflict (queue_id, job_id) do nothing
+      returning job_id
+    )
+    select count(*)::integer as jobs from requested`,
+);
+
+export const deleteOldBatches = prepared(
+  'longshore-delete-old-batches',
+  `delete from longshore.batch where finished_at < now() - interval '30 days'`,
+);

@@ -1,0 +1,89 @@
+import { bounds } from '@longshore/jobs/storage';
+import { jobColumns } from '../read/job-columns.sql.js';
+import { prepared } from '../connection/statement.js';
+
+/** Counts the ready and running jobs of `wanted.key`. */
+const taken = (queue: string): string => `
+      select count(*) as jobs from longshore.job
+      where queue_id = ${queue} and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key`;
+
+/** Selects the first blocked jobs of `wanted.key`. */
+const nextBlocked = (queue: string, columns: string, limit: string): string => `
+      select ${columns} from longshore.job_held
+      where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
+
+/** A job with an unreadable limit counts as having a limit of one, so that it does not affect other keys. */
+const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+  then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.most})::integer else 1 end`;
+
+/**
+ * $1 queue, $2 keys. Locks the keys' semaphores until the transaction ends, in the order of the locks' ids to avoid
+ * deadlocks.
+ */
+export const lockKeys = prepared(
+  'longshore-lock-keys',
+  `
+    select pg_advisory_xact_lock($1::integer, key.hash)
+    from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key`,
+);
+
+/**
+ * $1 queue, $2 distinct keys. Admits as many jobs of each key as it has room for. The limit of the first blocked job applies;
+ * each further job must also fit its own limit. Runs after {@link lockKeys}, so that its snapshot includes jobs admitted by
+ * others.
+ */
+export const admitBlocked = prepared(
+  'longshore-admit-held',
+  `
+    with admissible as materialized (
+      select candidate.id
+      from unnest($2::text[]) as wanted (key)
+      cross join lateral (${taken('$1')}) as taken
+      cross join lateral (${nextBlocked('$1', `${limitOf} as jobs`, '1')}) as allowed
+      cross join lateral (
+        select id, bool_and(place <= own_limit) over (order by place) as fits
+        from (
+          select id, own_limit, taken.jobs + row_number() over (order by priority, seq) as place
+          from (${nextBlocked('$1', `id, priority, seq, ${limitOf} as own_limit`, 'greatest(0, allowed.jobs - taken.jobs)')}) as next
+        ) as next
+      ) as candidate
+      where candidate.fits
+    ),
+    admitted as (
+      delete from longshore.job_held using admissible
+      where job_held.queue_id = $1 and job_held.id = admissible.id
+      returning job_held.*
+    ),
+    ready as (
+      insert into longshore.job (${jobColumns}) select ${jobColumns} from admitted order by priority, seq
+    )
+    select count(*)::integer as admitted from admitted`,
+);
+
+/**
+ * Adds an outbox row for every key that has both room and blocked jobs. This only happens when jobs are deleted directly from
+ * the tables. Steps from key to key, however many jobs each has.
+ */
+export const noteRoom = prepared(
+  'longshore-note-room',
+  `
+    with recursive wanted as (
+      (
+        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+        where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
+      )
+      union all
+      select next.* from wanted cross join lateral (
+        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+        where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
+        order by queue_id, meta ->> 'concurrencyKey' limit 1
+      ) as next
+    )
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select wanted.queue_id, wanted.id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', wanted.key)
+    from wanted
+    cross join lateral (${taken('wanted.queue_id')}) as taken
+    cross join lateral (${nextBlocked('wanted.queue_id', `${limitOf} as jobs`, '1')}) as allowed
+    where taken.jobs < allowed.jobs
+    returning 1`,
+);

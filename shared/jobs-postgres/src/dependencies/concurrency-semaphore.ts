@@ -1,0 +1,58 @@
+import type pg from 'pg';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
+import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
+import type { OutboxRow } from './outbox.sql.js';
+
+/** Admits blocked jobs of a concurrency key when a job arrives, or when an admitted one leaves. */
+export class ConcurrencySemaphore implements DependencyResolver {
+  readonly #queues: QueueIdCache;
+
+  constructor(queues: QueueIdCache) {
+    this.#queues = queues;
+  }
+
+  async resolve(
+    client: pg.ClientBase,
+    moves: readonly OutboxRow[],
+    { isolate, setAside }: ResolveOptions,
+  ): Promise<Iterable<string>> {
+    const queues: string[] = [];
+    // Locks queues by id, then keys by lock id; every locker uses this order.
+    for (const [queueId, keys] of [...keysByQueue(moves)].toSorted(([left], [right]) => left - right)) {
+      const admitted = await isolate(
+        [...keys],
+        (some) => admit(client, queueId, some),
+        (key, error) =>
+          setAside({ key: `key ${queueId} ${key}`, queueId, item: [keyCheck(queueId, key)] }, error),
+      );
+      if (admitted.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
+    }
+    return queues;
+  }
+}
+
+/** Admits jobs; resolves to their number. */
+async function admit(client: pg.ClientBase, queueId: number, keys: readonly string[]): Promise<number> {
+  await client.query({ ...lockKeys, values: [queueId, keys] });
+  const { rows } = await client.query<{ admitted: number }>({ ...admitBlocked, values: [queueId, keys] });
+  return rows[0]?.admitted ?? 0;
+}
+
+/** Returns an outbox row that only makes the relay check this key. */
+function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
+  const nobody = '00000000-0000-0000-0000-000000000000';
+  const meta = { concurrencyKey };
+  return { queue_id: queueId, job_id: nobody, from_state: 'enqueued', to_state: 'enqueued', meta };
+}
+
+function keysByQueue(moves: readonly OutboxRow[]): Map<number, Set<string>> {
+  const groups = new Map<number, Set<string>>();
+  for (const { queue_id: queueId, meta } of moves) {
+    if (meta.concurrencyKey === undefined) continue;
+    const keys = groups.get(queueId);
+    if (keys === undefined) groups.set(queueId, new Set([meta.concurrencyKey]));
+    else keys.add(meta.concurrencyKey);
+  }
+  return groups;
+}

@@ -1,0 +1,153 @@
+import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs/storage';
+import type pg from 'pg';
+import { arrayOf } from '../connection/array-literal.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
+import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from './awaiting-jobs.sql.js';
+import { type DependencyRow, openDependencies, resolveDependencies } from './dependencies.sql.js';
+import { noteEnds, type OutboxRow } from './outbox.sql.js';
+
+/** Resolving more dependencies than this takes several transactions, to keep each short. */
+const maxDependencies = 5_000;
+
+/**
+ * Releases or cancels jobs when the jobs they wait for have ended. Locks the waiting jobs first, in a fixed order, and then
+ * their dependencies.
+ */
+export class PostgresContinuations implements DependencyResolver {
+  readonly #queues: QueueIdCache;
+
+  constructor(queues: QueueIdCache) {
+    this.#queues = queues;
+  }
+
+  async resolve(
+    client: pg.ClientBase,
+    moves: readonly OutboxRow[],
+    { isolate, setAside }: ResolveOptions,
+  ): Promise<Set<string | null>> {
+    const ends = endsOf(moves);
+    const notified = new Set<string | null>();
+    if (ends.size === 0) return notified;
+    const parents = [...ends.keys()];
+    const { rows } = await client.query<DependencyRow>({
+      ...openDependencies,
+      values: [arrayOf(parents), maxDependencies],
+    });
+    if (rows.length === maxDependencies) await putBack(client, moves);
+    for (const [queueId, dependencies] of byDependentQueue(rows)) {
+      const released = await isolate(
+        byDependent(dependencies),
+        (dependents) => resolveGroup(client, queueId, dependents.flat(), ends),
+        (ofDependent, error) => {
+          const jobId = ofDependent[0]?.child_id ?? '';
+          return setAside({ key: `job ${jobId}`, queueId, jobId, item: endsFor(ofDependent, moves) }, error);
+        },
+      );
+      for (const { ready, blocked, waiting } of released) {
+        if (ready > 0) notified.add(await this.#queues.nameOf(queueId));
+        if (waiting > 0 || blocked) notified.add(null);
+      }
+    }
+    return notified;
+  }
+}
+
+async function resolveGroup(
+  client: pg.ClientBase,
+  queueId: number,
+  dependencies: readonly DependencyRow[],
+  ends: ReadonlyMap<string, ParentEnd>,
+): Promise<ReleasedRow> {
+  const errors = new Map<string, string>();
+  const met: DependencyRow[] = [];
+  for (const dependency of dependencies) {
+    const end = ends.get(dependency.parent_id);
+    if (end === undefined) continue;
+    if (isMet(dependency.condition, end)) met.push(dependency);
+    else
+      errors.set(
+        dependency.child_id,
+        JSON.stringify(brokenCondition(dependency.parent_id, dependency.condition, end)),
+      );
+  }
+  const dependents = [...new Set(dependencies.map((dependency) => dependency.child_id))];
+  await client.query({ ...lockAwaiting, values: [queueId, arrayOf(dependents)] });
+  await client.query({
+    ...resolveDependencies,
+    values: [
+      arrayOf(met.map((dependency) => dependency.parent_id)),
+      arrayOf(met.map((dependency) => dependency.child_id)),
+    ],
+  });
+  if (errors.size > 0) {
+    await client.query({
+      ...cancelAwaiting,
+      values: [queueId, arrayOf([...errors.keys()]), [...errors.values()]],
+    });
+  }
+  const candidates = dependents.filter((dependent) => !errors.has(dependent));
+  if (candidates.length === 0) return { ready: 0, blocked: false, waiting: 0 };
+  const { rows } = await client.query<ReleasedRow>({
+    ...releaseAwaiting,
+    values: [queueId, arrayOf(candidates)],
+  });
+  return rows[0] ?? { ready: 0, blocked: false, waiting: 0 };
+}
+
+/** Puts the remaining ends back into the outbox, without anything that other resolvers would process twice. */
+async function putBack(client: pg.ClientBase, moves: readonly OutboxRow[]): Promise<void> {
+  const rest = moves.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
+  await client.query({
+    ...noteEnds,
+    values: [
+      arrayOf(rest.map((move) => move.job_id)),
+      rest.map((move) => move.to_state),
+      rest.map((move) => move.meta.gone === true),
+    ],
+  });
+}
+
+function endsOf(moves: readonly OutboxRow[]): Map<string, ParentEnd> {
+  const ends = new Map<string, ParentEnd>();
+  for (const { job_id: id, to_state: state, meta } of moves) {
+    if (meta.followed !== true || !isFinished(state)) continue;
+    ends.set(id, meta.gone === true ? 'gone' : state);
+  }
+  return ends;
+}
+
+/** Groups dependencies by waiting job, in locking order. */
+function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] {
+  const groups = new Map<string, DependencyRow[]>();
+  for (const dependency of dependencies) {
+    const group = groups.get(dependency.child_id);
+    if (group === undefined) groups.set(dependency.child_id, [dependency]);
+    else group.push(dependency);
+  }
+  return [...groups].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
+}
+
+/** Returns the ends of the parents of these dependencies, without anything that other resolvers would process twice. */
+function endsFor(dependencies: readonly DependencyRow[], moves: readonly OutboxRow[]): OutboxRow[] {
+  const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
+  return moves
+    .filter(({ job_id: id, meta }) => parents.has(id) && meta.followed === true)
+    .map(({ job_id, from_state, to_state, meta: { gone } }) => {
+      const meta: OutboxRow['meta'] = { followed: true, ...(gone === true && { gone }) };
+      return { queue_id: 0, job_id, from_state, to_state, meta };
+    });
+}
+
+/** Groups dependencies by queue id, which is the locking order. */
+function byDependentQueue(
+  dependencies: readonly DependencyRow[],
+): [queueId: number, dependencies: DependencyRow[]][] {
+  const groups = new Map<number, DependencyRow[]>();
+  for (const dependency of dependencies) {
+    const group = groups.get(dependency.queue_id);
+    if (group === undefined) groups.set(dependency.queue_id, [dependency]);
+    else group.push(dependency);
+  }
+  return [...groups].toSorted(([left], [right]) => left - right);
+}

@@ -1,0 +1,133 @@
+import type pg from 'pg';
+import { arrayOf } from '../connection/array-literal.js';
+import { type Database, isOfData } from '../connection/database.js';
+import { apart, type Isolate, together } from '../connection/isolation.js';
+import type { PostgresSetAside } from '../maintain/set-aside.js';
+import {
+  type DependencyRow,
+  findParents,
+  lockParentBatches,
+  markDependencies,
+  markParentJobs,
+  type ParentRow,
+  takeUnmarkedDependencies,
+} from './dependencies.sql.js';
+import { noteEnds } from './outbox.sql.js';
+
+const maxDependencies = 2_000;
+
+const beginning = '00000000-0000-0000-0000-000000000000';
+
+export interface MarkingReport {
+  readonly marked: number;
+  /** Dependencies whose parents were being claimed, finished or moved, to be checked again. */
+  readonly busy: number;
+}
+
+/**
+ * Ensures that the end of every parent is recorded: marks parents that are alive as having dependents, and records the ends
+ * of those that have ended. Never waits for a lock, and never blocks others for long.
+ */
+export class DependencyMarker {
+  readonly #database: Database;
+  readonly #setAside: PostgresSetAside;
+  /** Where the next run starts, so that dependencies whose parents stay locked do not starve the others. */
+  #from = beginning;
+
+  constructor(database: Database, setAside: PostgresSetAside) {
+    this.#database = database;
+    this.#setAside = setAside;
+  }
+
+  /** Marks all parents together; isolates them only if data makes that fail. */
+  async mark(): Promise<MarkingReport> {
+    const from = this.#from;
+    try {
+      return await this.#database.transaction((client) => this.#mark(client, together));
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      this.#from = from;
+      return this.#database.transaction((client) => this.#mark(client, apart(client)));
+    }
+  }
+
+  async #mark(client: pg.ClientBase, isolate: Isolate): Promise<MarkingReport> {
+    const { rows: dependencies } = await client.query<DependencyRow>({
+      ...takeUnmarkedDependencies,
+      values: [this.#from, maxDependencies],
+    });
+    this.#from =
+      dependencies.length < maxDependencies ? beginning : (dependencies.at(-1)?.child_id ?? beginning);
+    if (dependencies.length === 0) return { marked: 0, busy: 0 };
+    const ids = [...new Set(dependencies.map((dependency) => dependency.parent_id))];
+    const { rows: parents } = await client.query<ParentRow>({ ...findParents, values: [arrayOf(ids)] });
+    const ended = parents.filter(({ place, state }) => place === null || state !== null);
+    const marked = await this.#markParents(
+      client,
+      parents.filter(({ place, state }) => place !== null && state === null),
+      isolate,
+    );
+    if (ended.length > 0) {
+      const states = ended.map(({ state }) => state ?? 'cancelled');
+      const gone = ended.map(({ place }) => place === null);
+      await client.query({ ...noteEnds, values: [arrayOf(ended.map(({ id }) => id)), states, gone] });
+    }
+    const known = new Set([...marked, ...ended.map(({ id }) => id)]);
+    const done = dependencies.filter((dependency) => known.has(dependency.parent_id));
+    await client.query({
+      ...markDependencies,
+      values: [
+        arrayOf(done.map((dependency) => dependency.parent_id)),
+        arrayOf(done.map((dependency) => dependency.child_id)),
+      ],
+    });
+    return { marked: done.length, busy: dependencies.length - done.length };
+  }
+
+  /** Marks parents; returns the ids of those that are marked. */
+  async #markParents(
+    client: pg.ClientBase,
+    parents: readonly ParentRow[],
+    isolate: Isolate,
+  ): Promise<string[]> {
+    const marked: string[] = [];
+    for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
+      for (const [queueId, members] of Object.entries(groupBy(group, (parent) => `${parent.queue_id}`))) {
+        const some = await isolate(
+          members,
+          (parts) => markGroup(client, place, Number(queueId), parts),
+          ({ id: jobId, queue_id: of }, error) =>
+            this.#setAside.put(
+              client,
+              { role: 'resolver', key: `parent ${jobId}`, queueId: of, jobId },
+              error,
+            ),
+        );
+        for (const id of some.flat()) marked.push(id);
+      }
+    }
+    return marked;
+  }
+}
+
+/** Marks parents in one table and queue; returns the ids of those that are marked. */
+async function markGroup(
+  client: pg.ClientBase,
+  place: string,
+  queueId: number,
+  parents: readonly ParentRow[],
+): Promise<string[]> {
+  const ids = arrayOf(parents.map(({ id }) => id));
+  const { rows } = await client.query<{ id: string }>(
+    place === 'batch'
+      ? { ...lockParentBatches, values: [ids] }
+      : { ...markParentJobs[place as keyof typeof markParentJobs], values: [queueId, ids] },
+  );
+  return rows.map(({ id }) => id);
+}
+
+function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Record<string, Item[]> {
+  const groups: Record<string, Item[]> = {};
+  for (const item of items) (groups[key(item)] ??= []).push(item);
+  return groups;
+}

@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { type Database, isOfData } from '../connection/database.js';
+import { apart, type Isolate, together } from '../connection/isolation.js';
+import type { Aside, PostgresSetAside } from '../maintain/set-aside.js';
+import { deleteAside, takeAside } from '../maintain/set-aside.sql.js';
+import type { DependencyMarker } from './dependency-marker.js';
+import { findWork, type OutboxRow, takeMoves } from './outbox.sql.js';
+
+/** How long a parent that is being claimed or finished usually stays locked. */
+const busyMs = 10;
+const maxTries = 3;
+
+/** Maximum number of set-aside items retried in one transaction. */
+const maxAgain = 20;
+
+/** How outbox rows are processed: all together, or with faulty ones set aside. */
+export interface ResolveOptions {
+  readonly isolate: Isolate;
+  readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
+}
+
+/** Applies the moves of jobs to the jobs that depend on them, in the transaction that takes the moves from the outbox. */
+export interface DependencyResolver {
+  /**
+   * Resolves to the notifications to send after the commit: queues with newly ready jobs; `null` for other background work.
+   */
+  resolve(
+    client: pg.ClientBase,
+    moves: readonly OutboxRow[],
+    options: ResolveOptions,
+  ): Promise<Iterable<string | null>>;
+}
+
+/** Relays the moves of jobs to the jobs that depend on them. */
+export class OutboxRelay {
+  readonly #database: Database;
+  readonly #marker: DependencyMarker;
+  readonly #resolvers: readonly DependencyResolver[];
+  readonly #setAside: PostgresSetAside;
+  readonly #notify: (queue: string | null) => void;
+
+  constructor(
+    database: Database,
+    marker: DependencyMarker,
+    resolvers: readonly DependencyResolver[],
+    setAside: PostgresSetAside,
+    notify: (queue: string | null) => void,
+  ) {
+    this.#database = database;
+    this.#marker = marker;
+    this.#resolvers = resolvers;
+    this.#setAside = setAside;
+    this.#notify = notify;
+  }
+
+  async relay(limit: number): Promise<number> {
+    const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(findWork);
+    if (work === undefined) return 0;
+    if (work.aside) await this.#resolveAside();
+    const marked = work.links ? await this.#markDependencies() : 0;
+    return marked + (work.moves || marked > 0 ? await this.#resolveMoves(limit) : 0);
+  }
+
+  async #markDependencies(): Promise<number> {
+    let marked = 0;
+    for (let attempt = 1; ; attempt++) {
+      const report = await this.#marker.mark();
+      marked += report.marked;
+      if (report.busy === 0 || attempt === maxTries) return marked;
+      await delay(busyMs);
+    }
+  }
+
+  /** Processes all rows together; isolates them only if data makes that fail. */
+  async #resolveMoves(limit: number): Promise<number> {
+    try {
+      return await this.#notifying((client, notified) =>
+        this.#resolveFrom(client, limit, together, notified),
+      );
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      return this.#notifying((client, notified) => this.#resolveFrom(client, limit, apart(client), notified));
+    }
+  }
+
+  async #resolveFrom(
+    client: pg.ClientBase,
+    limit: number,
+    isolate: Isolate,
+    notified: Set<string | null>,
+  ): Promise<number> {
+    const { rows } = await client.query<OutboxRow>({ ...takeMoves, values: [limit] });
+    await isolate(
+      rows,
+      (moves) => this.#resolve(client, moves, isolate, notified),
+      (move, error) => this.#put(client, { ...about(move), key: `move ${move.id}`, item: [move] }, error),
+    );
+    return rows.length;
+  }
+
+  /** Retries each set-aside item separately; items that fail again stay set aside. */
+  async #resolveAside(): Promise<number> {
+    return this.#notifying(async (client, notified) => {
+      const { rows } = await client.query<AsideRow>({ ...takeAside, values: ['resolver', maxAgain] });
+      const isolate = apart(client);
+      for (const row of rows) {
+        await isolate(
+          [row],
+          async () => {
+            await this.#resolve(client, row.item ?? [], together, notified);
+            await client.query({ ...deleteAside, values: [row.id] });
+          },
+          (_, error) => this.#put(client, { key: row.key, item: row.item ?? [] }, error),
+        );
+      }
+      return rows.length;
+    });
+  }
+
+  async #resolve(
+    client: pg.ClientBase,
+    moves: readonly OutboxRow[],
+    isolate: Isolate,
+    notified: Set<string | null>,
+  ): Promise<void> {
+    const options: ResolveOptions = { isolate, setAside: (aside, error) => this.#put(client, aside, error) };
+    for (const resolver of this.#resolvers) {
+      for (const queue of await resolver.resolve(client, moves, options)) notified.add(queue);
+    }
+  }
+
+  #put(client: pg.ClientBase, aside: Omit<Aside, 'role'>, error: unknown): Promise<void> {
+    return this.#setAside.put(client, { ...aside, role: 'resolver' }, error);
+  }
+
+  async #notifying(
+    work: (client: pg.ClientBase, notified: Set<string | null>) => Promise<number>,
+  ): Promise<number> {
+    const notified = new Set<string | null>();
+    const count = await this.#database.transaction((client) => {
+      notified.clear();
+      return work(client, notified);
+    });
+    for (const queue of notified) this.#notify(queue);
+    return count;
+  }
+}
+
+interface AsideRow {
+  id: string;
+  key: string;
+  item: OutboxRow[] | null;
+}
+
+/** The end of a batch has no queue. */
+function about({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
+  return queueId > 0 ? { queueId, jobId } : {};
+}

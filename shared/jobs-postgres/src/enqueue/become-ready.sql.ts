@@ -1,0 +1,36 @@
+import { jobColumns } from '../read/job-columns.sql.js';
+import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
+
+const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
+
+/**
+ * Returns the parts of a statement that make jobs ready. Every way into `job` uses them: jobs with a concurrency key are
+ * blocked, and an outbox row makes a server check whether the key has room.
+ *
+ * @param source the part that returns the jobs, with at least the columns in `columns`
+ * @param order the order in which they join the queue
+ * @param visibility `late`: scans may have passed their places before the transaction commits
+ */
+export function becomeReady(
+  source: string,
+  order: string,
+  columns = jobColumns,
+  visibility: Visibility = 'soon',
+): string {
+  return `
+    ready as (
+      insert into longshore.job (${columns}) select ${columns} from ${source} where not ${hasKey} order by ${order}${
+        visibility === 'late'
+          ? `\n      returning queue_id, priority, seq\n    ),${gapNoted('ready')},`
+          : '\n    ),'
+      }
+    held as (
+      insert into longshore.job_held (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
+    ),
+    arrived as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+        'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+      from ${source} where ${hasKey}
+    )`;
+}

@@ -1,0 +1,114 @@
+import { UnknownParentError } from '@longshore/jobs';
+import type { JobMeta, NewBatch, NewJob } from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { Run } from '../connection/run.js';
+import { insertAwaiting } from '../dependencies/awaiting-jobs.sql.js';
+import { insertBatch } from '../dependencies/batches.sql.js';
+import { findParents, insertDependencies, type ParentRow } from '../dependencies/dependencies.sql.js';
+import type { Insert } from './inserts.sql.js';
+
+export function waitsForParents({ after = null }: NewJob): boolean {
+  return after !== null;
+}
+
+/** Marks those of the jobs on which others of them depend, so that their ends are recorded from the start. */
+export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
+  const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
+  if (parents.size === 0) return jobs;
+  return jobs.map((job) => {
+    if (!parents.has(job.id)) return job;
+    const meta: JobMeta = { ...job.meta, followed: true };
+    return { ...job, meta };
+  });
+}
+
+/** The ids of the queues in each scope. */
+export type ParentScopes = ReadonlyMap<readonly string[], ReadonlySet<number>>;
+
+/** Looks up the scopes of jobs with parents; must be called before a connection is in use. */
+export async function parentScopes(jobs: readonly NewJob[], queues: QueueIdCache): Promise<ParentScopes> {
+  const scopes = new Map<readonly string[], ReadonlySet<number>>();
+  for (const { scope = null, after = null } of jobs)
+    if (scope !== null && after !== null && !scopes.has(scope))
+      scopes.set(scope, new Set(await queues.idsOf(scope)));
+  return scopes;
+}
+
+/**
+ * Checks that all parents exist within the scope of the job that names them, or are enqueued by the same call.
+ *
+ * @param scopes from {@link parentScopes}
+ * @throws {UnknownParentError} naming the first missing parent
+ */
+export async function checkParents(
+  jobs: readonly NewJob[],
+  batch: NewBatch | null,
+  run: Run,
+  scopes: ParentScopes,
+): Promise<void> {
+  const coming = new Set(jobs.map(({ id }) => id));
+  if (batch !== null) coming.add(batch.id);
+  const parents = [...new Set(jobs.flatMap(({ after }) => after?.parents ?? []))].filter(
+    (id) => !coming.has(id),
+  );
+  if (parents.length === 0) return;
+  const rows = (await run(findParents, [arrayOf(parents)])) as ParentRow[];
+  const places = new Map(rows.map((row) => [row.id, row]));
+  for (const { after, scope = null } of jobs) {
+    const queueIds = scope === null ? null : (scopes.get(scope) ?? new Set());
+    const unknown = after?.parents.find(
+      (parent) => !coming.has(parent) && !isVisible(places.get(parent), queueIds),
+    );
+    if (unknown !== undefined) throw new UnknownParentError(unknown);
+  }
+}
+
+/** A batch belongs to no queue, so callers with a scope cannot see it. */
+function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> | null): boolean {
+  if (parent === undefined || parent.place === null) return false;
+  return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
+}
+
+/** Inserts jobs of one queue that wait for other jobs. */
+export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
+  return {
+    statement: insertAwaiting,
+    values: [
+      queueId,
+      arrayOf(jobs.map(({ id }) => id)),
+      `[${jobs.map(({ args }) => args).join(',')}]`,
+      jobs.map(({ name }) => name),
+      arrayOf(jobs.map(({ priority }) => priority)),
+      arrayOf(jobs.map(({ maxAttempts }) => maxAttempts)),
+      jobs.map(({ meta }) => meta ?? null),
+      jobs.map(({ due }) => (due !== null && 'at' in due ? due.at.toISOString() : null)),
+      jobs.map(({ due }) => (due !== null && 'inMs' in due ? due.inMs : null)),
+    ],
+  };
+}
+
+/** @param known parents that do not need to be marked */
+export function dependenciesInsert(
+  queueId: number,
+  jobs: readonly NewJob[],
+  known: ReadonlySet<string>,
+): Insert {
+  const links = jobs.flatMap(({ id, after }) =>
+    (after?.parents ?? []).map((parent) => ({ parent, child: id, when: after?.when })),
+  );
+  return {
+    statement: insertDependencies,
+    values: [
+      arrayOf(links.map(({ parent }) => parent)),
+      arrayOf(links.map(({ child }) => child)),
+      arrayOf(links.map(() => queueId)),
+      links.map(({ when }) => when),
+      links.map(({ parent }) => known.has(parent)),
+    ],
+  };
+}
+
+export function batchInsert({ id, name, jobs, followUp }: NewBatch): Insert {
+  return { statement: insertBatch, values: [id, name, jobs.length, followUp?.id ?? null] };
+}

@@ -1,0 +1,93 @@
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { EnqueueResult, NewJob } from '@longshore/jobs/storage';
+import { isLockTimeout } from '../connection/database.js';
+
+/** Larger batches are split into several inserts. */
+const maxBatch = 1_000;
+
+/** While this many writes are running, the next batch collects jobs. */
+const maxWrites = 2;
+
+interface Waiting {
+  readonly job: NewJob;
+  readonly resolve: (receipt: EnqueueResult) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Writes all of the jobs or none. */
+export type WriteJobs = (jobs: readonly NewJob[]) => Promise<EnqueueResult>;
+
+/**
+ * Combines jobs that are enqueued at the same time into one write. Nothing waits while the database is idle; jobs are only
+ * collected while earlier batches are being written.
+ */
+export class EnqueueBuffer {
+  readonly #writeTogether: WriteJobs;
+  readonly #writeAlone: WriteJobs;
+  readonly #writing = new Set<Promise<void>>();
+  /** Writes of jobs that failed, or would have waited too long, together with others. */
+  readonly #alone = new Set<Promise<void>>();
+  #waiting: Waiting[] = [];
+  #planned = false;
+
+  /** @param writeAlone writes a single job of a rejected batch; may wait for a lock where `writeTogether` gives up */
+  constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
+    this.#writeTogether = writeTogether;
+    this.#writeAlone = writeAlone;
+  }
+
+  /** Resolves when the job is durable. */
+  add(job: NewJob): Promise<EnqueueResult> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, resolve, reject });
+      this.#plan();
+    });
+  }
+
+  /** Resolves when everything that was added has been written or rejected. */
+  async drained(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#writing.size > 0 || this.#alone.size > 0) {
+      if (this.#writing.size === 0) this.#write();
+      await Promise.all([...this.#writing, ...this.#alone]);
+    }
+  }
+
+  /** Schedules a write at the end of the current turn of the event loop, so that its callers share one insert. */
+  #plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    setImmediate(() => {
+      this.#planned = false;
+      this.#write();
+    });
+  }
+
+  #write(): void {
+    while (this.#waiting.length > 0 && this.#writing.size < maxWrites) {
+      const write = this.#writeBatch(this.#waiting.splice(0, maxBatch)).finally(() => {
+        this.#writing.delete(write);
+        this.#write();
+      });
+      this.#writing.add(write);
+    }
+  }
+
+  async #writeBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const receipt = await this.#writeTogether(batch.map(({ job }) => job));
+      for (const { resolve } of batch) resolve(receipt);
+    } catch (error) {
+      const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
+      // A job that is rejected, or has to wait, must not affect the others of its batch or later ones.
+      if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
+      else for (const waiting of batch) this.#startAlone(waiting);
+    }
+  }
+
+  #startAlone({ job, resolve, reject }: Waiting): void {
+    const write = this.#writeAlone([job])
+      .then(resolve, reject)
+      .finally(() => this.#alone.delete(write));
+    this.#alone.add(write);
+  }
+}

@@ -1,0 +1,66 @@
+import type { NewBatch, NewJob } from '@longshore/jobs/storage';
+import type { Visibility } from '../claim/ready-scans.sql.js';
+import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from './dependent-inserts.js';
+import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
+
+/**
+ * Longer bulk inserts are split: a statement's parameters are built and parsed as a whole, and one chunk is built while
+ * Postgres processes another.
+ */
+export const maxChunk = 2_000;
+
+/** Maximum length of a chunk's arguments, in characters. */
+const maxChunkSize = 4_000_000;
+
+interface InsertOptions {
+  /** All jobs of the call. */
+  readonly jobs: readonly NewJob[];
+  readonly batch: NewBatch | null;
+  readonly visibility: Visibility;
+}
+
+/**
+ * Yields the statements that insert new jobs, each for one chunk of one queue and built on demand.
+ *
+ * @param groups the jobs of each queue, by its id
+ */
+export function* insertsOf(
+  groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
+  { jobs, batch, visibility }: InsertOptions,
+): Generator<Insert, void> {
+  let known: ReadonlySet<string> | undefined; // large bulk inserts rarely need it, and it costs time per job
+  if (batch !== null) yield batchInsert(batch);
+  for (const [queueId, group] of groups) {
+    const atOnce = group.filter((job) => !waitsForParents(job));
+    for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
+      yield readyInsert(queueId, chunk, visibility);
+    for (const chunk of chunks(atOnce.filter(({ due }) => due !== null))) yield waitingInsert(queueId, chunk);
+    if (atOnce.length === group.length) continue;
+    known ??= knownParents(jobs, batch);
+    for (const chunk of chunks(group.filter(waitsForParents))) {
+      yield awaitingInsert(queueId, chunk);
+      yield dependenciesInsert(queueId, chunk, known);
+    }
+  }
+}
+
+function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
+  let chunk: NewJob[] = [];
+  let size = 0;
+  for (const job of jobs) {
+    chunk.push(job);
+    size += job.args.length;
+    if (chunk.length < maxChunk && size < maxChunkSize) continue;
+    yield chunk;
+    chunk = [];
+    size = 0;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** Returns the parents that need no mark: those enqueued in the same call, and a batch unless it is empty. */
+function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
+  const known = new Set(jobs.map(({ id }) => id));
+  if (batch !== null && batch.jobs.length > 0) known.add(batch.id);
+  return known;
+}

@@ -1,0 +1,95 @@
+import type { NewJob } from '@longshore/jobs/storage';
+import { jobColumns } from '../read/job-columns.sql.js';
+import { arrayOf } from '../connection/array-literal.js';
+import { fromNow } from '../connection/from-now.sql.js';
+import { noted } from '../dependencies/outbox.sql.js';
+import { prepared } from '../connection/statement.js';
+import type { Insert } from './inserts.sql.js';
+import { becomeReady } from './become-ready.sql.js';
+
+/** The metadata that a replaced job keeps: its relations to other jobs, as in `replacedMeta` of jobs. */
+const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
+const tiesOf = (meta: string): string =>
+  `jsonb_strip_nulls(jsonb_build_object(${ties.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
+const restOf = (meta: string): string => `coalesce(${meta} - array['${ties.join(`', '`)}'], '{}')`;
+const metaFrom = (table: string): string =>
+  `nullif(${tiesOf(`${table}.meta`)} || ${restOf('content.meta')}, '{}')`;
+
+const due = `coalesce(content.due_at, ${fromNow('content.due_in')})`;
+
+const removed = (table: string, condition = ''): string => `
+      delete from longshore.${table} as holder using content
+      where holder.queue_id = $1 and holder.id = content.id ${condition}
+      returning holder.queue_id, holder.id, holder.created_at, ${due} as run_at, content.priority, holder.attempt,
+        greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
+        ${metaFrom('holder')} as meta, holder.past_attempts, holder.meta as held_meta`;
+
+/**
+ * $1 queue; parallel arrays in the order of ids: $2 jobs, $3 arguments, $4 priorities, $5 attempts, $6 meta, $7 times, $8
+ * delays in ms. Replaces the content of unfinished jobs that are not running and moves them to the matching table; a job that
+ * stays ready keeps its place. Returns the ids of the jobs that it found.
+ */
+const replaceJobs = prepared(
+  'longshore-replace-jobs',
+  `
+    with content as materialized (
+      select * from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::smallint[]),
+        unnest($6::jsonb[]), unnest($7::timestamptz[]), unnest($8::float8[])
+      ) as content (id, args, priority, max_attempts, meta, due_at, due_in)
+    ),
+    from_line as (${removed('job', 'and holder.server_id is null')}, holder.seq),
+    from_held as (${removed('job_held')}, holder.seq),
+    from_waiting as (${removed('job_waiting')}, holder.retried_at),
+    awaiting as (
+      update longshore.job_awaiting as holder
+      set args = content.args, priority = content.priority, max_attempts = greatest(content.max_attempts, holder.attempt + 1),
+        meta = ${metaFrom('holder')}, run_at = content.due_at, delay_ms = content.due_in
+      from content where holder.queue_id = $1 and holder.id = content.id
+      returning holder.id
+    ),
+    removed as (
+      select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from from_line
+      union all select *, null, 'enqueued' from from_held
+      union all select ${jobColumns}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
+    ),
+    arriving as (select * from removed where run_at is null),
+    ${becomeReady('arriving', 'seq', `${jobColumns}, seq`, 'late')},
+    waiting as (
+      insert into longshore.job_waiting (${jobColumns}, retried_at)
+      select ${jobColumns}, retried_at from removed where run_at is not null
+    ),
+    left_line as (
+      select queue_id, id, state, held_meta as meta from removed where state = 'enqueued'
+    ),
+    ${noted('left_line', 'state', 'state')},
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, sum(change.jobs)
+      from (
+        select state, -1 as jobs from removed
+        union all select case when run_at is null then 'enqueued' else 'scheduled' end::longshore.job_state, 1 from removed
+      ) as change (state, jobs)
+      group by change.state having sum(change.jobs) <> 0
+    )
+    select id from removed union all select id from awaiting`,
+);
+
+/** Builds the statement that replaces the content of jobs of one queue, by job id. */
+export function replacement(queueId: number, contents: ReadonlyMap<string, NewJob>): Insert {
+  const sorted = [...contents].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const jobs = sorted.map(([, job]) => job);
+  return {
+    statement: replaceJobs,
+    values: [
+      queueId,
+      arrayOf(sorted.map(([id]) => id)),
+      `[${jobs.map(({ args }) => args).join(',')}]`,
+      arrayOf(jobs.map(({ priority }) => priority)),
+      arrayOf(jobs.map(({ maxAttempts }) => maxAttempts)),
+      jobs.map(({ meta }) => meta ?? null),
+      jobs.map(({ due }) => (due !== null && 'at' in due ? due.at.toISOString() : null)),
+      jobs.map(({ due }) => (due !== null && 'inMs' in due ? due.inMs : null)),
+    ],
+  };
+}

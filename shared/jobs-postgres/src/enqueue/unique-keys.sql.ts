@@ -1,0 +1,126 @@
+import type { JobState } from '@longshore/jobs';
+import { inLiveTables, stateIn } from '../read/job-columns.sql.js';
+import { prepared } from '../connection/statement.js';
+
+export interface KeyRow {
+  scope: string;
+  key: string;
+  job_id: string;
+  states: JobState[] | null;
+  /** Whether its period is over. */
+  expired: boolean;
+  fingerprint: string | null;
+}
+
+const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
+      as wanted (scope, key, job_id, states, period_ms, fingerprint)`;
+
+/**
+ * $1 queue; parallel arrays: $2 scopes, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Takes the
+ * free keys and returns all of them, locked until the transaction ends. Waits for keys that another transaction has just
+ * taken. Locks in the order of the keys to avoid deadlocks.
+ */
+export const lockUnique = prepared(
+  'longshore-lock-unique',
+  `
+    insert into longshore.job_unique as held (queue_id, scope, key, job_id, states, expires_at, fingerprint)
+    select $1, scope, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
+    from ${columns}
+    order by scope collate "C", key collate "C"
+    on conflict (queue_id, scope, key) do update set job_id = held.job_id
+    returning scope, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint`,
+);
+
+/** $1 to $7 as in {@link lockUnique}. Reassigns locked keys to other jobs. */
+export const claimUnique = prepared(
+  'longshore-claim-unique',
+  `
+    update longshore.job_unique as held
+    set job_id = wanted.job_id, states = wanted.states::longshore.job_state[],
+      expires_at = now() + period_ms * interval '1 millisecond', fingerprint = wanted.fingerprint
+    from ${columns}
+    where held.queue_id = $1 and held.scope = wanted.scope and held.key = wanted.key`,
+);
+
+/**
+ * Returns SQL for the state of a job, as one row or none. Searches history, with its many partitions, only if `history` is
+ * true.
+ */
+const stateOf = (queueId: string, jobId: string, history: string): string => `
+      ${inLiveTables((table) => `select ${stateIn[table]} as state from longshore.${table} where queue_id = ${queueId} and id = ${jobId}`)}
+      union all select state from longshore.job_done
+      where ${history} and queue_id = ${queueId} and id = ${jobId}
+      limit 1`;
+
+export interface HolderRow {
+  id: string;
+  /** `null`: the job is not in this queue. */
+  state: JobState | null;
+  /** The queue that the job was last moved to, if it is not in this one. */
+  moved_to: number | null;
+}
+
+/**
+ * $1 queue, $2 jobs, $3 whether their final state matters. Every move of a job is one transaction, so a snapshot shows the
+ * job at exactly one place, and where it was moved to. Must run as a separate statement after the keys are locked: only then
+ * does it see a job that was committed with its key.
+ */
+export const selectHolders = prepared(
+  'longshore-select-holders',
+  `
+    select holder.id, found.state, moved.queue_id as moved_to
+    from unnest($2::uuid[], $3::boolean[]) as holder (id, history)
+    left join lateral (${stateOf('$1', 'holder.id', 'holder.history')}) as found on true
+    left join longshore.moved_job as moved on moved.job_id = holder.id and found.state is null
+    where found.state is not null or moved.queue_id is not null`,
+);
+
+export interface SweptRow {
+  queue_id: number;
+  scope: string;
+  key: string;
+  stale: boolean;
+}
+
+/**
+ * $1 queue, $2 scope, $3 key to continue after, $4 limit. Scans this many keys and deletes the obsolete ones: their period is
+ * over, or their job is done or deleted. A failed or cancelled job may be retried and then holds its key again, so its key is
+ * kept as long as the job.
+ */
+export const sweepUnique = prepared(
+  'longshore-sweep-unique',
+  `
+    with seen as materialized (
+      select held.queue_id, scope, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
+      from longshore.job_unique as held left join longshore.moved_job as moved on moved.job_id = held.job_id
+      where (held.queue_id, scope, key) > ($1::integer, $2::text, $3::text)
+      order by held.queue_id, scope, key limit $4
+    ),
+    stale as materialized (
+      select seen.* from seen
+      where expires_at <= now()
+        or states is not null and coalesce((
+          select state = 'done' and state <> all (seen.states) from (${stateOf('seen.job_queue_id', 'seen.job_id', 'true')}) as found
+        ), true)
+    ),
+    deleted as (
+      delete from longshore.job_unique as held using stale
+      where held.queue_id = stale.queue_id and held.scope = stale.scope and held.key = stale.key
+        and held.job_id = stale.job_id and held.expires_at is not distinct from stale.expires_at
+    )
+    select seen.queue_id, seen.scope, seen.key, stale.key is not null as stale
+    from seen left join stale using (queue_id, scope, key)
+    order by seen.queue_id, seen.scope, seen.key`,
+);
+
+/** $1 limit. Deletes the moves of jobs that no longer exist, not even in history. */
+export const deleteGoneMoves = prepared(
+  'longshore-delete-gone-moves',
+  `
+    with gone as materialized (
+      select job_id, queue_id from longshore.moved_job as moved
+      where not exists (${stateOf('moved.queue_id', 'moved.job_id', 'true')}) limit $1
+    )
+    delete from longshore.moved_job as moved using gone
+    where moved.job_id = gone.job_id and moved.queue_id = gone.queue_id`,
+);

@@ -1,0 +1,204 @@
+import type { JobState } from '@longshore/jobs';
+import {
+  isFinished,
+  type JobKey,
+  KeyHeldError,
+  type KeyHolder,
+  keyName,
+  type KeyResolution,
+  type NewJob,
+  resolveKeys,
+} from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import { byQueue } from '../connection/by-queue.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { findRowOn } from '../read/job-row.js';
+import type { Run } from '../connection/run.js';
+import { replacement } from './replace-jobs.sql.js';
+import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } from './unique-keys.sql.js';
+
+interface WantedKey {
+  readonly queue: string;
+  readonly key: JobKey;
+  /** The job that should hold the key. */
+  readonly jobId: string;
+}
+
+/** A key that is locked until the transaction ends. */
+interface LockedKey {
+  readonly wanted: WantedKey;
+  readonly row: KeyRow;
+  /** Whether the key was free. */
+  readonly fresh: boolean;
+}
+
+type LockedKeys = ReadonlyMap<string, LockedKey>;
+
+/** The location of a job that holds a key; if it was moved, this is not the key's queue. */
+interface HolderPlace {
+  readonly state: JobState;
+  readonly queueId: number;
+}
+
+type HolderPlaces = ReadonlyMap<string, HolderPlace>;
+
+/** Takes unique keys in the transaction that creates the jobs. */
+export class UniqueKeys {
+  readonly #queues: QueueIdCache;
+
+  constructor(queues: QueueIdCache) {
+    this.#queues = queues;
+  }
+
+  /**
+   * Takes the keys of jobs that will be created and replaces the content of existing holders where requested. The queues' ids
+   * must be cached.
+   *
+   * @throws {DuplicateJobError} if a job may not exist twice and does
+   * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
+   */
+  async resolve(jobs: readonly NewJob[], run: Run): Promise<KeyResolution> {
+    const locked = await this.#lock(jobs, run);
+    for (;;) {
+      const places = await this.#placesOf(locked, run);
+      const resolution = await this.#resolved(jobs, run, (queue, key) =>
+        holderOf(locked.get(keyName(queue, key)), places),
+      );
+      if (!(await this.#replace(resolution.replacements, places, run))) continue; // a holder has just been claimed
+      await this.#claim(resolution.claims, locked, run);
+      return resolution;
+    }
+  }
+
+  async #resolved(
+    jobs: readonly NewJob[],
+    run: Run,
+    holder: Parameters<typeof resolveKeys>[1],
+  ): Promise<KeyResolution> {
+    try {
+      return resolveKeys(jobs, holder);
+    } catch (error) {
+      if (!(error instanceof KeyHeldError)) throw error;
+      const { holderId } = error;
+      const own = jobs.find(({ id }) => id === holderId);
+      const row = own === undefined ? await findRowOn(run, holderId) : undefined;
+      throw error.toCaller(own?.queue ?? (row && (await this.#queues.nameOf(row.queue_id))));
+    }
+  }
+
+  /** Locks queues by id, then keys in their order; every locker uses this order. */
+  async #lock(jobs: readonly NewJob[], run: Run): Promise<LockedKeys> {
+    const locked = new Map<string, LockedKey>();
+    for (const [queueId, queue, ofQueue] of await this.#inOrder(jobs)) {
+      const wanted = new Map<string, WantedKey>();
+      for (const { id, keys } of ofQueue) {
+        for (const key of keys ?? []) {
+          const name = keyName(queue, key);
+          if (!wanted.has(name)) wanted.set(name, { queue, key, jobId: id });
+        }
+      }
+      if (wanted.size === 0) continue;
+      const rows = (await run(lockUnique, columns(queueId, [...wanted.values()]))) as KeyRow[];
+      for (const row of rows) {
+        const name = keyName(queue, row);
+        const own = wanted.get(name);
+        if (own !== undefined) locked.set(name, { wanted: own, row, fresh: row.job_id === own.jobId });
+      }
+    }
+    return locked;
+  }
+
+  /** Returns the locations of the holders that exist. */
+  async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
+    const places = new Map<string, HolderPlace>();
+    const holders = [...locked.values()].filter(
+      ({ fresh, row }) => !fresh && !row.expired && row.states !== null,
+    );
+    const ofQueue = byQueue(holders.map(({ wanted: { queue }, row }) => ({ queue, row })));
+    for (const [queue, group] of ofQueue) {
+      const endMatters = group.map(
+        ({ row: { job_id: id, states } }) => [id, states?.some(isFinished) ?? false] as const,
+      );
+      await this.#find(await this.#queues.idOf(queue), new Map(endMatters), places, run);
+    }
+    return places;
+  }
+
+  /**
+   * Adds the locations of holders to `places`: searches one queue, then the queues to which the missing ones were moved.
+   *
+   * @param endMatters by holder id, whether a finished holder may keep its key
+   */
+  async #find(
+    queueId: number,
+    endMatters: ReadonlyMap<string, boolean>,
+    places: Map<string, HolderPlace>,
+    run: Run,
+  ): Promise<void> {
+    const values = [queueId, arrayOf([...endMatters.keys()]), [...endMatters.values()]];
+    const rows = (await run(selectHolders, values)) as HolderRow[];
+    const moved = new Map<number, Map<string, boolean>>();
+    for (const { id, state, moved_to: movedTo } of rows) {
+      if (state !== null) places.set(id, { state, queueId });
+      else if (movedTo !== null && movedTo !== queueId) {
+        const there = moved.get(movedTo) ?? new Map<string, boolean>();
+        moved.set(movedTo, there.set(id, endMatters.get(id) ?? false));
+      }
+    }
+    for (const [movedTo, there] of moved) await this.#find(movedTo, there, places, run);
+  }
+
+  /** Returns `false` if one of the holders could no longer be replaced. */
+  async #replace(
+    replacements: KeyResolution['replacements'],
+    places: HolderPlaces,
+    run: Run,
+  ): Promise<boolean> {
+    const ofQueue = new Map<number, Map<string, NewJob>>();
+    for (const [id, job] of replacements) {
+      const queueId = places.get(id)?.queueId ?? (await this.#queues.idOf(job.queue));
+      ofQueue.set(queueId, (ofQueue.get(queueId) ?? new Map<string, NewJob>()).set(id, job));
+    }
+    for (const [queueId, contents] of ofQueue) {
+      await this.#queues.notePriorities(queueId, contents.values());
+      const { statement, values } = replacement(queueId, contents);
+      if ((await run(statement, values)).length < contents.size) return false;
+    }
+    return true;
+  }
+
+  async #claim(claims: KeyResolution['claims'], locked: LockedKeys, run: Run): Promise<void> {
+    const changed = claims.filter(({ queue, key, jobId }) => {
+      const { fresh, wanted } = locked.get(keyName(queue, key)) ?? {};
+      return !(fresh === true && wanted?.key === key && wanted.jobId === jobId);
+    });
+    for (const [queue, group] of byQueue(changed))
+      await run(claimUnique, columns(await this.#queues.idOf(queue), group));
+  }
+
+  async #inOrder(jobs: readonly NewJob[]): Promise<[id: number, queue: string, jobs: NewJob[]][]> {
+    const groups: [number, string, NewJob[]][] = [];
+    for (const [queue, group] of byQueue(jobs)) groups.push([await this.#queues.idOf(queue), queue, group]);
+    return groups.toSorted(([left], [right]) => left - right);
+  }
+}
+
+function holderOf(locked: LockedKey | undefined, places: HolderPlaces): KeyHolder | null {
+  if (locked === undefined || locked.fresh || locked.row.expired) return null;
+  const { job_id: jobId, states: held, fingerprint } = locked.row;
+  const state = places.get(jobId)?.state ?? null;
+  if (held !== null && (state === null || !held.includes(state))) return null;
+  return { jobId, state, fingerprint };
+}
+
+function columns(queueId: number, keys: readonly WantedKey[]): unknown[] {
+  return [
+    queueId,
+    keys.map(({ key }) => key.scope),
+    keys.map(({ key }) => key.key),
+    arrayOf(keys.map(({ jobId }) => jobId)),
+    keys.map(({ key: { states } }) => (states === null ? null : arrayOf(states))),
+    keys.map(({ key }) => key.periodMs),
+    keys.map(({ key }) => key.fingerprint),
+  ];
+}

@@ -1,0 +1,65 @@
+import type { Database } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
+
+/**
+ * Selects small tables that have grown, mostly by dead rows. At these sizes reading one takes a millisecond or two; rewriting
+ * it makes every connection replan its statements.
+ */
+export const bloatedTables = prepared(
+  'longshore-bloated-tables',
+  `
+    select name from (values ('job_count', 1048576), ('outbox', 1048576), ('job_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+      as small (name, most)
+    where pg_relation_size(('longshore.' || name)::regclass) > most`,
+);
+
+export const rewriteCounts = prepared(
+  'longshore-rewrite-counts',
+  'select longshore.rewrite_counts() as rewritten',
+);
+
+/** $1 table. */
+export const rewriteSmallTable = prepared(
+  'longshore-rewrite-small-table',
+  'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',
+);
+
+/** Pauses after a rewrite that got its lock, and after one that did not; the latter doubles with each failure. */
+const restMs = 5_000;
+const minRetryMs = 5_000;
+const maxRetryMs = 60_000;
+
+/**
+ * Keeps frequently read small tables small. Vacuum normally does, but a forgotten transaction keeps dead rows alive: after a
+ * million jobs, limited claims, rescues and the resolution of dependencies, which read these tables completely, take ten
+ * times as long. Does nothing while a backup (pg_dump) locks them.
+ */
+export class BloatControl {
+  readonly #database: Database;
+  readonly #tables = new Map<string, { nextAtMs: number; retryMs: number }>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async runOnce(): Promise<void> {
+    for (const { name } of await this.#database.query<{ name: string }>(bloatedTables)) {
+      const nowMs = performance.now();
+      const { nextAtMs, retryMs } = this.#tables.get(name) ?? { nextAtMs: nowMs, retryMs: minRetryMs };
+      if (nowMs < nextAtMs) continue;
+      const rewritten = await this.#rewrite(name);
+      this.#tables.set(name, {
+        nextAtMs: performance.now() + (rewritten ? restMs : retryMs),
+        retryMs: rewritten ? minRetryMs : Math.min(2 * retryMs, maxRetryMs),
+      });
+    }
+  }
+
+  async #rewrite(name: string): Promise<boolean> {
+    const [row] =
+      name === 'job_count'
+        ? await this.#database.query<{ rewritten: boolean }>(rewriteCounts)
+        : await this.#database.query<{ rewritten: boolean }>(rewriteSmallTable, [`longshore.${name}`]);
+    return row?.rewritten === true;
+  }
+}

@@ -1,0 +1,34 @@
+import { isOfData } from '../connection/database.js';
+import type { Aside, PostgresSetAside } from './set-aside.js';
+
+/** How long this process skips a failed chore. */
+const pauseMs = 60_000;
+
+/** Runs chores one after another; a chore that fails because of data is set aside and the others run. */
+export class Chores {
+  readonly #setAside: PostgresSetAside;
+  /** When failed chores may run again, by name. */
+  readonly #failed = new Map<string, number>();
+
+  constructor(setAside: PostgresSetAside) {
+    this.#setAside = setAside;
+  }
+
+  /** @param about the job that the chore concerns, if any */
+  async do(
+    name: string,
+    work: () => Promise<unknown>,
+    about: Pick<Aside, 'queueId' | 'jobId'> = {},
+  ): Promise<void> {
+    const pausedUntil = this.#failed.get(name);
+    if (pausedUntil !== undefined && performance.now() < pausedUntil) return;
+    try {
+      await work();
+      if (this.#failed.delete(name)) await this.#setAside.settled('cleaner', [name]);
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      this.#failed.set(name, performance.now() + pauseMs);
+      await this.#setAside.putAlone({ role: 'cleaner', key: name, ...about }, error);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/** A Postgres timestamp with microseconds; `-infinity` is the smallest. */
+export type Timestamp = string;
+
+/** The result of one poll for due jobs. */
+export interface DuePoll {
+  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
+  readonly snapshot: string;
+  /** The time of the poll, not later than the snapshot. */
+  readonly at: Timestamp;
+  /** The id of the poll's own transaction, if it has one. */
+  readonly mark: string | null;
+  /** When the first due job of each queue was due. */
+  readonly due: ReadonlyMap<number, Timestamp>;
+}
+
+/** A transaction id: transactions that begin after the poll that made the mark have higher ids. */
+interface Mark {
+  readonly id: bigint;
+  readonly at: Timestamp;
+}
+
+/**
+ * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. A job
+ * that a transaction schedules is due after the transaction began and visible after it has ended: a poll starts at the time
+ * up to which all transactions have been seen to end, and goes back once for each that ends later. A snapshot does not list
+ * transactions in progress whose ids are above those of all finished ones, so polls make marks: ids of their own. Jobs
+ * scheduled in the past are found by polls from the head.
+ */
+export class DueCursor {
+  /** Due jobs may have been missed from this time on. */
+  readonly everywhere: Timestamp;
+  /** Earlier times for queues in which the last poll found due jobs. */
+  readonly earlier: ReadonlyMap<number, Timestamp>;
+  /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
+  readonly underWay: ReadonlyMap<string, Timestamp>;
+  readonly #mark: Mark | null;
+  /** Whether the next poll should make a mark: transactions have ended since the last one. */
+  readonly isMarkDue: boolean;
+
+  /** The cursor of a poll from the head, which sees all jobs. */
+  static readonly start = new DueCursor('-infinity', new Map(), new Map(), null, true);
+
+  private constructor(
+    everywhere: Timestamp,
+    earlier: ReadonlyMap<number, Timestamp>,
+    underWay: ReadonlyMap<string, Timestamp>,
+    mark: Mark | null,
+    isMarkDue: boolean,
+  ) {
+    this.everywhere = everywhere;
+    this.earlier = earlier;
+    this.underWay = underWay;
+    this.#mark = mark;
+    this.isMarkDue = isMarkDue;
+  }
+
+  /** Returns the cursor after a poll that started here or at {@link start}. */
+  after({ snapshot, at, mark, due }: DuePoll): DueCursor {
+    const [, xmax = '0', underWay = ''] = snapshot.split(':');
+    const before = this.#mark;
+    // This snapshot lists every unfinished transaction that began before the mark.
+    const isReached = before !== null && BigInt(xmax) > before.id;
+    const since = (id: string): Timestamp =>
+      this.underWay.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.everywhere);
+    const next = mark === null ? before : { id: BigInt(mark), at };
+    return new DueCursor(
+      isReached ? before.at : this.everywhere,
+      due,
+      new Map((underWay === '' ? [] : underWay.split(',')).map((id) => [id, since(id)])),
+      next,
+      mark === null && (next === null || BigInt(xmax) > next.id + 1n),
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import { arrayOf } from '../connection/array-literal.js';
+import type { Database } from '../connection/database.js';
+import { PacedScan } from '../claim/paced-scan.js';
+import { DueCursor, type Timestamp } from './due-cursor.js';
+import { type DueRow, nextDue } from './promotion.sql.js';
+
+/** Polls from the head are not paced up to this duration: a few times what a thousand queues take. */
+const quickMs = 20;
+
+/** A queue with scheduled jobs. */
+export interface WaitingQueue {
+  readonly id: number;
+  /** When its first job was due; `null` if none is due. */
+  readonly dueAt: Timestamp | null;
+  /** Time until its first job is due; negative if it is overdue. */
+  readonly dueInMs: number;
+}
+
+/**
+ * Polls for due jobs, from the head while that is fast. When an open transaction leaves the dead entries of promoted jobs in
+ * the way, it usually starts where the last poll ended (see {@link DueCursor}), and polls from the head with a few percent of
+ * one processor.
+ */
+export class DueScan {
+  readonly #database: Database;
+  readonly #whole: PacedScan;
+  #cursor = DueCursor.start;
+
+  /** @param whole paces the polls from the head */
+  constructor(database: Database, whole = new PacedScan(quickMs)) {
+    this.#database = database;
+    this.#whole = whole;
+  }
+
+  /** Returns queues in the order in which their first jobs are due. */
+  poll(): Promise<WaitingQueue[]> {
+    // Polls from the head need no marks while they are fast, so servers of an idle database write nothing.
+    if (!this.#whole.isDue) return this.#pollFrom(this.#cursor, this.#cursor.isMarkDue);
+    return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
+  }
+
+  async #pollFrom({ everywhere, earlier, underWay }: DueCursor, makesMark: boolean): Promise<WaitingQueue[]> {
+    const cursor = this.#cursor;
+    const rows = await this.#database.query<DueRow>(nextDue, [
+      everywhere,
+      arrayOf([...earlier.keys()]),
+      [...earlier.values()],
+      arrayOf([...underWay.keys()]),
+      [...underWay.values()],
+      makesMark,
+    ]);
+    const [first] = rows;
+    if (first === undefined) throw new Error('Postgres did not return the time');
+    const queues: WaitingQueue[] = [];
+    const due = new Map<number, Timestamp>();
+    for (const { id, due_at: dueAt, due_in: dueInMs } of rows) {
+      if (id === null) continue;
+      queues.push({ id, dueAt, dueInMs });
+      if (dueAt !== null) due.set(id, dueAt);
+    }
+    this.#cursor = cursor.after({ ...first, due });
+    return queues;
+  }
+}

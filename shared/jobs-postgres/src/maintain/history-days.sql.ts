@@ -1,0 +1,176 @@
+import { type FinishedState, finishedStates } from '@longshore/jobs/storage';
+import { prepared, type Statement, unprepared } from '../connection/statement.js';
+
+// The database's clock determines which days exist and which have expired: a server's clock may be off by a year.
+
+/** A table that is partitioned by day. `job_report` holds progress and logs of attempts. */
+export type History = `job_done_${FinishedState}` | 'job_report';
+
+export interface MissingDay {
+  history: History;
+  /** `2026-01-31` */
+  day: string;
+}
+
+const histories: readonly History[] = [
+  'job_done_done',
+  'job_done_failed',
+  'job_done_cancelled',
+  'job_report',
+];
+
+/** Returns the column by which a history is partitioned. */
+const timeOf = (history: History): string => (history === 'job_report' ? 'started_at' : 'finished_at');
+
+/** Returns the state whose jobs a history holds; `null` for reports. */
+function stateOf(history: History): FinishedState | null {
+  return finishedStates.find((state) => history === `job_done_${state}`) ?? null;
+}
+
+const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
+
+/** Whether any row has gone to a default partition. */
+export const haveStrays = prepared(
+  'longshore-have-strays',
+  `select ${histories.map((history) => `exists (select from longshore.${history}_other)`).join(' or ')} as strays`,
+);
+
+/**
+ * $1 days ahead. Selects the days without a partition: from yesterday on, and any other day with rows in the default
+ * partition.
+ */
+export const selectMissingDays = unprepared(
+  'longshore-select-missing-days',
+  `
+    select history, to_char(day, 'YYYY-MM-DD') as day
+    from (
+      select history, ${dayOf('now()')} + ahead as day
+      from unnest(array[${histories.map((history) => `'${history}'`).join(', ')}]) as history, generate_series(-1, $1::integer) as ahead
+      ${histories
+        .map(
+          (history) =>
+            `union select '${history}', ${dayOf(timeOf(history))} from longshore.${history}_other group by 2`,
+        )
+        .join('\n      ')}
+    ) as wanted
+    where to_regclass(format('longshore.%I', history || '_' || to_char(day, 'YYYYMMDD'))) is null
+    order by day, history`,
+);
+
+/** $1 history, $2 day. */
+export const makeDay = unprepared(
+  'longshore-make-day',
+  'select longshore.make_history_day($1, $2::date) as made',
+);
+
+/** A day that may be dropped. */
+export interface ExpiredDay {
+  /** The name of its partition. */
+  part: string;
+  history: History;
+  /** `null` for reports. */
+  state: FinishedState | null;
+  /** Whether its rows are in the default partition. */
+  stray: boolean;
+}
+
+/** The days of history and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
+const kept = `
+    kept (history, state, days) as (
+      values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
+        ('job_done_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
+    ),
+    stored as (
+      select kept.*, false as stray, to_date(right(part.relname, 8), 'YYYYMMDD') as day
+      from kept
+      join pg_catalog.pg_inherits on inhparent = ('longshore.' || history)::regclass
+      join pg_catalog.pg_class as part on part.oid = inhrelid
+      where part.relname ~ ('^' || history || '_[0-9]{8}$')
+      ${histories
+        .map(
+          (history) => `union all
+      select kept.*, true, strays.day
+      from kept, (select ${dayOf(timeOf(history))} as day from longshore.${history}_other group by 1) as strays
+      where history = '${history}'`,
+        )
+        .join('\n      ')}
+    ),
+    day as (
+      select history || '_' || to_char(day, 'YYYYMMDD') as part, history, state, stray,
+        (day + 1 + days)::timestamp at time zone 'UTC' as expires_at
+      from stored
+    )`;
+
+/** Records the days that have expired or will within a day. A record from the future was made while the clock was wrong. */
+export const noteExpiring = unprepared(
+  'longshore-note-expiring',
+  `
+    with ${kept},
+    forgotten as (delete from longshore.expiring_day where seen_at > now() or part not in (select part from day))
+    insert into longshore.expiring_day (part)
+    select part from day where expires_at <= now() + interval '24 hours' order by part
+    on conflict do nothing`,
+);
+
+/**
+ * An expired day is dropped if its expiry was recorded this long ago. If the database's clock jumps ahead by days, there is
+ * this much time to correct it.
+ */
+const foreseen = `interval '20 hours'`;
+
+export const selectExpired = unprepared(
+  'longshore-select-expired',
+  `
+    with ${kept}
+    select part, history, state, stray from day join longshore.expiring_day using (part)
+    where expires_at <= now() and seen_at <= now() - ${foreseen}
+    order by part`,
+);
+
+/** Allows one change of the set of partitions at a time, with the same lock as make_history_day(). */
+export const onlyDropper = unprepared(
+  'longshore-only-dropper',
+  `select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint)`,
+);
+
+// The names come from the catalog and match the pattern above, so they need no quoting.
+
+/** Prevents jobs of the day from being deleted between the count and the drop. */
+export const lockPartition = (name: string): string => `lock table longshore.${name} in share mode`;
+
+/** $1 state. */
+export const countOff = (name: string): string => `
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, $1::longshore.job_state, -count(*) from longshore.${name} group by queue_id`;
+
+export const dropPartition = (name: string): string => `drop table longshore.${name}`;
+
+/**
+ * $1 the day as in a partition's name. Deletes a limited number of its rows, so that it blocks nobody for long; returns their
+ * number.
+ */
+export const deleteStrays = Object.fromEntries(
+  histories.map((history) => [history, deleteStraysOf(history)]),
+) as Readonly<Record<History, Statement>>;
+
+function deleteStraysOf(history: History): Statement {
+  const state = stateOf(history);
+  const counted = `
+    , counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select queue_id, '${state}', -count(*) from gone group by queue_id
+    )`;
+  return unprepared(
+    `longshore-delete-strays-${history}`,
+    `
+    with gone as (
+      delete from longshore.${history}_other
+      where ctid = any (array(
+        select ctid from longshore.${history}_other
+        where ${dayOf(timeOf(history))} = to_date($1, 'YYYYMMDD') limit 5000
+      ))
+      returning queue_id
+    )${state === null ? '' : counted}
+    select count(*)::integer as rows from gone`,
+  );
+}

@@ -1,0 +1,56 @@
+import { codeOf, type Database } from '../connection/database.js';
+import { haveStrays, makeDay, type MissingDay, selectMissingDays } from './history-days.sql.js';
+
+/** Number of partitions created in advance: enough for a week without any server. */
+const daysAhead = 8;
+
+/** Creating a day waits for users of the default partition, and later ones wait behind it, so the wait must be short. */
+const lockTimeoutMs = '500';
+
+const hourMs = 3_600_000;
+const firstPauseMs = 1_000;
+
+/** Returns whether changing the set of partitions failed because a table was in use (55P03, 40P01). */
+export function isInUse(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return ['55P03', '40P01'].includes(codeOf(cause ?? error));
+}
+
+/**
+ * Creates a partition for each day of history well in advance. Rows of a day without one go to a default partition and are
+ * moved as soon as that is noticed.
+ */
+export class HistoryDays {
+  readonly #database: Database;
+  #madeAt = -Infinity;
+  #pauseMs = firstPauseMs;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Creates missing partitions every hour, and when rows have gone to a default partition. Cheap otherwise. */
+  async runOnce(): Promise<void> {
+    const agoMs = performance.now() - this.#madeAt;
+    if (agoMs < this.#pauseMs) return;
+    const [found] = await this.#database.query<{ strays: boolean }>(haveStrays);
+    if (found?.strays !== true) this.#pauseMs = firstPauseMs;
+    else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs); // it may keep failing: too many rows
+    if (found?.strays === true || agoMs >= hourMs) await this.make();
+  }
+
+  /** Creates missing partitions now. A day whose table is locked stays missing until the next run. */
+  async make(): Promise<void> {
+    this.#madeAt = performance.now();
+    const missing = await this.#database.query<MissingDay>(selectMissingDays, [daysAhead]);
+    for (const { history, day } of missing) {
+      try {
+        await this.#database.transaction((client) => client.query(makeDay.text, [history, day]), {
+          lock_timeout: lockTimeoutMs,
+        });
+      } catch (error) {
+        if (!isInUse(error)) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { prepared, unprepared } from '../connection/statement.js';
+
+export interface PartitionRow {
+  name: string;
+  /** Whether nothing is written to it any more. */
+  ended: boolean;
+  /** Names of its valid and invalid indexes. */
+  valid: string[];
+  invalid: string[];
+}
+
+interface HistoryIndex {
+  readonly name: string;
+  readonly table: string;
+  readonly definition: string;
+}
+
+/**
+ * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by their
+ * arguments. Days of failed jobs are created with indexes for the latest failures and for errors (migration 021), unless they
+ * were already large at the time of that migration.
+ */
+export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
+  return [
+    ...(table.startsWith('job_done_failed_') ? ofFailures(table) : []),
+    ...(ended ? ofEnded(table) : []),
+  ];
+}
+
+function ofFailures(table: string): HistoryIndex[] {
+  return [
+    { name: `${table}_at`, table, definition: '(finished_at, id)' },
+    { name: `${table}_queue_at`, table, definition: '(queue_id, finished_at, id)' },
+    { name: `${table}_kind`, table, definition: '(name, longshore.error_kind(error), finished_at)' },
+  ];
+}
+
+function ofEnded(table: string): HistoryIndex[] {
+  return [
+    { name: `${table}_queue`, table, definition: '(queue_id, id)' },
+    { name: `${table}_name`, table, definition: '(name, id)' },
+    { name: `${table}_args`, table, definition: 'using gin (args jsonb_path_ops)' },
+  ];
+}
+
+/** Smaller days are searched as fast without indexes. */
+const minBytes = 4_194_304;
+
+/** Rows of the last quarter of an hour may still be written. */
+const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
+
+/** Selects days that have ended or hold failed jobs, newest first, on which no index is being built. */
+export const selectIndexedDays = prepared(
+  'longshore-select-indexed-days',
+  `
+    select part.relname as name, ${hasEnded} as ended,
+      array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
+        where indrelid = part.oid and indisvalid) as valid,
+      array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
+        where indrelid = part.oid and not indisvalid) as invalid
+    from unnest(array['done', 'failed', 'cancelled']) as state
+    join pg_catalog.pg_inherits on inhparent = ('longshore.job_done_' || state)::regclass
+    join pg_catalog.pg_class as part on part.oid = inhrelid
+    where part.relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}$'
+      and (state = 'failed' or ${hasEnded})
+      and pg_relation_size(part.oid) >= ${minBytes}
+      and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
+    order by right(part.relname, 8) desc, part.relname`,
+);
+
+// The names come from the catalog and match the pattern above, so they need no quoting.
+
+export const buildIndex = ({ name, table, definition }: HistoryIndex): string =>
+  `create index concurrently if not exists ${name} on longshore.${table} ${definition}`;
+
+export const dropIndex = (name: string): string => `drop index concurrently if exists longshore.${name}`;
+
+export const selectBackend = unprepared('longshore-select-backend', 'select pg_backend_pid() as pid');
+
+/** $1 process id. */
+export const cancelBackend = unprepared('longshore-cancel-backend', 'select pg_cancel_backend($1)');

@@ -1,0 +1,113 @@
+import { codeOf, type Database } from '../connection/database.js';
+import { Lull } from './lull.js';
+import {
+  buildIndex,
+  cancelBackend,
+  dropIndex,
+  historyIndexes,
+  type PartitionRow,
+  selectBackend,
+  selectIndexedDays,
+} from './history-indexes.sql.js';
+
+const hourMs = 3_600_000;
+
+/** Pause while there is an index to build and servers are behind. */
+const waitMs = 1_000;
+
+/** The day was dropped, another server was faster or held a lock, or the storage is closing: the next run finds out. */
+const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
+
+/**
+ * Creates the search indexes of days of history that have ended. Nothing is written there any more, so ending a job costs no
+ * index maintenance. Each index is built once, while jobs can be read, retried and deleted (docs/adr/008), and when servers
+ * keep up with their jobs, because it takes a processor. Large days of failed jobs that predate the indexes of failures get
+ * those as well.
+ */
+export class HistoryIndexes {
+  readonly #database: Database;
+  readonly #builders: Database;
+  readonly #lull: Lull;
+  #building: Promise<void> | undefined;
+  #backend: number | undefined;
+  #nextAtMs = -Infinity;
+  /** Whether indexes are missing and their build waits for a lull. */
+  #isWanted = false;
+  #closed = false;
+
+  /**
+   * @param builders a separate connection, which is busy for minutes if days are large
+   * @param lull decides when to build
+   */
+  constructor(database: Database, builders: Database, lull = new Lull(database)) {
+    this.#lull = lull;
+    this.#database = database;
+    this.#builders = builders;
+  }
+
+  /** Starts building an index if one is missing and no build is running here. Returns immediately. */
+  begin(): void {
+    if (this.#closed || this.#building !== undefined || performance.now() < this.#nextAtMs) return;
+    this.#nextAtMs = performance.now() + hourMs;
+    this.#building = this.#buildInTime()
+      .catch(() => undefined) // retried in an hour
+      .finally(() => {
+        this.#building = undefined;
+      });
+  }
+
+  /** Cancels the running build. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#backend !== undefined) await this.#database.query(cancelBackend, [this.#backend]);
+    await this.#building;
+    await this.#builders.close();
+  }
+
+  /** Builds one missing index. Resolves to its name, or to `null` if none is missing. */
+  async buildNext(): Promise<string | null> {
+    for (const { name, steps } of await this.#missing()) if (await this.#run(steps)) return name;
+    return null;
+  }
+
+  async #buildInTime(): Promise<void> {
+    if (!this.#isWanted && (await this.#missing()).length === 0) return;
+    this.#isWanted = true;
+    if (!(await this.#lull.hasCome())) {
+      this.#nextAtMs = performance.now() + waitMs;
+      return;
+    }
+    this.#isWanted = (await this.buildNext()) !== null;
+    if (this.#isWanted) this.#nextAtMs = performance.now();
+    else this.#lull.end();
+  }
+
+  /** Returns the first missing index of each day. */
+  async #missing(): Promise<{ name: string; steps: string[] }[]> {
+    const days = await this.#database.query<PartitionRow>(selectIndexedDays);
+    return days.flatMap(({ valid, invalid, ...day }) => {
+      const missing = historyIndexes(day).find((index) => !valid.includes(index.name));
+      if (missing === undefined) return [];
+      const { name } = missing;
+      return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }]; // an index whose build was interrupted is dropped first
+    });
+  }
+
+  /** Runs each statement separately, because they cannot run in a transaction. */
+  async #run(steps: readonly string[]): Promise<boolean> {
+    try {
+      await this.#builders.session(async (client) => {
+        const { rows } = await client.query<{ pid: number }>(selectBackend.text);
+        this.#backend = rows[0]?.pid;
+        for (const step of steps) if (!this.#closed) await client.query(step);
+      });
+      return true;
+    } catch (error) {
+      const cause: unknown = error instanceof Error ? error.cause : undefined;
+      if (passing.test(codeOf(cause ?? error))) return false;
+      throw error;
+    } finally {
+      this.#backend = undefined;
+    }
+  }
+}

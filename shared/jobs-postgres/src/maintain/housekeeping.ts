@@ -1,0 +1,122 @@
+import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import { deleteOldAudit } from '../control/audit.js';
+import { deleteOldBatches } from '../dependencies/batches.sql.js';
+import { deleteOldBulks } from '../control/bulk-operations.sql.js';
+import {
+  cancelReady,
+  cancelWaiting,
+  deleteIdleCancellation,
+  selectIdleCancellations,
+} from '../control/job-control.sql.js';
+import { noteRoom } from '../dependencies/concurrency-semaphore.sql.js';
+import { countRows, foldCounts } from '../read/counters.sql.js';
+import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
+import { deleteOldThroughput } from '../read/statistics.sql.js';
+import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
+import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
+import { BloatControl } from './bloat-control.js';
+import { Chores } from './chores.js';
+import { GapCleaner } from './gap-cleaner.js';
+import { HistoryDays } from './history-days.js';
+import { KeySweeper } from './key-sweeper.js';
+import { Retention } from './retention.js';
+import { deleteOldAside } from './set-aside.sql.js';
+import type { PostgresSetAside } from './set-aside.js';
+
+const hourMs = 3_600_000;
+
+const roomNotedEveryMs = 60_000;
+
+const queuesReturnEveryMs = 5_000;
+
+/** Counters are folded when they have this many redundant rows. */
+const foldAt = 100;
+
+/** Runs the periodic chores that keep reads cheap and enforce retention. */
+export class Housekeeping {
+  readonly days: HistoryDays;
+  readonly #database: Database;
+  readonly #retention: Retention;
+  readonly #chores: Chores;
+  readonly #keys: KeySweeper;
+  readonly #bloat: BloatControl;
+  readonly #gaps: GapCleaner;
+  #cleanedAt = -Infinity;
+  #oldDaysDroppedAt = -Infinity;
+  #roomNotedAt = performance.now();
+  #queuesReturnedAt = -Infinity;
+
+  constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
+    this.#database = database;
+    this.#chores = new Chores(setAside);
+    this.days = new HistoryDays(database);
+    this.#keys = new KeySweeper(database);
+    this.#bloat = new BloatControl(database);
+    this.#gaps = new GapCleaner(database);
+    this.#retention = new Retention(database, retentionDays);
+  }
+
+  async runOnce(): Promise<void> {
+    const chores = this.#chores;
+    await chores.do('fold counters', () => this.#foldCounts());
+    await chores.do('rewrite small tables', () => this.#bloat.runOnce());
+    await chores.do('delete old gaps', () => this.#gaps.runOnce());
+    await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
+    await chores.do('sweep keys', () => this.#keys.runOnce());
+    await chores.do('make partitions', () => this.days.runOnce());
+    if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
+      await chores.do('drop old history', () => this.#retention.dropOldDays());
+      this.#oldDaysDroppedAt = performance.now();
+    }
+    if (performance.now() - this.#queuesReturnedAt >= queuesReturnEveryMs) {
+      this.#queuesReturnedAt = performance.now();
+      await chores.do('bring queues back', () => this.#database.query(returnQueues));
+    }
+    if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
+      await chores.do('admit blocked jobs', () => this.noteRoom());
+    if (performance.now() - this.#cleanedAt < hourMs) return;
+    this.#cleanedAt = performance.now();
+    await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
+    await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
+    await chores.do('delete old bulk operations', () => this.#database.query(deleteOldBulks));
+    await chores.do('delete old audit entries', () => this.#database.query(deleteOldAudit));
+    const { all, queue } = throughputKept;
+    await chores.do('delete old throughput', () =>
+      this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
+    );
+    await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
+    await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));
+    await chores.do('delete old set-aside items', () => this.#database.query(deleteOldAside));
+  }
+
+  async #foldCounts(): Promise<void> {
+    const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
+    if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
+  }
+
+  async noteRoom(): Promise<void> {
+    this.#roomNotedAt = performance.now();
+    await this.#database.query(noteRoom);
+  }
+
+  /**
+   * Cancels jobs whose running attempt ended before it read its cancellation: the operator was promised that they will not
+   * run again.
+   */
+  async #cancelIdle(): Promise<void> {
+    const requests = await this.#database.query<{ queue_id: number; job_id: string }>(
+      selectIdleCancellations,
+    );
+    for (const { queue_id: queueId, job_id: id } of requests) {
+      await this.#chores.do(
+        `cancel ${id}`,
+        async () => {
+          for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
+            await this.#database.query(step, [queueId, id]);
+        },
+        { queueId, jobId: id },
+      );
+    }
+  }
+}

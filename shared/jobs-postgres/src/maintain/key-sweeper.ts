@@ -1,0 +1,42 @@
+import type { Database } from '../connection/database.js';
+import { sweepUnique, type SweptRow } from '../enqueue/unique-keys.sql.js';
+
+/** Maximum number of keys scanned by one statement. */
+const chunk = 1_000;
+
+/** Pause between scans that find little. */
+const restMs = 15_000;
+
+/** A scan in which at least this share of the keys is stale is followed immediately by the next. */
+const worthwhile = 0.25;
+
+const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
+
+/**
+ * Deletes obsolete keys, so that the table stays proportional to the jobs that hold one. Walks through the table in chunks:
+ * fast while it finds much, slowly otherwise. Only the size of the table depends on it.
+ */
+export class KeySweeper {
+  readonly #database: Database;
+  #after = start;
+  #restsUntil = -Infinity;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Scans the next chunk if it is due. */
+  async runOnce(): Promise<void> {
+    if (performance.now() < this.#restsUntil) return;
+    const { seen, stale } = await this.sweep();
+    if (stale === 0 || stale < seen * worthwhile) this.#restsUntil = performance.now() + restMs;
+  }
+
+  /** Scans the next chunk, regardless of when the last scan was. */
+  async sweep(): Promise<{ seen: number; stale: number }> {
+    const rows = await this.#database.query<SweptRow>(sweepUnique, [...this.#after, chunk]);
+    const last = rows.length < chunk ? undefined : rows.at(-1);
+    this.#after = last === undefined ? start : [last.queue_id, last.scope, last.key];
+    return { seen: rows.length, stale: rows.filter(({ stale }) => stale).length };
+  }
+}

@@ -1,0 +1,41 @@
+import type { Database } from '../connection/database.js';
+import { areBehind } from '../read/counters.sql.js';
+
+/** How long servers must have kept up with their jobs, in milliseconds. */
+const usualQuietMs = 60_000;
+
+/** Maximum time that work is deferred, in milliseconds. */
+const patienceMs = 6 * 3_600_000;
+
+/**
+ * Waits until servers keep up with their jobs, for processor-intensive work that is not urgent. If they never do, it waits
+ * six hours.
+ */
+export class Lull {
+  readonly #database: Database;
+  readonly #quietMs: number;
+  #waitingSince: number | undefined;
+  #quietSince = -Infinity;
+
+  constructor(database: Database, quietMs = usualQuietMs) {
+    this.#database = database;
+    this.#quietMs = quietMs;
+  }
+
+  /** Returns whether the lull has come. Call it about every second while there is work. */
+  async hasCome(): Promise<boolean> {
+    const now = performance.now();
+    if (this.#waitingSince === undefined) {
+      this.#waitingSince = now;
+      this.#quietSince = now;
+    }
+    const [row] = await this.#database.query<{ behind: boolean }>(areBehind);
+    if (row?.behind === true) this.#quietSince = performance.now();
+    return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= patienceMs;
+  }
+
+  /** Ends the lull after the work; the next work waits again. */
+  end(): void {
+    this.#waitingSince = undefined;
+  }
+}

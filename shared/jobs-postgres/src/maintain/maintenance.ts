@@ -1,0 +1,107 @@
+import type { Maintenance, PromotionReport, RescueReport } from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import { PacedScan } from '../claim/paced-scan.js';
+import type { OutboxRelay } from '../dependencies/outbox-relay.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { ReadyScans } from '../claim/ready-scans.js';
+import { endTransactions, transactionName } from '../control/servers.sql.js';
+import type { Notifier } from '../connection/notifier.js';
+import { DueScan } from './due-scan.js';
+import type { HistoryIndexes } from './history-indexes.js';
+import type { Housekeeping } from './housekeeping.js';
+import type { PostgresSetAside } from './set-aside.js';
+import { type Moving, QueueSweep } from './queue-sweep.js';
+import { type PromotedRow, promoteDue, promoteSome, selectDue } from './promotion.sql.js';
+import {
+  buryServers,
+  busyQueues,
+  type RescuedRow,
+  rescueJobs,
+  rescueSome,
+  selectLost,
+} from './rescue.sql.js';
+
+const promoting: Moving = { role: 'scheduler', all: promoteDue, some: promoteSome, select: selectDue };
+const rescuing: Moving = { role: 'rescuer', all: rescueJobs, some: rescueSome, select: selectLost };
+
+interface MaintenanceParts {
+  readonly database: Database;
+  readonly queues: QueueIdCache;
+  readonly notifier: Notifier;
+  readonly scans: ReadyScans;
+  readonly outbox: OutboxRelay;
+  readonly housekeeping: Housekeeping;
+  readonly historyIndexes: HistoryIndexes;
+  readonly setAside: PostgresSetAside;
+}
+
+/** Implements the background roles of every server. */
+export class PostgresMaintenance implements Maintenance {
+  readonly #parts: MaintenanceParts;
+  readonly #sweep: QueueSweep;
+  readonly #due: DueScan;
+  readonly #rescues = new Map<number, PacedScan>();
+
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#sweep = new QueueSweep(parts.database, parts.setAside);
+    this.#due = new DueScan(parts.database);
+  }
+
+  async promoteDue(limit: number): Promise<PromotionReport> {
+    const { queues, notifier } = this.#parts;
+    const waiting = await this.#due.poll();
+    let promoted = 0;
+    for (const { id, dueAt } of waiting) {
+      if (dueAt === null) continue;
+      const rows = await this.#sweep.move<PromotedRow>(promoting, id, limit, [dueAt]);
+      const moved = rows.reduce((sum, row) => sum + row.promoted, 0);
+      if (moved === 0) continue;
+      promoted += moved;
+      notifier.notify(await queues.nameOf(id));
+      if (rows.some(({ blocked }) => blocked)) notifier.notify(null);
+      if (moved === limit) return { promoted, nextDueMs: 0 };
+    }
+    const next = waiting.find(({ dueAt }) => dueAt === null);
+    return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.dueInMs ?? null) };
+  }
+
+  resolveDependencies(limit: number): Promise<number> {
+    return this.#parts.outbox.relay(limit);
+  }
+
+  /**
+   * Scans a queue whenever a server has been declared dead, and otherwise as often as that is cheap, because leases that
+   * expire while their server lives are rare.
+   *
+   * @param thorough scans every queue regardless
+   */
+  async rescue(thorough = false): Promise<RescueReport> {
+    const { database, scans } = this.#parts;
+    const dead = await database.query<{ id: string }>(buryServers);
+    // A frozen server would keep the jobs locked that it was completing.
+    if (dead.length > 0) {
+      await database.query(endTransactions, [dead.map(({ id }) => transactionName(id))]);
+    }
+    const busy = await database.query<{ id: number }>(busyQueues);
+    const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
+    for (const { id } of busy) {
+      const pace = this.#rescues.get(id) ?? new PacedScan();
+      this.#rescues.set(id, pace);
+      if (!thorough && dead.length === 0 && !pace.isDue) continue;
+      let released = 0;
+      for (const row of await pace.run(() => this.#sweep.move<RescuedRow>(rescuing, id))) {
+        released += row.released;
+        report.failed += row.failed;
+      }
+      report.released += released;
+      if (released > 0) await scans.returned(id);
+    }
+    return report;
+  }
+
+  async maintain(): Promise<void> {
+    await this.#parts.housekeeping.runOnce();
+    this.#parts.historyIndexes.begin();
+  }
+}

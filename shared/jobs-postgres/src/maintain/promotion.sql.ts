@@ -1,0 +1,105 @@
+import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { isShown } from '../read/shown-queues.sql.js';
+import { prepared } from '../connection/statement.js';
+import type { Timestamp } from './due-cursor.js';
+
+export interface DueRow {
+  /** `xmin:xmax:xip,…` */
+  snapshot: string;
+  /** Not later than the snapshot. */
+  at: Timestamp;
+  /** The id of this transaction; `null` if none was requested. */
+  mark: string | null;
+  /** `null` in the single row returned when no job is scheduled. */
+  id: number | null;
+  /**
+   * Milliseconds until the queue's first job is due, negative if it is overdue; limited to a day, so that it cannot overflow.
+   */
+  due_in: number;
+  /** When it was due; `null` if it is not yet. */
+  due_at: Timestamp | null;
+}
+
+/** Polls start this much earlier than necessary, because clocks differ and a time is read before it is written. */
+const margin = `interval '5 seconds'`;
+
+/**
+ * Selects the first scheduled job of each queue from a time on. $1 the time; $2 queues with a different time, $3 that time;
+ * $4 transactions, $5 the time for all queues if that transaction has ended; $6 whether to assign an id to this transaction.
+ * `-infinity` polls from the head, which passes the dead entries of all promoted jobs.
+ */
+export const nextDue = prepared(
+  'longshore-next-due',
+  `
+    with ended as materialized (
+      select min(since) as since from unnest($4::xid8[], $5::timestamptz[]) as transaction (id, since)
+      where pg_visible_in_snapshot(id, pg_current_snapshot())
+    )
+    select pg_current_snapshot()::text as snapshot, now()::text as at,
+      case when $6::boolean then pg_current_xact_id()::text end as mark, next.*
+    from (values (1)) as one left join (
+      select queue.id, first.run_at,
+        extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
+        case when first.run_at <= now() then first.run_at::text end as due_at
+      from longshore.queue
+      left join unnest($2::integer[], $3::timestamptz[]) as earlier (queue_id, since) on earlier.queue_id = queue.id
+      cross join lateral (
+        select run_at from longshore.job_waiting
+        where queue_id = queue.id
+          and run_at >= least(coalesce(earlier.since, $1::timestamptz), (select since from ended)) - ${margin}
+        order by run_at limit 1
+      ) as first
+      where ${isShown}
+    ) as next on true
+    order by next.run_at`,
+);
+
+/** $1 queue, $2 limit, $3 when the first was due. Safe to run on several servers at once: each job goes to one of them. */
+export const promoteDue = prepared(
+  'longshore-promote-due',
+  promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
+);
+
+/** $1 queue, $2 ids. Promotes some of the due jobs. */
+export const promoteSome = prepared(
+  'longshore-promote-some',
+  promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
+);
+
+/** $1 queue, $2 ids to skip, $3 limit, $4 when the first was due. */
+export const selectDue = prepared(
+  'longshore-select-due',
+  `
+    select id from longshore.job_waiting
+    where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
+    order by run_at limit $3`,
+);
+
+export interface PromotedRow {
+  promoted: number;
+  /** Whether any of them is blocked by its concurrency key. */
+  blocked: boolean;
+}
+
+function promote(which: string): string {
+  return `
+    with due as materialized (
+      select id from longshore.job_waiting
+      where ${which}
+      for update skip locked
+    ),
+    moved as (
+      delete from longshore.job_waiting using due
+      where job_waiting.queue_id = $1 and job_waiting.id = due.id
+      returning job_waiting.*
+    ),
+    ${becomeReady('moved', 'run_at')},
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from (select count(*) as jobs from moved) as total,
+        (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved`;
+}

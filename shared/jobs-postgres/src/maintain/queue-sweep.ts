@@ -1,0 +1,93 @@
+import type { SetAsideRole } from '@longshore/jobs/storage';
+import type pg from 'pg';
+import { arrayOf } from '../connection/array-literal.js';
+import { type Database, isOfData } from '../connection/database.js';
+import { apart } from '../connection/isolation.js';
+import type { Statement } from '../connection/statement.js';
+import type { PostgresSetAside } from './set-aside.js';
+
+/** The statements that move jobs of one queue in bulk, and some of them individually. */
+export interface Moving {
+  readonly role: SetAsideRole;
+  /** $1 queue, then the limit and the caller's other parameters. */
+  readonly all: Statement;
+  /** $1 queue, $2 ids. */
+  readonly some: Statement;
+  /** $1 queue, $2 ids to skip, $3 limit, then the caller's other parameters: selects the ids of the jobs to move. */
+  readonly select: Statement;
+}
+
+/** How long a queue with a job that cannot be moved is swept carefully. */
+const carefulMs = 60_000;
+
+/** Maximum number of jobs moved carefully in one transaction, unless the caller's limit is lower. */
+const mostWithCare = 1_000;
+
+/** Moves the jobs of a queue with one statement; if a job's data makes that fail, moves the others without it. */
+export class QueueSweep {
+  readonly #database: Database;
+  readonly #setAside: PostgresSetAside;
+  readonly #careful = new Map<string, number>();
+
+  constructor(database: Database, setAside: PostgresSetAside) {
+    this.#database = database;
+    this.#setAside = setAside;
+  }
+
+  /**
+   * Resolves to the rows that the statements return.
+   *
+   * @param bounds further parameters of the statements
+   */
+  async move<Row extends pg.QueryResultRow>(
+    moving: Moving,
+    queueId: number,
+    limit?: number,
+    bounds: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    const place = `${moving.role} ${queueId}`;
+    if ((this.#careful.get(place) ?? 0) <= performance.now()) {
+      this.#careful.delete(place);
+      try {
+        return await this.#database.write<Row>(
+          moving.all,
+          limit === undefined ? [queueId] : [queueId, limit, ...bounds],
+        );
+      } catch (error) {
+        if (!isOfData(error)) throw error;
+        this.#careful.set(place, performance.now() + carefulMs);
+      }
+    }
+    return this.#moveWithCare<Row>(moving, queueId, limit ?? mostWithCare, bounds);
+  }
+
+  async #moveWithCare<Row extends pg.QueryResultRow>(
+    { role, some, select }: Moving,
+    queueId: number,
+    limit: number,
+    bounds: readonly unknown[],
+  ): Promise<Row[]> {
+    const left = arrayOf([...(await this.#setAside.leftAlone(role))]);
+    const found = await this.#database.query<{ id: string }>(select, [queueId, left, limit, ...bounds]);
+    if (found.length === 0) return [];
+    const ids = found.map(({ id }) => id);
+    const failed = new Set<string>();
+    const moved = await this.#database.transaction(async (client) => {
+      failed.clear();
+      await this.#database.lockQueues(client, [queueId]);
+      return apart(client)(
+        ids,
+        async (part) => (await client.query<Row>({ ...some, values: [queueId, arrayOf(part)] })).rows,
+        (jobId, error) => {
+          failed.add(jobId);
+          return this.#setAside.put(client, { role, key: jobId, queueId, jobId }, error);
+        },
+      );
+    });
+    await this.#setAside.settled(
+      role,
+      ids.filter((id) => !failed.has(id)),
+    );
+    return moved.flat();
+  }
+}

@@ -1,0 +1,156 @@
+import { attemptColumns } from '../read/job-columns.sql.js';
+import { moveNoted } from '../read/job-transitions.sql.js';
+import { noted } from '../dependencies/outbox.sql.js';
+import { gapNoted } from '../claim/ready-scans.sql.js';
+import { prepared } from '../connection/statement.js';
+
+/**
+ * Declares silent servers dead. No server could send a heartbeat while Postgres was down, so silence counts from its start at
+ * the earliest. A server that is claiming at this moment has its row locked and is skipped. Records of dead servers are kept
+ * for a day.
+ */
+export const buryServers = prepared(
+  'longshore-bury-servers',
+  `
+    with buried as (
+      delete from longshore.server
+      where id in (
+        select id from longshore.server
+        where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+        order by id
+        for update skip locked
+      )
+      returning id, host, pid, processing, concurrency, heartbeat_at
+    ),
+    noted as (
+      insert into longshore.server_lost (id, host, pid, processing, concurrency, heartbeat_at)
+      select id, host, pid, processing, concurrency, heartbeat_at from buried
+    ),
+    forgotten as (
+      delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
+    )
+    select id from buried`,
+);
+
+/** Selects queues with running jobs: only there can claims be lost. */
+export const busyQueues = prepared(
+  'longshore-busy-queues',
+  `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
+);
+
+const running = `
+    running as materialized (
+      select id, server_id, started_at, priority, seq from longshore.job
+      where queue_id = $1 and server_id is not null
+      order by priority, seq
+      limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+    )`;
+
+const isLost = `job.server_id is not null
+        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))`;
+
+/**
+ * $1 queue. Takes back every claim whose lease has expired or whose server is not registered. Running jobs are near the head
+ * of the queue and their number is known, so the scan stops after the last of them instead of reading a million ready ones.
+ * Lost attempts are recorded; a job whose last attempt was lost has failed, and one with a request to cancel is cancelled.
+ *
+ * A server starts jobs in the order in which it claimed them, `concurrency` at a time, so only the first ones can have been
+ * running: the attempt of any later job never started and does not count. Last attempts always count: if one had started
+ * after all (an outcome not written yet makes room for one more), the job would run once too often.
+ */
+export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
+
+/** $1 queue, $2 ids. Takes back some of the lost claims. */
+export const rescueSome = prepared('longshore-rescue-some', rescue('and job.id = any($2::uuid[])'));
+
+/** $1 queue, $2 ids to skip, $3 limit. */
+export const selectLost = prepared(
+  'longshore-select-lost',
+  `
+    with ${running}
+    select job.id from running join longshore.job on job.queue_id = $1 and job.id = running.id
+    where ${isLost} and job.id <> all($2::uuid[])
+    order by job.id limit $3`,
+);
+
+export interface RescuedRow {
+  released: number;
+  failed: number;
+}
+
+function rescue(which: string): string {
+  return `
+    with ${running},
+    placed as materialized (
+      select running.id, running.server_id,
+        row_number() over (partition by server_id order by running.started_at, priority, seq)
+          <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
+      from running
+      left join longshore.server as alive on alive.id = running.server_id
+      left join lateral (
+        select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+      ) as gone on true
+    ),
+    lost as materialized (
+      select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
+        placed.started or job.attempt >= job.max_attempts as counts,
+        exists (
+          select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+        ) as cancelled,
+        jsonb_build_object(
+          'name', 'AttemptLost',
+          'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
+          'stack', null) as error
+      from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
+      where job.server_id = placed.server_id and ${isLost} ${which}
+      order by job.id
+      for update of job skip locked
+    ),
+    released as (
+      update longshore.job
+      set server_id = null, started_at = null, lease_until = null,
+        attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
+        ready_at = case when lost.counts then now() else job.ready_at end,
+        past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
+          'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
+      from lost
+      where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
+      returning job.id, job.queue_id, job.priority, job.seq
+    ),
+    ${gapNoted('released')},
+    unstarted as (
+      select lost.* from lost join released on released.id = lost.id where not lost.counts
+    ),
+    ${moveNoted('unstarted', 'released', { runAt: 'run_at', readyAt: 'ready_at', startedAt: 'started_at', serverId: 'server_id' })},
+    removed as (
+      delete from longshore.job using lost
+      where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
+      returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
+    ),
+    history as (
+      insert into longshore.job_done
+        (${attemptColumns}, state, error)
+      select ${attemptColumns}, state, error
+      from removed
+    ),
+    ${noted('removed', `'processing'`, 'state')},
+    requests as (
+      delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+    ),
+    total as (
+      select (select count(*) from released) as released,
+        (select count(*) from removed where state = 'failed') as failed,
+        (select count(*) from removed where state = 'cancelled') as cancelled
+    ),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.jobs
+      from total, lateral (values
+        ('processing'::longshore.job_state, -(released + failed + cancelled)),
+        ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
+      ) as change (state, jobs)
+      where change.jobs <> 0
+    )
+    select released::integer, failed::integer from total`;
+}

@@ -1,0 +1,74 @@
+import type { RetentionDays } from '@longshore/jobs/storage';
+import { codeOf, type Database } from '../connection/database.js';
+import { isInUse } from './history-days.js';
+import {
+  countOff,
+  deleteStrays,
+  dropPartition,
+  type ExpiredDay,
+  lockPartition,
+  noteExpiring,
+  onlyDropper,
+  selectExpired,
+} from './history-days.sql.js';
+
+/** Returns the retention of reports: the longest of all states. */
+export function longestOf(days: RetentionDays): number {
+  return Math.max(...Object.values(days));
+}
+
+/** Dropping waits this long for running statements, and later ones wait behind it, so the wait must be short. */
+const lockTimeoutMs = '500';
+
+/**
+ * Drops expired days of history: whole tables, so no row is deleted and nothing is left to vacuum. Uses the database's clock,
+ * and drops a day only if a run at least 20 hours ago recorded its expiry.
+ */
+export class Retention {
+  readonly #database: Database;
+  readonly #days: readonly number[];
+
+  constructor(database: Database, days: RetentionDays) {
+    this.#database = database;
+    this.#days = [days.done, days.failed, days.cancelled, longestOf(days)];
+  }
+
+  /** Resolves to the names of the dropped days. A table in use is left to the next run. */
+  async dropOldDays(): Promise<string[]> {
+    await this.#database.query(noteExpiring, [...this.#days]);
+    const dropped: string[] = [];
+    for (const day of await this.#database.query<ExpiredDay>(selectExpired, [...this.#days])) {
+      if (day.stray) await this.#deleteStrays(day);
+      else if (!(await this.#drop(day))) continue;
+      dropped.push(day.part);
+    }
+    return dropped;
+  }
+
+  /** Subtracts the dropped jobs from the counters in the same transaction. */
+  async #drop({ part, state }: ExpiredDay): Promise<boolean> {
+    try {
+      await this.#database.transaction(
+        async (client) => {
+          await client.query(onlyDropper.text);
+          await client.query(lockPartition(part));
+          if (state !== null) await client.query(countOff(part), [state]);
+          await client.query(dropPartition(part));
+        },
+        { lock_timeout: lockTimeoutMs },
+      );
+      return true;
+    } catch (error) {
+      if (isInUse(error) || codeOf(error) === '42P01') return false; // another server has just dropped it
+      throw error;
+    }
+  }
+
+  async #deleteStrays(day: ExpiredDay): Promise<void> {
+    const statement = deleteStrays[day.history];
+    for (let rows = 1; rows > 0;) {
+      const [gone] = await this.#database.query<{ rows: number }>(statement, [day.part.slice(-8)]);
+      rows = gone?.rows ?? 0;
+    }
+  }
+}

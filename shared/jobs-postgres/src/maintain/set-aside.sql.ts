@@ -1,0 +1,123 @@
+import type { JobError } from '@longshore/jobs';
+import { mostSetAside, type SetAsideRole } from '@longshore/jobs/storage';
+import { prepared } from '../connection/statement.js';
+
+export interface SetAsideRow {
+  id: string;
+  role: SetAsideRole;
+  key: string;
+  queue: string | null;
+  job_id: string | null;
+  error: JobError;
+  failures: number;
+  created_at: Date;
+  failed_at: Date;
+  retry_at: Date | null;
+}
+
+/** Matches `setAsideForMs` of jobs. */
+const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
+
+/**
+ * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Returns no row if too many items of the role are set aside. Setting a
+ * key aside again adds the new items to the existing ones.
+ */
+export const putAside = prepared(
+  'longshore-put-aside',
+  `
+    insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
+    select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
+    where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < ${mostSetAside}
+      or exists (select from longshore.set_aside where role = $1 and key = $2)
+    on conflict (role, key) do update
+    set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + ${pause},
+      item = case when aside.item @> excluded.item then aside.item else coalesce(aside.item || excluded.item, excluded.item, aside.item) end
+    returning failures = 1 as fresh`,
+);
+
+/** $1 role. Selects keys that must not be tried now. */
+export const selectLeftAlone = prepared(
+  'longshore-select-left-alone',
+  `
+    select key from longshore.set_aside
+    where role = $1 and (retry_at > now() or discarded_at is not null)`,
+);
+
+/**
+ * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, locked until the transaction ends.
+ */
+export const takeAside = prepared(
+  'longshore-take-aside',
+  `
+    select id, key, queue_id, job_id, item from longshore.set_aside
+    where role = $1 and item is not null and retry_at <= now() and discarded_at is null
+    order by id limit $2
+    for update skip locked`,
+);
+
+/** $1 id. */
+export const deleteAside = prepared(
+  'longshore-delete-aside',
+  'delete from longshore.set_aside where id = $1',
+);
+
+/** $1 role, $2 keys. Deletes items that have succeeded after all. */
+export const settleAside = prepared(
+  'longshore-settle-aside',
+  `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
+);
+
+/**
+ * Deletes items whose retry was due an hour ago and that have not failed since: they are gone or were resolved otherwise.
+ * Discarded items are kept for 30 days, so that they are not tried again.
+ */
+export const deleteOldAside = prepared(
+  'longshore-delete-old-aside',
+  `
+    delete from longshore.set_aside
+    where item is null and discarded_at is null and role <> 'bulk' and retry_at < now() - interval '1 hour'
+      or role = 'bulk' and failed_at < now() - interval '30 days'
+      or discarded_at < now() - interval '30 days'`,
+);
+
+const columns = `aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
+      case when role <> 'bulk' then retry_at end as retry_at
+    from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id`;
+
+/** $1 id. */
+export const findAside = prepared(
+  'longshore-find-aside',
+  `select ${columns} where aside.id = $1 and discarded_at is null`,
+);
+
+/** $1 id. Locks the item until the transaction ends. */
+export const lockAside = prepared(
+  'longshore-lock-aside',
+  `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
+);
+
+/** $1 limit, $2 id to continue after, or null. */
+export const selectAside = prepared(
+  'longshore-select-aside',
+  `
+    select ${columns} where discarded_at is null and ($2::bigint is null or aside.id < $2)
+    order by aside.id desc limit $1`,
+);
+
+export const countAside = prepared(
+  'longshore-count-aside',
+  `
+    select role, count(*)::integer as items from longshore.set_aside where discarded_at is null group by role`,
+);
+
+/** $1 id. */
+export const retryAside = prepared(
+  'longshore-retry-aside',
+  `update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id`,
+);
+
+/** $1 id. */
+export const discardAside = prepared(
+  'longshore-discard-aside',
+  `update longshore.set_aside set discarded_at = now() where id = $1 and discarded_at is null returning id`,
+);

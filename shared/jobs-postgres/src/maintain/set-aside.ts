@@ -1,0 +1,170 @@
+import type { TransactionClient } from '@longshore/jobs';
+import {
+  bulkRequestOf,
+  type Clock,
+  type ControlOptions,
+  IdSource,
+  type SetAside,
+  type SetAsideItem,
+  type SetAsideListener,
+  type SetAsideQuery,
+  type SetAsideRole,
+  setAsideRoles,
+  toJobError,
+} from '@longshore/jobs/storage';
+import type pg from 'pg';
+import type { Database } from '../connection/database.js';
+import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
+import { insertBulk } from '../control/bulk-operations.sql.js';
+import * as sql from './set-aside.sql.js';
+
+/** An item to set aside: its role, its key within the role, and the job that it concerns. */
+export interface Aside {
+  readonly role: SetAsideRole;
+  readonly key: string;
+  readonly queueId?: number;
+  readonly jobId?: string;
+  /** The data needed to retry something that is stored nowhere else. */
+  readonly item?: readonly unknown[];
+}
+
+/** Stores items that background work could not process. */
+export class PostgresSetAside implements SetAside {
+  readonly #database: Database;
+  readonly #listeners = new Set<SetAsideListener>();
+
+  readonly #ids: IdSource;
+  readonly #notify: (queue: string | null) => void;
+
+  constructor(database: Database, clock: Clock, notify: (queue: string | null) => void) {
+    this.#database = database;
+    this.#ids = new IdSource(clock);
+    this.#notify = notify;
+  }
+
+  /**
+   * Sets an item aside in the transaction that continues without it.
+   *
+   * @throws the given error if too many items of its role are set aside already
+   */
+  async put(client: pg.ClientBase, aside: Aside, error: unknown): Promise<void> {
+    const { rows } = await client.query<{ fresh: boolean }>({
+      ...sql.putAside,
+      values: valuesOf(aside, error),
+    });
+    this.#notifyListeners(aside, error, rows[0]);
+  }
+
+  /** Sets an item aside in a transaction of its own. */
+  async putAlone(aside: Aside, error: unknown): Promise<void> {
+    const [row] = await this.#database.query<{ fresh: boolean }>(sql.putAside, valuesOf(aside, error));
+    this.#notifyListeners(aside, error, row);
+  }
+
+  /** Returns the keys of a role that must not be tried now. */
+  async leftAlone(role: SetAsideRole): Promise<Set<string>> {
+    const rows = await this.#database.query<{ key: string }>(sql.selectLeftAlone, [role]);
+    return new Set(rows.map(({ key }) => key));
+  }
+
+  /** Removes items that have been processed successfully. */
+  async settled(role: SetAsideRole, keys: readonly string[]): Promise<void> {
+    await this.#database.query(sql.settleAside, [role, keys]);
+  }
+
+  async list({ limit, after }: SetAsideQuery): Promise<SetAsideItem[]> {
+    const rows = await this.#database.query<sql.SetAsideRow>(sql.selectAside, [limit, numberOf(after)]);
+    return rows.map(toItem);
+  }
+
+  async find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null> {
+    const number = numberOf(id);
+    if (number === null) return null;
+    const run = runOf(this.#database, transaction);
+    const [row] = (await run(sql.findAside, [number])) as readonly sql.SetAsideRow[];
+    return row === undefined ? null : toItem(row);
+  }
+
+  async count(): Promise<Record<SetAsideRole, number>> {
+    const counts = Object.fromEntries(setAsideRoles.map((role) => [role, 0])) as Record<SetAsideRole, number>;
+    const rows = await this.#database.query<{ role: SetAsideRole; items: number }>(sql.countAside);
+    for (const { role, items } of rows) counts[role] = items;
+    return counts;
+  }
+
+  retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, async (run, item) => {
+      if (item.role !== 'bulk') return void (await run(sql.retryAside, [item.id]));
+      const { action, filter } = bulkRequestOf(item);
+      await run(sql.deleteAside, [item.id]);
+      await run(insertBulk, [this.#ids.newId(), action, JSON.stringify(filter), null, 1, true]);
+      onceCommitted(options?.transaction, () => this.#notify(null));
+    });
+  }
+
+  discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+    return this.#change(id, options, async (run, item) => void (await run(sql.discardAside, [item.id])));
+  }
+
+  listen(listener: SetAsideListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #change(
+    id: string,
+    { check, transaction }: ControlOptions<SetAsideItem> = {},
+    change: (run: Run, item: SetAsideItem) => Promise<void>,
+  ): Promise<boolean> {
+    const number = numberOf(id);
+    if (number === null) return false;
+    const work = async (run: Run): Promise<boolean> => {
+      const [row] = (await run(sql.lockAside, [number])) as readonly sql.SetAsideRow[];
+      if (row === undefined) return false;
+      const item = toItem(row);
+      check?.(item);
+      await change(run, item);
+      return true;
+    };
+    if (transaction !== undefined) return work(runWithin(transaction));
+    return this.#database.transaction((client) => work(runOn(client)));
+  }
+
+  #notifyListeners({ role, key, jobId }: Aside, error: unknown, row: { fresh: boolean } | undefined): void {
+    if (row === undefined) throw error;
+    if (!row.fresh) return;
+    for (const listener of this.#listeners)
+      listener({ role, key, jobId: jobId ?? null, error: toJobError(error) });
+  }
+}
+
+function toItem(row: sql.SetAsideRow): SetAsideItem {
+  return {
+    id: row.id,
+    role: row.role,
+    key: row.key,
+    queue: row.queue,
+    jobId: row.job_id,
+    error: row.error,
+    failures: row.failures,
+    createdAt: row.created_at,
+    failedAt: row.failed_at,
+    retryAt: row.retry_at,
+  };
+}
+
+function valuesOf({ role, key, queueId, jobId, item }: Aside, error: unknown): unknown[] {
+  return [
+    role,
+    key,
+    queueId ?? null,
+    jobId ?? null,
+    item === undefined ? null : JSON.stringify(item),
+    JSON.stringify(toJobError(error)),
+  ];
+}
+
+/** Returns `null` if it is not an id. */
+function numberOf(id: string | undefined): string | null {
+  return id !== undefined && /^\d{1,18}$/.test(id) ? id : null;
+}

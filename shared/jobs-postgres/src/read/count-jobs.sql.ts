@@ -1,0 +1,54 @@
+import type { JobState } from '@longshore/jobs';
+import { isFinished, type JobCount } from '@longshore/jobs/storage';
+import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from './job-search.sql.js';
+import { countHistory } from './search-history.sql.js';
+import { searchStage } from './search-stages.sql.js';
+
+/** Counting with a filter that the counters cannot answer stops here. */
+export const mostCounted = 10_000;
+
+/** @param jobs at most one more than the maximum count */
+export function countOf(jobs: number): JobCount {
+  return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
+}
+
+/** Counts at most `most` + 1 jobs, so that the caller knows whether there are more. */
+export function countJobs(scope: SearchScope, most: number): Query {
+  const { values, limit, parts } = countedIn(scope, most);
+  const counted = [...parts.values()];
+  if (counted.length === 0) return { text: 'select 0 as jobs', values: [] };
+  return queryOf(
+    `select count(*)::integer as jobs from (select from (${united(counted)}) as listed limit ${limit}) as counted`,
+    values,
+  );
+}
+
+/** Counts the jobs of each state that may have any, up to `most` + 1. */
+export function countJobsByState(scope: SearchScope, most: number): Query {
+  const { values, parts } = countedIn(scope, most);
+  if (parts.size === 0) return { text: 'select where false', values: [] };
+  const counts = Array.from(
+    parts,
+    ([state, counted]) =>
+      `select '${state}' as state, count(*)::integer as jobs from (${counted}) as counted`,
+  );
+  return queryOf(united(counts), values);
+}
+
+interface Counted {
+  readonly values: unknown[];
+  readonly limit: string;
+  readonly parts: ReadonlyMap<JobState, string>;
+}
+
+function countedIn(scope: SearchScope, most: number): Counted {
+  const values: unknown[] = [];
+  const request = { ...scope, newestFirst: true, limit: most + 1, offset: 0, after: undefined };
+  const search = searchOf(request, values, false);
+  const parts = new Map<JobState, string>();
+  for (const state of occupiedStates(scope)) {
+    const counted = isFinished(state) ? countHistory(state, search) : searchStage(state, search);
+    parts.set(state, `select 1 from (${counted}) as found`);
+  }
+  return { values, limit: search.limit, parts };
+}

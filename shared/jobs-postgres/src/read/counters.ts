@@ -1,0 +1,71 @@
+import type { JobState } from '@longshore/jobs';
+import { jobStates, type StateCounts } from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import { RequestCoalescer } from '../connection/request-coalescer.js';
+import {
+  type CountRow,
+  type HoldingRow,
+  selectCounts,
+  selectHolding,
+  selectTotals,
+  type TotalRow,
+} from './counters.sql.js';
+
+/**
+ * Counts the jobs of queues by state. Reading everything takes 10 ms with 1000 queues, so callers ask only for what they
+ * need.
+ */
+export class PostgresCounters {
+  readonly #database: Database;
+  readonly #coalescer = new RequestCoalescer();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Returns the counts over all queues. */
+  totals(): Promise<StateCounts> {
+    return this.#coalescer.share('totals', async () => {
+      const rows = await this.#database.query<TotalRow>(selectTotals);
+      return sumByState(rows);
+    });
+  }
+
+  /** Returns the counts of each of these queues that has ever held jobs, or of all queues. */
+  byQueue(queueIds: readonly number[] | null = null): Promise<ReadonlyMap<number, StateCounts>> {
+    return this.#coalescer.share(JSON.stringify(queueIds), async () => {
+      const rows = await this.#database.query<CountRow>(selectCounts, [queueIds]);
+      return new Map(rows.map((row) => [row.queue_id, countsIn(row)]));
+    });
+  }
+
+  /** Returns the queues, among these or all, that hold jobs in each of the states; states without any are missing. */
+  async holding(
+    states: readonly JobState[],
+    queueIds: readonly number[] | null = null,
+  ): Promise<ReadonlyMap<JobState, HoldingRow>> {
+    if (states.length === 0) return new Map();
+    return this.#coalescer.share(JSON.stringify([states, queueIds]), async () => {
+      const rows = await this.#database.query<HoldingRow>(selectHolding, [states, queueIds]);
+      return new Map(rows.map((row) => [row.state, row]));
+    });
+  }
+}
+
+const none = Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
+
+export function noCounts(): StateCounts {
+  return { ...none };
+}
+
+function sumByState(rows: readonly TotalRow[]): StateCounts {
+  const sums = noCounts();
+  for (const { state, jobs } of rows) sums[state] += jobs;
+  return sums;
+}
+
+function countsIn(row: CountRow): StateCounts {
+  const counts = noCounts();
+  for (const state of jobStates) counts[state] = row[state] ?? 0;
+  return counts;
+}

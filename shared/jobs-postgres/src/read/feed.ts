@@ -1,0 +1,199 @@
+import type { JobEvent } from '@longshore/jobs';
+import {
+  type EventTopic,
+  type FeedPage,
+  type FeedRequest,
+  finishedStates,
+  firstIdOf,
+  isId,
+  type JobFeed,
+  type JobMeta,
+  keyOf,
+  readMeta,
+  stateEventsOf,
+  topicOf,
+} from '@longshore/jobs/storage';
+import { codeOf, type Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { toAttempts } from './job-row.js';
+import {
+  type CourseRow,
+  type SaidRow,
+  selectCreated,
+  selectEnded,
+  selectRetried,
+  selectSaid,
+  selectSaidByJob,
+  selectStarted,
+  settledUpTo,
+  summarizeTimes,
+} from './feed.sql.js';
+
+/** Clients create ids, and know the database's clock to within this many milliseconds. */
+const skewMs = 10_000;
+
+/** The time index is updated after this many rows have been read. */
+const summarizeAfterRows = 2_000;
+
+const summarizeEveryMs = 2_000;
+
+/** Waiting longer for a lock would cancel autovacuum. */
+const lockTimeoutMs = 200;
+
+const dayMs = 86_400_000;
+
+/** Reads events from history, running jobs and waiting jobs (docs/adr/007). */
+export class PostgresFeed implements JobFeed {
+  readonly #database: Database;
+  readonly #histories: Database;
+  readonly #clock: DatabaseClock;
+  readonly #queues: QueueIdCache;
+  /** The end and the snapshot of the latest read. */
+  #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
+  #rowsSinceSummary = Infinity;
+  #summarizedAt = -Infinity;
+
+  /**
+   * @param histories plans each query for its values: only then are the few rows of a short time found among all finished
+   *   jobs
+   */
+  constructor(database: Database, histories: Database, clock: DatabaseClock, queues: QueueIdCache) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#histories = histories;
+    this.#queues = queues;
+  }
+
+  async read({ since, spanMs = Infinity, topics }: FeedRequest): Promise<FeedPage> {
+    const [now] = await this.#database.query<{ settled: Date; snapshot: string }>(settledUpTo);
+    if (now === undefined) throw new Error('Postgres did not return the time');
+    const { snapshot } = now;
+    if (since === null) return { events: [], settled: now.settled, caughtUp: true };
+    const endsMs = since.getTime() + spanMs;
+    const caughtUp = endsMs > now.settled.getTime();
+    const settledMs = caughtUp ? Math.max(since.getTime(), now.settled.getTime()) : endsMs;
+    const settled = new Date(settledMs);
+    const seen = { settledMs, snapshot, topics: topics.toSorted().join() };
+    const before = this.#seen;
+    if (caughtUp) this.#seen = seen;
+    if (
+      before?.settledMs === since.getTime() &&
+      before.snapshot === snapshot &&
+      before.topics === seen.topics &&
+      caughtUp
+    )
+      return { events: [], settled, caughtUp }; // nothing has been written
+
+    const until = caughtUp ? 'infinity' : settled;
+    await this.#summarizeIfDue();
+    const rows = await this.#rows(since, until, topics);
+    this.#rowsSinceSummary += rows.length;
+    const events = [...(await this.#events(rows)), ...(await this.#said(since, until, topics))];
+    return {
+      events: events
+        .filter(
+          (event) => event.at >= since && (caughtUp || event.at < until) && topics.includes(topicOf(event)),
+        )
+        .toSorted((one, other) => one.at.getTime() - other.at.getTime()),
+      settled,
+      caughtUp,
+    };
+  }
+
+  /** Reads the jobs that changed in that time, some of them twice, from the tables that may hold them. */
+  async #rows(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<CourseRow[]> {
+    const times = [since, until];
+    const wants = (...some: EventTopic[]): boolean => some.some((topic) => topics.includes(topic));
+    const waits = wants('scheduled', 'awaiting', 'enqueued');
+    const runs = waits || wants('processing');
+    const ends = runs ? finishedStates : finishedStates.filter((state) => topics.includes(state));
+    const parts = await Promise.all([
+      ends.length === 0 ? [] : this.#histories.query<CourseRow>(selectEnded, [ends, ...times]),
+      runs ? this.#database.query<CourseRow>(selectStarted, times) : [],
+      runs ? this.#database.query<CourseRow>(selectRetried, times) : [],
+      waits
+        ? this.#database.query<CourseRow>(selectCreated, [
+            ...times,
+            firstIdOf(new Date(since.getTime() - skewMs)),
+          ])
+        : [],
+    ]);
+    return parts.flat();
+  }
+
+  async #events(rows: readonly CourseRow[]): Promise<JobEvent[]> {
+    const events = new Map<string, JobEvent>();
+    for (const row of rows) {
+      const course = {
+        id: row.id,
+        name: row.name,
+        queue: await this.#queues.nameOf(row.queue_id),
+        state: row.state,
+        attempt: row.attempt,
+        createdAt: row.created_at,
+        runAt: row.run_at,
+        finishedAt: row.finished_at,
+        ...readMeta(row.meta),
+      };
+      for (const event of stateEventsOf(course, toAttempts(row))) events.set(keyOf(event), event);
+    }
+    return [...events.values()];
+  }
+
+  async saidBy(jobId: string, since: Date): Promise<JobEvent[]> {
+    if (!isId(jobId)) return [];
+    return this.#saidEvents(await this.#database.query<SaidRow>(selectSaidByJob, [jobId, since]));
+  }
+
+  async #said(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<JobEvent[]> {
+    if (!topics.includes('progress') && !topics.includes('log')) return [];
+    return this.#saidEvents(await this.#database.query<SaidRow>(selectSaid, [since, until]));
+  }
+
+  #saidEvents(rows: readonly SaidRow[]): Promise<JobEvent[]> {
+    return Promise.all(
+      rows.map(async (row): Promise<JobEvent> => {
+        const subject = {
+          at: row.written_at,
+          jobId: row.job_id,
+          name: row.name,
+          queue: await this.#queues.nameOf(row.queue_id),
+          attempt: row.attempt,
+          ...linksOf(row.meta),
+        };
+        const { line, level, percent, message, fields } = row;
+        return line === null
+          ? { kind: 'progress', ...subject, percent, message }
+          : { kind: 'log', ...subject, line, level, message, fields };
+      }),
+    );
+  }
+
+  async #summarizeIfDue(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#rowsSinceSummary < summarizeAfterRows || nowMs - this.#summarizedAt < summarizeEveryMs) return;
+    this.#rowsSinceSummary = 0;
+    this.#summarizedAt = nowMs;
+    const now = await this.#clock.fresh();
+    const days = [now.getTime() - dayMs, now.getTime()].map((time) =>
+      new Date(time).toISOString().slice(0, 10).replaceAll('-', ''),
+    );
+    const names = finishedStates.flatMap((state) => days.map((day) => `job_done_${state}_${day}`));
+    try {
+      await this.#database.transaction(async (client) => {
+        await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+        await client.query(summarizeTimes.text, [names]);
+      });
+    } catch (error) {
+      const cause: unknown = error instanceof Error ? error.cause : undefined;
+      // A vacuum holds the lock (55P03) or the role lacks permission (42501): reads stay correct without this, only slower.
+      if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
+    }
+  }
+}
+
+function linksOf(meta: JobMeta | null): Pick<JobEvent, 'tags' | 'batchId' | 'recurringJobId'> {
+  const { tags, batchId, recurringJobId } = readMeta(meta);
+  return { tags, batchId, recurringJobId };
+}

@@ -1,0 +1,165 @@
+import type { JobState } from '@longshore/jobs';
+import {
+  type ArgsFilter,
+  firstIdOf,
+  isFinished,
+  isId,
+  type JobFilter,
+  type JobMeta,
+  jobStates,
+  wordsOf,
+} from '@longshore/jobs/storage';
+
+export type Bind = (value: unknown) => string;
+
+/** The conditions of a filter on the rows of every table, as SQL, except for states and queues. */
+export interface JobConditions {
+  /** Selects specific jobs. History has an index for them; the other tables have none on the id alone. */
+  readonly chosen: readonly string[];
+  /** Bounds of the id. */
+  readonly ids: readonly string[];
+  readonly rows: readonly string[];
+  /** Conditions on the latest error, given its SQL expression. */
+  readonly error: (error: string) => readonly string[];
+  /** Conditions that only claimed jobs can match. */
+  readonly claimed: readonly string[];
+  readonly finished: readonly string[];
+}
+
+/** @param bind adds a parameter to the query and returns its placeholder, such as `$3` */
+export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
+  const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
+  const ids: string[] = [];
+  if (createdAfter !== undefined) ids.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);
+  if (createdBefore !== undefined) ids.push(`id < ${bind(firstIdOf(createdBefore))}::uuid`);
+  const chosen = given(filter.id) ? [`id = any(${bind(filter.id.filter(isId))}::uuid[])`] : [];
+  const rows: string[] = [];
+  if (given(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
+  for (const { path, values } of filter.args ?? []) {
+    if (given(values)) rows.push(...holds(path, values, bind));
+  }
+  rows.push(...carried(filter, bind));
+  const claimed = given(filter.serverId)
+    ? [`server_id = any(${bind(filter.serverId.filter(isId))}::uuid[])`]
+    : [];
+  const finished: string[] = [];
+  if (finishedAfter !== undefined) finished.push(`finished_at >= ${bind(finishedAfter)}::timestamptz`);
+  if (finishedBefore !== undefined) finished.push(`finished_at < ${bind(finishedBefore)}::timestamptz`);
+  return { chosen, ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
+}
+
+/** Compares with a single value by equality, which lets an index return its rows in order, unlike `any`. */
+export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
+  return values.length === 1
+    ? `${column} = ${bind(values[0])}::${type}`
+    : `${column} = any(${bind(values)}::${type}[])`;
+}
+
+/** With more values than this, the containment condition is not worth its length. */
+const maxValues = 20;
+const maxNumbers = 3;
+
+/** Compares the value at the path and, for the index, requires that the arguments contain it at a similar path. */
+function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
+  const texts = values.map((value) => JSON.stringify(value));
+  const equal = `args #> ${bind(path)}::text[] = any(${bind(texts)}::jsonb[])`;
+  if (values.length > maxValues || path.filter(isNumber).length > maxNumbers) return [equal];
+  const containing = texts
+    .flatMap((text) => containers(path, text))
+    .map((document) => `args @> ${bind(document)}::jsonb`);
+  return [equal, `(${containing.join(' or ')})`];
+}
+
+/** Returns documents with the value at the path. A number in the path may be an index or a member name. */
+function containers(path: readonly string[], value: string): string[] {
+  const [key, ...rest] = path;
+  if (key === undefined) return [value];
+  return containers(rest, value).flatMap((inner) => [
+    `{${JSON.stringify(key)}:${inner}}`,
+    ...(isNumber(key) ? [`[${inner}]`] : []),
+  ]);
+}
+
+function isNumber(key: string): boolean {
+  return /^\d+$/.test(key);
+}
+
+/**
+ * Uses one condition per value because the index does not support `any`. All conditions are strict, which implies that `meta`
+ * is not null.
+ */
+function carried(filter: JobFilter, bind: Bind): string[] {
+  const members: (JobMeta[] | undefined)[] = [
+    filter.tag?.map((tag) => ({ tags: [tag] })),
+    filter.recurringJobId?.map((recurringJobId) => ({ recurringJobId })),
+    filter.batchId?.map((id) => ({ batchId: id.toLowerCase() })),
+    filter.parentId?.map((id) => ({ parentIds: [id.toLowerCase()] })),
+  ];
+  return members.flatMap((metas) => {
+    if (!given(metas)) return [];
+    const any = metas.map((meta) => `meta @> ${bind(JSON.stringify(meta))}::jsonb`);
+    return `(${any.join(' or ')})`;
+  });
+}
+
+function errorConditions(
+  { error: texts, errorFingerprint, q }: JobFilter,
+  error: string,
+  bind: Bind,
+): string[] {
+  const message = `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
+  const conditions: string[] = [];
+  if (given(texts)) {
+    const any = texts.map((text) => `${message} ilike ${bind(containing(text))}`);
+    conditions.push(`(${any.join(' or ')})`);
+  }
+  if (given(errorFingerprint))
+    conditions.push(`${fingerprintOfError(error)} = any(${bind(errorFingerprint)}::text[])`);
+  for (const word of wordsOf(q)) {
+    const like = `ilike ${bind(containing(word))}`;
+    const queues = `select searched.id from longshore.queue as searched where searched.name ${like}`;
+    conditions.push(
+      `(name ${like} or queue_id in (${queues}) or (meta -> 'tags')::text ${like} or ${message} ${like} or args::text ${like})`,
+    );
+  }
+  return conditions;
+}
+
+/** Returns a pattern for `like` that matches the text anywhere. */
+function containing(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+}
+
+/** Returns the states that a job matching the filter can have. */
+export function statesOf(filter: JobFilter): readonly JobState[] {
+  const states = given(filter.state) ? [...new Set(filter.state)] : jobStates;
+  const finished = filter.finishedAfter !== undefined || filter.finishedBefore !== undefined;
+  const failed = given(filter.error) || given(filter.errorFingerprint);
+  return states.filter(
+    (state) =>
+      (isFinished(state) || (!finished && (state === 'processing' || !given(filter.serverId)))) &&
+      !(failed && state === 'done'),
+  );
+}
+
+/** Returns whether the filter names only states and queues, which the counters can answer. */
+export function isCounted(filter: JobFilter): boolean {
+  return Object.entries(filter).every(
+    ([member, value]: [string, unknown]) =>
+      member === 'state' || member === 'queue' || (Array.isArray(value) ? value.length === 0 : value === ''),
+  );
+}
+
+/** Returns whether an index without order (metadata or arguments) answers one of the filter's members. */
+export function isContained({ tag, recurringJobId, batchId, parentId, args }: JobFilter): boolean {
+  return (
+    [tag, recurringJobId, batchId, parentId].some(given) || (args ?? []).some(({ values }) => given(values))
+  );
+}
+
+export function given<Value>(values: readonly Value[] | undefined): values is readonly Value[] {
+  return values !== undefined && values.length > 0;
+}
+
+/** Returns the SQL equivalent of `errorFingerprint`, given the expression of an error. */
+export const fingerprintOfError = (error: string): string => `longshore.error_fingerprint(${error})`;

@@ -1,0 +1,146 @@
+import type { JsonValue } from '@longshore/jobs';
+import { arrayOf } from '../connection/array-literal.js';
+import type { Database } from '../connection/database.js';
+import { prepared } from '../connection/statement.js';
+import type { JobRow } from './job-row.js';
+import { jobWithId } from './find-jobs.sql.js';
+import { progressOf } from './reports.sql.js';
+
+/**
+ * Which arguments and results a list reads: all, none, or only those that are certainly small, so that the others can be read
+ * one after another.
+ */
+export type ListedDocuments = 'all' | 'none' | 'small';
+
+/** A row of a list without its large documents. */
+export interface SparingRow {
+  /** Stored size of its documents. */
+  readonly bytes: number;
+  readonly args_left_out: boolean;
+  readonly result_left_out: boolean;
+}
+
+/** Maximum size of a small document, which must be uncompressed: a compressed one may expand a hundredfold. */
+const mostBytes = 8_000;
+
+const columns = `id, queue_id, state, name, priority, error, attempt, max_attempts, created_at, run_at, ready_at, started_at,
+  finished_at, server_id, meta, past_attempts`;
+
+/** Returns the columns of a list. Omitted documents are not fetched from TOAST tables. */
+export function listedColumns(alias: string, documents: ListedDocuments): string {
+  if (documents === 'all') return `${alias}.*`;
+  const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
+  if (documents === 'none') return [...others, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
+  const isLarge = (column: string): string =>
+    `coalesce(pg_column_compression(${alias}.${column}) is not null or pg_column_size(${alias}.${column}) > ${mostBytes}, false)`;
+  return [
+    ...others,
+    ...['args', 'result'].flatMap((column) => [
+      `case when not ${isLarge(column)} then ${alias}.${column} end as ${column}`,
+      `${isLarge(column)} as ${column}_left_out`,
+    ]),
+    `coalesce(pg_column_size(${alias}.args), 0) + coalesce(pg_column_size(${alias}.result), 0) as bytes`,
+  ].join(', ');
+}
+
+/** $1 ids. Returns the jobs in this order, without arguments and results. */
+export const findBareJobs = prepared(
+  'longshore-find-bare-jobs',
+  `
+  select ${listedColumns('found', 'none')}, ${progressOf('found')}
+  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+  cross join lateral (${jobWithId('wanted_id')}) as found
+  order by place`,
+);
+
+/** $1 ids, $2 their queues. Returns the jobs' arguments and results as text. */
+export const selectDocuments = prepared(
+  'longshore-select-documents',
+  `
+  select wanted_id as id, found.args::text as args, found.result::text as result
+  from unnest($1::uuid[], $2::integer[]) as wanted (wanted_id, wanted_queue)
+  cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found`,
+);
+
+/** How many large documents, and how many stored (compressed) bytes, are read at once. */
+const mostAtOnce = 8;
+const mostBytesAtOnce = 1_000_000;
+
+type Row = JobRow & SparingRow;
+
+/**
+ * Reads the documents that a list has omitted, up to a size limit, so that a page of a thousand jobs of a megabyte never has
+ * to fit into memory.
+ *
+ * @returns the first rows, at least one; `cut`: whether rows are missing
+ */
+export async function withDocuments(
+  database: Database,
+  rows: readonly Row[],
+  maxBytes: number,
+): Promise<{ rows: JobRow[]; cut: boolean }> {
+  const page: JobRow[] = [];
+  let bytes = 0;
+  for (let next = 0; next < rows.length;) {
+    const group = groupFrom(rows, next);
+    const documents = await documentsOf(database, group.filter(isSparing));
+    for (const row of group) {
+      const read = documents.get(row.id);
+      bytes += read === undefined ? row.bytes : read.bytes;
+      if (bytes > maxBytes && page.length > 0) return { rows: page, cut: true };
+      if (read !== undefined) {
+        if (row.args_left_out) row.args = read.args;
+        if (row.result_left_out) row.result = read.result;
+      } else if (isSparing(row)) continue; // it has just been deleted
+      page.push(row);
+    }
+    next += group.length;
+  }
+  return { rows: page, cut: false };
+}
+
+/** Returns the next rows that are complete, or the next few whose documents must be read. */
+function groupFrom(rows: readonly Row[], first: number): Row[] {
+  const group: Row[] = [];
+  let bytes = 0;
+  for (const row of rows.slice(first)) {
+    bytes += isSparing(row) ? row.bytes : 0;
+    const isFull =
+      group.length > 0 && (bytes > mostBytesAtOnce || group.filter(isSparing).length >= mostAtOnce);
+    if (isFull && isSparing(row)) break;
+    group.push(row);
+  }
+  return group;
+}
+
+function isSparing(row: Row): boolean {
+  return row.args_left_out || row.result_left_out;
+}
+
+interface Documents {
+  readonly args: JsonValue;
+  readonly result: JsonValue;
+  readonly bytes: number;
+}
+
+async function documentsOf(database: Database, rows: readonly Row[]): Promise<Map<string, Documents>> {
+  if (rows.length === 0) return new Map();
+  const found = await database.query<{ id: string; args: string | null; result: string | null }>(
+    selectDocuments,
+    [arrayOf(rows.map(({ id }) => id)), arrayOf(rows.map((row) => row.queue_id))],
+  );
+  return new Map(
+    found.map(({ id, args, result }) => [
+      id,
+      {
+        args: parsed(args),
+        result: parsed(result),
+        bytes: Buffer.byteLength(args ?? '') + Buffer.byteLength(result ?? ''),
+      },
+    ]),
+  );
+}
+
+function parsed(text: string | null): JsonValue {
+  return text === null ? null : (JSON.parse(text) as JsonValue);
+}

@@ -1,0 +1,234 @@
+import type { Job, JobState, TransactionClient } from '@longshore/jobs';
+import {
+  type Attempt,
+  type ContinuationPage,
+  isFinished,
+  isId,
+  type JobCount,
+  type JobDocuments,
+  type JobFilter,
+  type JobListQuery,
+  type JobPage,
+  type JobPageQuery,
+  type JobReader,
+  jobStates,
+  type LatestFailedQuery,
+  mostExamined,
+  type NearJobs,
+  type Orphan,
+  orphansAmong,
+  type StateCounts,
+} from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import type { Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { runWithin } from '../connection/run.js';
+import { RequestCoalescer } from '../connection/request-coalescer.js';
+import { selectDependents } from '../dependencies/dependencies.sql.js';
+import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
+import { findBareJobs, type ListedDocuments, type SparingRow, withDocuments } from './job-documents.js';
+import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
+import { LocationCache } from './location-cache.js';
+import { noCounts, type PostgresCounters } from './counters.js';
+import { countJobs, countJobsByState, countOf, mostCounted } from './count-jobs.sql.js';
+import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from './find-jobs.sql.js';
+import { isCounted, statesOf } from './job-conditions.sql.js';
+import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
+import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
+import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
+
+/** Reads jobs, each query on connections that suit its cost. */
+export class PostgresJobReader implements JobReader {
+  readonly #database: Database;
+  readonly #searches: Database;
+  readonly #clock: DatabaseClock;
+  readonly #queues: QueueIdCache;
+  readonly #counters: PostgresCounters;
+  readonly #locator: LocationCache;
+  readonly #coalescer = new RequestCoalescer();
+
+  /** @param searches for queries of unpredictable cost */
+  constructor(
+    database: Database,
+    searches: Database,
+    clock: DatabaseClock,
+    queues: QueueIdCache,
+    counters: PostgresCounters,
+  ) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#searches = searches;
+    this.#queues = queues;
+    this.#counters = counters;
+    this.#locator = new LocationCache(database);
+  }
+
+  async find(id: string, transaction?: TransactionClient): Promise<Job | null> {
+    const row =
+      transaction === undefined ? await this.findRow(id) : await findRowOn(runWithin(transaction), id);
+    return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
+  }
+
+  async findDocuments(jobId: string): Promise<JobDocuments | null> {
+    if (!isId(jobId)) return null;
+    const row = await this.#locator.find<DocumentsRow>(findDocuments, jobId);
+    return row === undefined ? null : { args: row.args, result: row.result };
+  }
+
+  async listAttempts(jobId: string): Promise<Attempt[]> {
+    const row = await this.findRow(jobId);
+    return row === undefined ? [] : toAttempts(row);
+  }
+
+  async list(query: JobListQuery): Promise<Job[]> {
+    return this.#toJobs(await this.#rowsOf(await this.#requestOf(query), 'all', query.beyondNear));
+  }
+
+  async listPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
+    const request = await this.#requestOf(query);
+    const rows = await this.#rowsOf(request, documents ? 'small' : 'none');
+    const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
+    return { jobs: await this.#toJobs(page.rows), cut: page.cut };
+  }
+
+  async listNear(query: JobListQuery): Promise<NearJobs> {
+    return this.#listNear(await this.#requestOf(query));
+  }
+
+  async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
+    if (queue === undefined)
+      return this.#toJobs(await this.#database.query<JobRow>(selectLatestFailed, [limit]));
+    const [queueId] = await this.#queues.idsOf([queue]);
+    if (queueId === undefined) return [];
+    return this.#toJobs(await this.#database.query<JobRow>(selectLatestFailedOf, [limit, queueId]));
+  }
+
+  async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
+    const { limit = 100, after = '00000000-0000-0000-0000-000000000000', documents = true } = page;
+    if (!isId(id)) return [];
+    const children = await this.#database.query<{ id: string }>(selectDependents, [id, limit, after]);
+    if (children.length === 0) return [];
+    const find = documents ? findJobs : findBareJobs;
+    const rows = await this.#database.query<JobRow>(find, [arrayOf(children.map((child) => child.id))]);
+    return this.#toJobs(rows);
+  }
+
+  async count(filter: JobFilter = {}): Promise<JobCount> {
+    if (isCounted(filter)) {
+      const counts = await this.#counted(filter);
+      return { count: statesOf(filter).reduce((sum, state) => sum + counts[state], 0), exact: true };
+    }
+    const query = countJobs(await this.#scopeOf(filter), mostCounted);
+    const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
+    return countOf(row?.jobs ?? 0);
+  }
+
+  async countByState(filter: JobFilter = {}): Promise<Record<JobState, JobCount>> {
+    const counts = Object.fromEntries(jobStates.map((state) => [state, countOf(0)])) as Record<
+      JobState,
+      JobCount
+    >;
+    if (isCounted(filter)) {
+      const counted = await this.#counted(filter);
+      for (const state of statesOf(filter)) counts[state] = { count: counted[state], exact: true };
+      return counts;
+    }
+    const query = countJobsByState(await this.#scopeOf(filter), mostCounted);
+    const rows = await this.#searches.query<{ state: JobState; jobs: number }>(query, query.values);
+    for (const { state, jobs } of rows) counts[state] = countOf(jobs);
+    return counts;
+  }
+
+  stateCounts(): Promise<StateCounts> {
+    return this.#counters.totals();
+  }
+
+  async listOrphans(): Promise<Orphan[]> {
+    const [waiting, servers] = await Promise.all([
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostExamined]),
+      this.#database.query<ServerRow>(selectServers),
+    ]);
+    return orphansAmong(waiting, servers.map(toServer));
+  }
+
+  /** Returns a job's row; `undefined` if there is no such job. */
+  async findRow(id: string): Promise<JobRow | undefined> {
+    if (!isId(id)) return undefined;
+    return this.#coalescer.share(id, () => this.#locator.find<JobRow>(findJob, id));
+  }
+
+  async #rowsOf(
+    request: ListRequest,
+    documents: ListedDocuments,
+    beyondNear = false,
+  ): Promise<(JobRow & SparingRow)[]> {
+    if (!beyondNear && !isText(request.filter)) {
+      const near = await this.#nearRows(request, documents);
+      if (near.complete) return near.rows;
+    }
+    const whole = listJobs(request, documents);
+    return this.#searches.query<JobRow & SparingRow>(whole, whole.values);
+  }
+
+  async #listNear(request: ListRequest): Promise<NearJobs> {
+    const { rows, complete } = await this.#nearRows(request, 'all');
+    return { jobs: await this.#toJobs(rows), complete };
+  }
+
+  async #nearRows(
+    request: ListRequest,
+    documents: ListedDocuments,
+  ): Promise<{ rows: (JobRow & SparingRow)[]; complete: boolean }> {
+    const query = listNearJobs(request, documents);
+    const rows = await this.#database.query<JobRow & SparingRow & { complete: boolean }>(query, query.values);
+    const complete = (rows[0]?.complete ?? true) && areNearAll(request);
+    return { rows: rows.filter(({ id }) => id !== null), complete };
+  }
+
+  async #requestOf({
+    filter = {},
+    order = 'newest',
+    limit,
+    offset = 0,
+    after,
+  }: JobListQuery): Promise<ListRequest> {
+    return { ...(await this.#scopeOf(filter)), newestFirst: order === 'newest', limit, offset, after };
+  }
+
+  async #scopeOf(filter: JobFilter): Promise<SearchScope> {
+    const queueIds = await this.queueIds(filter);
+    const unfinished = statesOf(filter).filter((state) => !isFinished(state));
+    const holding = await this.#counters.holding(unfinished, queueIds);
+    return {
+      filter,
+      now: await this.#clock.fresh(),
+      queueIds,
+      holding: (state) => holding.get(state) ?? holdsNone,
+    };
+  }
+
+  async #counted(filter: JobFilter): Promise<StateCounts> {
+    const queueIds = await this.queueIds(filter);
+    if (queueIds === undefined) return this.#counters.totals();
+    const counts = noCounts();
+    for (const ofQueue of (await this.#counters.byQueue(queueIds)).values())
+      for (const state of jobStates) counts[state] += ofQueue[state];
+    return counts;
+  }
+
+  #toJobs(rows: readonly JobRow[]): Promise<Job[]> {
+    return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
+  }
+
+  /** Returns the counts of each queue by state. */
+  counts(): Promise<ReadonlyMap<number, StateCounts>> {
+    return this.#counters.byQueue();
+  }
+
+  /** Returns the ids of the queues in a filter; `undefined` if it names none. Queues that do not exist are left out. */
+  async queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
+    if (names === undefined || names.length === 0) return undefined;
+    return this.#queues.idsOf([...new Set(names)]);
+  }
+}

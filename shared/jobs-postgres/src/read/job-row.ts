@@ -1,0 +1,154 @@
+import type { Job, JobError, JobState, JsonValue } from '@longshore/jobs';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  isId,
+  type JobMeta,
+  type Progress,
+  readMeta,
+  unreadableMeta,
+} from '@longshore/jobs/storage';
+import {
+  isObject,
+  isReadableError,
+  readError,
+  readProgress,
+  readTime,
+  UnreadableTime,
+} from '../connection/stored-value.js';
+import type { Run } from '../connection/run.js';
+import { findJob } from './find-jobs.sql.js';
+
+/** A job as returned by all read queries. */
+export interface JobRow {
+  id: string;
+  queue_id: number;
+  state: JobState;
+  name: string;
+  priority: number;
+  args: JsonValue;
+  result: JsonValue;
+  error: JobError | null;
+  attempt: number;
+  max_attempts: number;
+  created_at: Date;
+  run_at: Date | null;
+  /** When it last became ready; `null` while it waits or a concurrency key blocks it. */
+  ready_at: Date | null;
+  started_at: Date | null;
+  finished_at: Date | null;
+  progress: Progress | null;
+  server_id: string | null;
+  meta: JobMeta | null;
+  past_attempts: PastAttempt[] | null;
+}
+
+/** An attempt that did not end the job, as stored with the job. */
+export interface PastAttempt {
+  attempt: number;
+  outcome: AttemptOutcome;
+  serverId: string;
+  startedAt: string;
+  finishedAt: string;
+  /** From the job's row at the time; old attempts may lack them. */
+  runAt?: string | null;
+  readyAt?: string | null;
+  error: JobError | null;
+}
+
+/**
+ * Converts a row to a job. Never throws: unreadable values are replaced by the nearest readable ones and listed in
+ * `unreadable`.
+ */
+export function toJob(row: JobRow, queue: string): Job {
+  const job: Job = {
+    id: row.id,
+    name: row.name,
+    queue,
+    state: row.state,
+    priority: row.priority,
+    args: row.args,
+    result: row.result,
+    error: readError(row.error),
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    createdAt: row.created_at,
+    runAt: row.run_at,
+    readyAt: row.state === 'enqueued' ? row.ready_at : null,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    progress: readProgress(row.progress),
+    serverId: row.server_id,
+    ...readMeta(row.meta),
+  };
+  const unreadable = unreadableOf(row, job);
+  return unreadable.length === 0 ? job : { ...job, unreadable };
+}
+
+const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
+
+/** Returns the members of a job whose stored values are unreadable. */
+function unreadableOf(row: JobRow, job: Job): string[] {
+  return [
+    ...times.filter((member) => job[member] instanceof UnreadableTime),
+    ...(row.error === null || isReadableError(row.error) ? [] : ['error']),
+    ...unreadableMeta(row.meta),
+    ...(row.past_attempts === null || Array.isArray(row.past_attempts) ? [] : ['attempts']),
+  ];
+}
+
+type AttemptColumns = Pick<
+  JobRow,
+  'state' | 'attempt' | 'server_id' | 'started_at' | 'finished_at' | 'error' | 'past_attempts'
+>;
+
+/** Returns the readable past attempts of a row, oldest first. */
+export function pastAttemptsOf({ past_attempts: past }: Pick<JobRow, 'past_attempts'>): PastAttempt[] {
+  return Array.isArray(past) ? (past as unknown[]).filter(isObject).map(readPastAttempt) : [];
+}
+
+/** Stands for an unknown server. */
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+function readPastAttempt(past: Record<string, unknown>, place: number): PastAttempt {
+  const { attempt, outcome, serverId, startedAt, finishedAt, runAt, readyAt, error } = past;
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return {
+    attempt: Number.isInteger(attempt) ? (attempt as number) : place + 1,
+    outcome: outcome === 'lost' || outcome === 'cancelled' ? outcome : 'failed',
+    serverId: text(serverId) ?? nobody,
+    startedAt: text(startedAt) ?? '',
+    finishedAt: text(finishedAt) ?? '',
+    runAt: text(runAt),
+    readyAt: text(readyAt),
+    error: readError(error),
+  };
+}
+
+/** Returns the past attempts, then the one that is running or ended the job. Never throws. */
+export function toAttempts(row: AttemptColumns): Attempt[] {
+  const attempts: Attempt[] = pastAttemptsOf(row).map((past) => ({
+    attempt: past.attempt,
+    outcome: past.outcome,
+    serverId: past.serverId,
+    startedAt: readTime(past.startedAt),
+    finishedAt: readTime(past.finishedAt),
+    error: past.error,
+  }));
+  const { state, attempt, server_id: serverId, started_at: startedAt, finished_at: finishedAt } = row;
+  const error = readError(row.error);
+  if (serverId === null || startedAt === null) return attempts;
+  if (state === 'done' || state === 'failed' || state === 'cancelled') {
+    attempts.push({ attempt, outcome: state, serverId, startedAt, finishedAt, error });
+  } else if (state === 'processing') {
+    attempts.push({ attempt, outcome: state, serverId, startedAt, finishedAt: null, error: null });
+  }
+  return attempts;
+}
+
+/** Returns the job as seen by a transaction; `undefined` if there is none. */
+export async function findRowOn(run: Run, id: string): Promise<JobRow | undefined> {
+  if (!isId(id)) return undefined;
+  const [row] = await run(findJob, [id, null]);
+  return row as JobRow | undefined;
+}

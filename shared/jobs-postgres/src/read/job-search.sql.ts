@@ -1,0 +1,109 @@
+import type { JobState } from '@longshore/jobs';
+import { isFinished, type JobFilter } from '@longshore/jobs/storage';
+import type { Statement } from '../connection/statement.js';
+import type { HoldingRow } from './counters.sql.js';
+import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.sql.js';
+
+/** A query and its parameters. */
+export interface Query extends Statement {
+  readonly values: unknown[];
+}
+
+/**
+ * Builds a query with only the parameters that its text uses, renumbered: Postgres rejects unused ones, and which ones a
+ * search uses depends on the states that it covers.
+ */
+export function queryOf(text: string, values: readonly unknown[]): Query {
+  const places = [...new Set(text.match(/\$\d+/g))];
+  const kept = places.map((place) => values[Number(place.slice(1)) - 1]);
+  const place = (old: string): string => `$${places.indexOf(old) + 1}`;
+  return { text: text.replaceAll(/\$\d+/g, place), values: kept };
+}
+
+/** Queues, as an array literal of their ids, and the number of their jobs. */
+export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'ids'>;
+
+export const holdsNone: Holding = { queues: 0, jobs: 0, ids: '{}' };
+
+export interface SearchScope {
+  readonly filter: JobFilter;
+  /** By the database's clock. */
+  readonly now: Date;
+  /** Ids of the queues that the filter names; `undefined` for all. */
+  readonly queueIds: readonly number[] | undefined;
+  /** Returns the queues that hold jobs in an unfinished state; no others are searched. */
+  readonly holding: (state: JobState) => Holding;
+}
+
+export interface ListRequest extends SearchScope {
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: string | undefined;
+}
+
+/** A search in the form in which SQL is built from it. */
+export interface JobSearch extends SearchScope {
+  readonly conditions: JobConditions;
+  /** Bounds of the id in addition to the filter's. */
+  readonly after: readonly string[];
+  readonly newestFirst: boolean;
+  /** By id. */
+  readonly order: string;
+  /** Number of rows to read, including skipped ones. */
+  readonly limit: string;
+  /** Whether the first rows in this order are wanted, or any rows. */
+  readonly sorted: boolean;
+  /** Conditions on rows of history in addition to bounds of the id. */
+  readonly ofHistory: () => readonly string[];
+  readonly bind: Bind;
+}
+
+/** @param values the query's parameters, to which it adds */
+export function searchOf(request: ListRequest, values: unknown[], sorted = true): JobSearch {
+  const { newestFirst, limit, offset, after, filter } = request;
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = conditionsOf(filter, bind);
+  let ofHistory: string[] | undefined;
+  return {
+    ...request,
+    conditions,
+    ofHistory: () => (ofHistory ??= historyConditions(conditions, request.queueIds, bind)),
+    after: after === undefined ? [] : [`id ${newestFirst ? '<' : '>'} ${bind(after)}::uuid`],
+    order: `order by id ${newestFirst ? 'desc' : 'asc'}`,
+    limit: `${bind(limit + offset)}::bigint`,
+    sorted,
+    bind,
+  };
+}
+
+function historyConditions(
+  { rows, error, claimed, finished }: JobConditions,
+  queueIds: readonly number[] | undefined,
+  bind: Bind,
+): string[] {
+  const queues = queueIds === undefined ? [] : [oneOf('queue_id', queueIds, 'integer', bind)];
+  return [...queues, ...rows, ...error('error'), ...claimed, ...finished];
+}
+
+/** Returns the states that may have matching jobs. */
+export function occupiedStates({ filter, queueIds, holding }: SearchScope): readonly JobState[] {
+  if (queueIds?.length === 0) return [];
+  return statesOf(filter).filter((state) => isFinished(state) || holding(state).queues > 0);
+}
+
+/**
+ * Returns whether the filter searches for words. They may be anywhere and no index helps, so only the nearest jobs are
+ * searched.
+ */
+export function isText({ q }: JobFilter): boolean {
+  return q !== undefined && q.trim() !== '';
+}
+
+export function all(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
+
+export function united(parts: readonly string[]): string {
+  return parts.map((part) => `(${part})`).join(' union all ');
+}

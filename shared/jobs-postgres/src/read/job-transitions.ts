@@ -1,0 +1,128 @@
+import type { JobError, JobState } from '@longshore/jobs';
+import { isFinished, readMeta, type Transition, type TransitionReason } from '@longshore/jobs/storage';
+import { readError, readTime } from '../connection/stored-value.js';
+import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
+import type { MoveRow, NotedMove } from './job-transitions.sql.js';
+
+/** A period of a job's life between two moves that overwrote its row; the last one is the current row. */
+interface Stretch {
+  readonly runAt: Date | null;
+  readonly readyAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly serverId: string | null;
+  readonly attempt: number;
+  /** The final state, if the job had ended. */
+  readonly finished: { readonly state: JobState; readonly at: Date; readonly error: JobError | null } | null;
+  readonly move: {
+    readonly kind: NotedMove | 'failed' | 'lost';
+    readonly at: Date;
+    readonly error: JobError | null;
+  } | null;
+}
+
+const stateAfter: Record<NonNullable<Stretch['move']>['kind'], JobState> = {
+  failed: 'scheduled',
+  lost: 'enqueued',
+  snoozed: 'scheduled',
+  released: 'enqueued',
+  retried: 'enqueued',
+  run: 'enqueued',
+  rescheduled: 'scheduled',
+  'parents-ended': 'scheduled',
+};
+
+/** Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded moves. */
+export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transition[] {
+  const stretches = stretchesOf(row, moves);
+  const steps: Transition[] = [];
+  let state: JobState | null = null;
+  const step = (to: JobState, reason: TransitionReason, at: Date, rest: Partial<Transition> = {}): void => {
+    state = to;
+    steps.push({ state: to, reason, at, attempt: null, serverId: null, runAt: null, error: null, ...rest });
+  };
+  for (const [index, stretch] of stretches.entries()) {
+    const { runAt, readyAt, startedAt, serverId, attempt, finished, move } = stretch;
+    const run = startedAt === null ? {} : { attempt, serverId };
+    if (state === null)
+      step(firstState(row, runAt), 'created', row.created_at, { runAt: untilThen(row, runAt) });
+    const waits = state as JobState | null;
+    if (readyAt !== null && (waits === 'scheduled' || waits === 'awaiting'))
+      step('enqueued', waits === 'scheduled' ? 'due' : 'parents-ended', readyAt);
+    if (startedAt !== null) step('processing', 'claimed', startedAt, run);
+    if (finished !== null)
+      step(finished.state, reasonOf(finished), finished.at, { ...run, error: finished.error });
+    if (move === null) continue;
+    const to = stateAfter[move.kind];
+    const next = to === 'scheduled' ? (stretches[index + 1]?.runAt ?? null) : null;
+    const ended = finished === null ? run : {};
+    step(to, move.kind, move.at, { ...ended, runAt: next, error: move.error });
+  }
+  return steps;
+}
+
+function stretchesOf(row: JobRow, moves: readonly MoveRow[]): Stretch[] {
+  const past = pastAttemptsOf(row);
+  const retried = new Set(
+    moves.flatMap(({ move, before }) => (move === 'retried' ? (before.startedAt ?? []) : [])),
+  );
+  const moved = moves.map((move) => ofMove(move, past));
+  const attempts = past.filter(({ startedAt }) => !retried.has(startedAt)).map(ofAttempt);
+  const ended = [...moved, ...attempts].toSorted((left, right) => timeOf(left) - timeOf(right));
+  const finished =
+    isFinished(row.state) && row.finished_at !== null
+      ? { state: row.state, at: row.finished_at, error: readError(row.error) }
+      : null;
+  const { run_at: runAt, ready_at: readyAt, started_at: startedAt, server_id: serverId, attempt } = row;
+  return [...ended, { runAt, readyAt, startedAt, serverId, attempt, finished, move: null }];
+}
+
+function ofMove({ move, at, attempt, before }: MoveRow, past: readonly PastAttempt[]): Stretch {
+  const error = before.error ?? past.find(({ startedAt }) => startedAt === before.startedAt)?.error ?? null;
+  return {
+    runAt: toDate(before.runAt),
+    readyAt: toDate(before.readyAt),
+    startedAt: toDate(before.startedAt),
+    serverId: before.serverId ?? null,
+    attempt,
+    finished:
+      before.state !== undefined && before.finishedAt !== undefined
+        ? { state: before.state, at: readTime(before.finishedAt), error: readError(error) }
+        : null,
+    move: { kind: move, at, error: null },
+  };
+}
+
+function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Stretch {
+  return {
+    runAt: toDate(times.runAt),
+    readyAt: toDate(times.readyAt),
+    startedAt: toDate(times.startedAt),
+    serverId,
+    attempt,
+    finished: null,
+    move: { kind: outcome === 'lost' ? 'lost' : 'failed', at: readTime(times.finishedAt), error },
+  };
+}
+
+function firstState(row: JobRow, runAt: Date | null): JobState {
+  if (readMeta(row.meta).parentId !== null) return 'awaiting';
+  return runAt === null ? 'enqueued' : 'scheduled';
+}
+
+function untilThen(row: JobRow, runAt: Date | null): Date | null {
+  return firstState(row, runAt) === 'scheduled' ? runAt : null;
+}
+
+/** The rescuer fails a job whose last attempt was lost. */
+function reasonOf({ state, error }: NonNullable<Stretch['finished']>): TransitionReason {
+  if (error?.name === 'AttemptLost') return 'lost';
+  return state === 'done' || state === 'failed' ? state : 'cancelled';
+}
+
+function timeOf({ move }: Stretch): number {
+  return move?.at.getTime() ?? Infinity;
+}
+
+function toDate(text: string | null | undefined): Date | null {
+  return text === undefined || text === null ? null : readTime(text);
+}

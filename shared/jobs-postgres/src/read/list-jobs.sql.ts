@@ -1,0 +1,96 @@
+import { isFinished } from '@longshore/jobs/storage';
+import { createHash } from 'node:crypto';
+import { statesOf } from './job-conditions.sql.js';
+import { progressOf } from './reports.sql.js';
+import {
+  all,
+  type ListRequest,
+  occupiedStates,
+  type Query,
+  queryOf,
+  searchOf,
+  type SearchScope,
+  united,
+} from './job-search.sql.js';
+import { isNearHistoryAll, nearHistory, nearRowsOf, searchHistory } from './search-history.sql.js';
+import { listedColumns, type ListedDocuments } from './job-documents.js';
+import { looksIntoRows, searchStage } from './search-stages.sql.js';
+
+/**
+ * Builds the query of a list. Ids are UUIDv7, so their order is that of creation; each table returns its first rows from an
+ * index on them.
+ */
+export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
+  const values: unknown[] = [];
+  const search = searchOf(request, values);
+  const states = occupiedStates(request);
+  if (states.length === 0) return nothing;
+  const parts = states.map((state) =>
+    isFinished(state) ? searchHistory(state, search) : searchStage(state, search),
+  );
+  const { order, limit } = search;
+  const offset = search.bind(request.offset);
+  return queryOf(
+    `
+      select ${listedColumns('listed', documents)}, ${progressOf('listed')}
+      from (select * from (${united(parts)}) as listed ${order} limit ${limit} offset ${offset}) as listed
+      ${order}`,
+    values,
+  );
+}
+
+/**
+ * Builds the query of the matching jobs among the nearest jobs of each state. Every row has `complete`, which has a row of
+ * its own if there are no jobs. Prepared for recurring filters, because planning it for every partition takes longer than
+ * running it.
+ */
+export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
+  const values: unknown[] = [];
+  const search = searchOf(request, values);
+  const states = occupiedStates(request);
+  if (states.length === 0) return nothing;
+  const most = nearRowsOf(request.filter);
+  const parts = states.map((state) =>
+    isFinished(state) ? nearHistory(state, search) : searchStage(state, search, most),
+  );
+  const { order, limit } = search;
+  const offset = search.bind(request.offset);
+  const complete = states.filter(isFinished).map((state) => isNearHistoryAll(state, search));
+  const text = `
+    with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
+    select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${progressOf('shown')}
+    from (select) as one
+    left join (select * from listed ${order} offset ${offset}) as shown on true
+    ${order}`;
+  const query = queryOf(text, values);
+  return { ...nameOf(query.text, request.now), ...query };
+}
+
+/** Returns whether {@link listNearJobs} covers all unfinished jobs. */
+export function areNearAll({ filter, holding }: SearchScope): boolean {
+  const most = nearRowsOf(filter);
+  if (!looksIntoRows(filter)) return true;
+  return statesOf(filter).every(
+    (state) => isFinished(state) || state === 'processing' || holding(state).jobs <= most,
+  );
+}
+
+const nothing: Query = { text: 'select true as complete where false', values: [] };
+
+const mostNamed = 100;
+
+/**
+ * Names of the statements prepared today, one per kind of filter. The texts contain the day, so those of other days are not
+ * used again.
+ */
+const named = { day: '', names: new Set<string>() };
+
+/** Returns a name for the text while there are few enough for each connection to keep their plans. */
+function nameOf(text: string, now: Date): { name?: string } {
+  const day = now.toISOString().slice(0, 10);
+  if (named.day !== day) Object.assign(named, { day, names: new Set() });
+  const name = `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
+  if (!named.names.has(name) && named.names.size >= mostNamed) return {};
+  named.names.add(name);
+  return { name };
+}

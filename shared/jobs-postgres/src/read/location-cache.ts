@@ -1,0 +1,47 @@
+import type { Database } from '../connection/database.js';
+import type { Statement } from '../connection/statement.js';
+
+const mostRemembered = 10_000;
+
+/** The minimum that each lookup of a job returns. */
+interface LocatedRow {
+  readonly queue_id: number;
+}
+
+/**
+ * Finds jobs by id and remembers their queues. No index finds an unfinished job by its id alone, and searching every queue
+ * takes time, so the queue in which a job was last seen is used as a hint; the job may have been moved since.
+ */
+export class LocationCache {
+  readonly #database: Database;
+  /** Least recently seen job first. */
+  readonly #queueIds = new Map<string, number>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Looks up a job in the queue where it was last seen and, if it is not there, everywhere.
+   *
+   * @param statement $1 the id, $2 the queue to search besides history, or null for every queue. A single statement sees a
+   *   job that is being moved at exactly one place
+   * @returns `undefined` if there is no such job
+   */
+  async find<Row extends LocatedRow>(statement: Statement, id: string): Promise<Row | undefined> {
+    const key = id.toLowerCase();
+    const hint = this.#queueIds.get(key) ?? null;
+    let [row] = await this.#database.query<Row>(statement, [key, hint]);
+    if (row === undefined && hint !== null) [row] = await this.#database.query<Row>(statement, [key, null]);
+    if (row === undefined) this.#queueIds.delete(key);
+    else this.#remember(key, row.queue_id);
+    return row;
+  }
+
+  #remember(id: string, queueId: number): void {
+    this.#queueIds.delete(id);
+    this.#queueIds.set(id, queueId);
+    const [oldest] = this.#queueIds.keys();
+    if (this.#queueIds.size > mostRemembered && oldest !== undefined) this.#queueIds.delete(oldest);
+  }
+}

@@ -1,0 +1,91 @@
+import type { JsonValue } from '@longshore/jobs';
+import type { LogLevel } from '@longshore/jobs/storage';
+import { prepared } from '../connection/statement.js';
+
+export interface LogRow {
+  id: string;
+  attempt: number;
+  at: Date;
+  level: LogLevel;
+  message: string;
+  fields: { [key: string]: JsonValue } | null;
+}
+
+/**
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 retention of reports in days; then the entries: $6 indexes of their claims,
+ * from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that hold. Locks no row:
+ * a report made while the claim held belongs to its attempt, no matter who runs the job when it is written. Days that have
+ * been dropped or are about to be receive nothing.
+ */
+export const insertReports = prepared(
+  'longshore-insert-reports',
+  `
+    with held as materialized (
+      select claim.place, job.id, job.attempt, job.started_at
+      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) with ordinality as claim (id, server_id, attempt, place)
+      join longshore.job on job.queue_id = $1 and job.id = claim.id
+        and job.server_id = claim.server_id and job.attempt = claim.attempt
+    ),
+    written as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, level, percent, message, fields)
+      select $1, held.id, held.started_at, entry.line, held.attempt, entry.at, entry.level, entry.percent, entry.message, entry.fields
+      from unnest($6::integer[], $7::integer[], $8::timestamptz[], $9::text[], $10::real[], $11::text[], $12::jsonb[])
+        as entry (place, line, at, level, percent, message, fields)
+      join held on held.place = entry.place
+      where held.started_at > now() - $5::integer * interval '1 day'
+      on conflict (queue_id, job_id, started_at, line) do update
+      set at = excluded.at, percent = excluded.percent, message = excluded.message, written_at = now()
+      where job_report.line = 0 and job_report.at <= excluded.at
+    )
+    select id, attempt from held`,
+);
+
+/** Returns SQL for the latest progress of the current attempt; `job` names the row. */
+export const progressOf = (job: string): string => `(
+    select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+    where report.queue_id = ${job}.queue_id and report.job_id = ${job}.id and report.started_at = ${job}.started_at and line = 0
+  ) as progress`;
+
+/**
+ * $1 queue, $2 job, $3 when the job was created, which prunes earlier days, $4 attempt or null. A claim's transaction may
+ * begin just before the one that enqueues and still see the job, so an attempt may start before its job was created.
+ */
+const linesOf = `
+    from longshore.job_report
+    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
+      and ($4::smallint is null or attempt = $4)`;
+
+/**
+ * $5, $6 the two parts of the previous line's id, $7 limit, $8 offset. An id consists of the attempt's start in microseconds
+ * and the line.
+ */
+export const selectLines = prepared(
+  'longshore-select-lines',
+  `
+    select (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields
+    ${linesOf} and (started_at, line) > (timestamptz 'epoch' + $5::bigint * interval '1 microsecond', $6::integer)
+    order by started_at, line
+    limit $7 offset $8`,
+);
+
+export const countLines = prepared(
+  'longshore-count-lines',
+  `select count(*)::integer as lines ${linesOf} having count(*) > 0`,
+);
+
+/**
+ * $1 queue, parallel arrays: $2 jobs, $3 their new queues; $4 when the first of these jobs was created. Moves the jobs'
+ * reports with them, and records the new queues of jobs for their keys, which stay in the old queue.
+ */
+export const noteMoves = prepared(
+  'longshore-note-moves',
+  `
+    with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
+    noted as (
+      insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
+      on conflict (job_id) do update set queue_id = excluded.queue_id
+    )
+    update longshore.job_report as report set queue_id = moved.to_queue
+    from moved
+    where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
+);

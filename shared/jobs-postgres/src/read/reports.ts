@@ -1,0 +1,139 @@
+import type { TransactionClient } from '@longshore/jobs';
+import type {
+  Claim,
+  Clock,
+  JobReport,
+  JobReports,
+  LogLine,
+  LogQuery,
+  Transition,
+} from '@longshore/jobs/storage';
+import { byQueue } from '../connection/by-queue.js';
+import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
+import type { Database } from '../connection/database.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { JobRow } from './job-row.js';
+import { transitionsOf } from './job-transitions.js';
+import type { PostgresJobReader } from './job-reader.js';
+import { type MoveRow, selectMoves } from './job-transitions.sql.js';
+import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
+
+/** One row of the table: progress, or a log line. */
+interface Entry {
+  /** The index of its claim, from 1. */
+  readonly place: number;
+  readonly line: number;
+  readonly at: Date;
+  readonly level?: string;
+  readonly percent?: number;
+  readonly message: string | null;
+  readonly fields?: string | null;
+}
+
+/** Stores progress and logs, and lists the transitions of jobs. */
+export class PostgresReports implements JobReports {
+  readonly clock: Clock;
+  readonly #database: Database;
+  readonly #reads: Database;
+  readonly #queues: QueueIdCache;
+  readonly #reader: PostgresJobReader;
+  readonly #keptDays: number;
+
+  /** @param keptDays the longest retention of all states */
+  constructor(
+    { database, reads }: { readonly database: Database; readonly reads: Database },
+    clock: Clock,
+    queues: QueueIdCache,
+    reader: PostgresJobReader,
+    keptDays: number,
+  ) {
+    this.clock = clock;
+    this.#database = database;
+    this.#reads = reads;
+    this.#queues = queues;
+    this.#reader = reader;
+    this.#keptDays = keptDays;
+  }
+
+  async report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]> {
+    const stale: Claim[] = [];
+    for (const [queue, group] of byQueue(
+      reports.map((report) => ({ ...report, queue: report.claim.queue })),
+    )) {
+      const claims = group.map(({ claim }) => claim);
+      const values = [
+        await this.#queues.idOf(queue),
+        ...claimArrays(claims),
+        this.#keptDays,
+        ...columnsOf(group),
+      ];
+      const rows =
+        transaction === undefined
+          ? await this.#database.query<TouchedRow>(insertReports, values)
+          : (await transaction.query(insertReports.text, values)).rows;
+      for (const claim of without(claims, rows as readonly TouchedRow[])) stale.push(claim);
+    }
+    return stale;
+  }
+
+  async listLogs(
+    jobId: string,
+    { attempt, after, limit = 100, offset = 0 }: LogQuery = {},
+  ): Promise<LogLine[]> {
+    const [start = '0', line = '0'] = (after ?? '').split('.').filter((part) => /^\d{1,16}$/.test(part));
+    const { rows } = await this.#reportsOf(jobId, (of) =>
+      this.#reads.query<LogRow>(selectLines, [...of, attempt ?? null, start, line, limit, offset]),
+    );
+    return rows;
+  }
+
+  async listTransitions(jobId: string): Promise<Transition[]> {
+    const { job, rows } = await this.#reportsOf(jobId, (of) => this.#reads.query<MoveRow>(selectMoves, of));
+    return job === undefined ? [] : transitionsOf(job, rows);
+  }
+
+  async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {
+    const { rows } = await this.#reportsOf(jobId, (of) =>
+      this.#reads.query<{ lines: number }>(countLines, [...of, attempt ?? null]),
+    );
+    return rows[0]?.lines ?? 0;
+  }
+
+  /**
+   * Returns a job and its reports. Reports move with a job to another queue, so if none are found, the job is looked up
+   * again.
+   *
+   * @param read receives the queue's id, the job's id and its creation time
+   */
+  async #reportsOf<Row>(
+    jobId: string,
+    read: (of: unknown[]) => Promise<Row[]>,
+  ): Promise<{ job: JobRow | undefined; rows: Row[] }> {
+    let job = await this.#reader.findRow(jobId);
+    while (job !== undefined) {
+      const { queue_id: queueId, id, created_at: createdAt } = job;
+      const rows = await read([queueId, id, createdAt]);
+      if (rows.length > 0) return { job, rows };
+      job = await this.#reader.findRow(jobId);
+      if (job?.queue_id === queueId) return { job, rows };
+    }
+    return { job, rows: [] };
+  }
+}
+
+/** Returns the entries of all reports, column by column. */
+function columnsOf(reports: readonly JobReport[]): unknown[] {
+  const entries = reports.flatMap(({ progress, lines }, index): Entry[] => [
+    ...(progress === null ? [] : [{ place: index + 1, line: 0, ...progress }]),
+    ...lines.map((line) => ({ place: index + 1, ...line })),
+  ]);
+  return [
+    entries.map(({ place }) => place),
+    entries.map(({ line }) => line),
+    entries.map(({ at }) => at.toISOString()),
+    entries.map(({ level }) => level ?? null),
+    entries.map(({ percent }) => percent ?? null),
+    entries.map(({ message }) => message),
+    entries.map(({ fields }) => fields ?? null),
+  ];
+}

@@ -1,0 +1,148 @@
+import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
+import { type Bind, isContained } from './job-conditions.sql.js';
+import { finished } from './job-columns.sql.js';
+import { all, isText, type JobSearch } from './job-search.sql.js';
+
+/**
+ * Number of rows read in the order of ids before an unordered index is used. If more than one job in four hundred matches,
+ * they fill a page.
+ */
+const firstRows = 20_000;
+
+/** Maximum number of rows that are searched for words. */
+export const textRows = 10_000;
+
+/**
+ * Returns how many rows of each state are read for an immediate answer: searching a thousand for words takes 20 ms, anything
+ * else less than one.
+ */
+export function nearRowsOf(filter: JobFilter): number {
+  return isText(filter) ? 300 : 2_000;
+}
+
+/**
+ * Builds the search for the first finished jobs of a state in the order of ids, however far back they are (docs/adr/008).
+ *
+ * Two plans are possible: scanning jobs in order until the page is full, which suits frequent matches, or fetching all
+ * matches, which suits rare ones. The planner cannot choose, because it assumes that a value that does not exist is as
+ * frequent as the average. So the nearest jobs are scanned first, and the indexes are used if that leaves the page short.
+ */
+export function searchHistory(state: FinishedState, search: JobSearch): string {
+  const { filter, queueIds, order, limit, bind } = search;
+  const bounds = boundsOf(state, search);
+  const matches = search.ofHistory();
+  const page = `${order} limit ${limit}`;
+  if (matches.length === 0) return `select ${finished} from longshore.job_done where ${all(bounds)} ${page}`;
+  if (isText(filter)) return amongFirst(state, search, textRows);
+  const today = bind(startOfDay(search.now));
+  const wanted = (part: string): string[] => [...bounds, ...matches, part, '(select short from missing)'];
+  const older = wanted(`finished_at < ${today}::timestamptz`);
+  return `
+    with near as materialized (${amongFirst(state, search, firstRows)}),
+    missing as materialized (select count(*) < ${limit} as short from near)
+    select * from near where not (select short from missing)
+    union all
+    ${fenced(wanted(`finished_at >= ${today}::timestamptz`), page)}
+    union all
+    ${isOrdered(filter, queueIds) ? `(select ${finished} from longshore.job_done where ${all(older)} ${page})` : fenced(older, page)}`;
+}
+
+/** Builds the search among the nearest jobs of a state. */
+export function nearHistory(state: FinishedState, search: JobSearch): string {
+  return amongFirst(state, search, nearRowsOf(search.filter));
+}
+
+/**
+ * Returns SQL for whether all candidates up to the last row of `listed`, or all candidates if the list is short, were read.
+ */
+export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
+  const { filter, newestFirst, limit } = search;
+  if (search.ofHistory().length === 0) return 'true';
+  const rows = nearRowsOf(filter);
+  const [end, last] = newestFirst
+    ? ['00000000-0000-0000-0000-000000000000', 'asc']
+    : ['ffffffff-ffff-ffff-ffff-ffffffffffff', 'desc'];
+  const edge = `(
+    select case when (select count(*) from listed) < ${limit} then '${end}'::uuid
+      else (select id from listed order by id ${last} limit 1) end
+  )`;
+  const seen = all([...boundsOf(state, search), `id ${newestFirst ? '>' : '<'} ${edge}`]);
+  return `(select count(*) from (select from longshore.job_done where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
+}
+
+/** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
+export function countHistory(state: FinishedState, search: JobSearch): string {
+  const { order, limit, filter } = search;
+  const bounds = [
+    `state = '${state}'`,
+    madeDays(search.now),
+    ...search.conditions.chosen,
+    ...search.conditions.ids,
+  ];
+  const matches = search.ofHistory();
+  if (!isText(filter))
+    return `select 1 from longshore.job_done where ${all([...bounds, ...matches])} limit ${limit}`;
+  return `
+    select 1 from (select * from longshore.job_done where ${all(bounds)} ${order} limit ${textRows}) as near
+    where ${all(matches)} limit ${limit}`;
+}
+
+function amongFirst(state: FinishedState, search: JobSearch, rows: number): string {
+  const { order, limit } = search;
+  const page = `${order} limit ${limit}`;
+  const bounds = all(boundsOf(state, search));
+  const matches = search.ofHistory();
+  if (matches.length === 0) return `select ${finished} from longshore.job_done where ${bounds} ${page}`;
+  return `
+    select ${finished}
+    from (select * from longshore.job_done where ${bounds} ${order} limit ${rows}) as first
+    where ${all(matches)} ${page}`;
+}
+
+function boundsOf(state: FinishedState, { filter, conditions, after, now, bind }: JobSearch): string[] {
+  return [
+    `state = '${state}'`,
+    madeDays(now),
+    ...conditions.chosen,
+    ...conditions.ids,
+    ...after,
+    ...wholeDays(filter, bind),
+  ];
+}
+
+/** `offset 0` makes Postgres fetch all matches before it selects the first ones. */
+function fenced(conditions: readonly string[], page: string): string {
+  return `(
+      select * from (select ${finished} from longshore.job_done where ${all(conditions)} offset 0) as matching ${page}
+    )`;
+}
+
+/** Returns whether days that have ended have an index that returns the matches in the order of ids. */
+function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): boolean {
+  return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
+}
+
+// History is partitioned by the days (UTC) on which jobs ended.
+
+/**
+ * Excludes the partitions of future days, because planning for a partition takes as long as reading it. A constant, since
+ * generic plans know no values. `now` is by the database's clock.
+ */
+export function madeDays(now: Date): string {
+  return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
+}
+
+/** Excludes other days by whole days; exact bounds would make the scan within a day run on. */
+export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
+  const days: string[] = [];
+  if (finishedAfter !== undefined)
+    days.push(`finished_at >= ${bind(startOfDay(finishedAfter))}::timestamptz`);
+  if (finishedBefore !== undefined)
+    days.push(`finished_at < ${bind(startOfDay(finishedBefore, 1))}::timestamptz`);
+  return days;
+}
+
+/** Returns the start of a day in UTC, like the partitions. */
+export function startOfDay(time: Date, daysLater = 0): Date {
+  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
+}

@@ -1,0 +1,126 @@
+import type { JobState } from '@longshore/jobs';
+import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
+import { conditionsOf } from './job-conditions.sql.js';
+import { blocked, lastError, ready, running, waiting } from './job-columns.sql.js';
+import { all, isText, type JobSearch } from './job-search.sql.js';
+import { textRows } from './search-history.sql.js';
+
+/** The parts of a search among unfinished jobs. */
+interface Lines {
+  /** SQL expression of the queues that hold any. */
+  readonly queues: string;
+  readonly bounds: readonly string[];
+  /** Conditions that require reading the rows themselves. */
+  readonly contents: readonly string[];
+  /** The end of the query: order and limit. */
+  readonly page: string;
+  /** Maximum number of rows read from each table. */
+  readonly most: number | null;
+}
+
+/** The smallest and the largest id (RFC 9562, 5.9 and 5.10). */
+const nilId = '00000000-0000-0000-0000-000000000000';
+const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Up to this many queues, each is asked for a full page. */
+const fewLines = 20;
+
+/**
+ * Builds the search for the first jobs of a state in the order of ids, which are only indexed by queue.
+ *
+ * @param most maximum number of rows to read, in any order; all by default
+ */
+export function searchStage(
+  state: Exclude<JobState, FinishedState>,
+  search: JobSearch,
+  most: number | null = null,
+): string {
+  const { conditions, after, order, sorted, limit, bind, holding } = search;
+  const lines: Lines = {
+    queues: `${bind(holding(state).ids)}::integer[]`,
+    bounds: [...conditions.ids, ...after],
+    contents: [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)],
+    page: `${sorted ? order : ''} limit ${limit}`,
+    most,
+  };
+  switch (state) {
+    case 'scheduled':
+      return searchTable('job_waiting', waiting(state), search, lines);
+    case 'awaiting':
+      return searchTable('job_awaiting', waiting(state), search, lines);
+    case 'enqueued':
+      return searchLines(search, lines);
+    case 'processing': {
+      const wanted = all([...lines.bounds, ...lines.contents, ...conditions.claimed]);
+      return eachQueue(
+        `select ${ready(`'${state}'::longshore.job_state`)} from (${running}) as running where ${wanted} ${lines.page}`,
+        lines.queues,
+      );
+    }
+  }
+}
+
+function searchTable(table: string, columns: string, search: JobSearch, lines: Lines): string {
+  const { queues, bounds, contents, page, most } = lines;
+  if (contents.length > 0 && most !== null)
+    return `select ${columns} from ${rowsOf(table, [], search, lines)} ${page}`;
+  const wanted = all(['queue_id = queue.id', ...bounds, ...contents]);
+  return eachQueue(`select ${columns} from longshore.${table} where ${wanted} ${page}`, queues);
+}
+
+/**
+ * For a thousand queues with 100 000 jobs, reading a page of 51 from each takes 93 ms, and the first job of each 7 ms:
+ * everything on the page is in one of the queues that come first then, and not beyond the last of these. If rows must be
+ * read, all queues together take 39 ms, and queue by queue 185 ms.
+ */
+function searchLines(search: JobSearch, lines: Lines): string {
+  const { order, newestFirst, limit, sorted, holding } = search;
+  const { queues, bounds, contents, page } = lines;
+  const isFew = holding('enqueued').queues <= fewLines;
+  if (contents.length > 0 ? lines.most !== null || !isFew : !sorted && !isFew) {
+    return `
+    (select ${ready(`'enqueued'::longshore.job_state`)} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
+    union all
+    (select ${blocked} from ${rowsOf('job_held', [], search, lines)} ${page})`;
+  }
+  const ofQueue = ['queue_id = queue.id', ...bounds, ...contents];
+  const ofLine = (jobColumns: string, heldColumns: string, wanted: string, some: string): string => `
+    (select ${jobColumns} from longshore.job where server_id is null and ${wanted} ${some})
+    union all
+    (select ${heldColumns} from longshore.job_held where ${wanted} ${some})`;
+  if (isFew)
+    return eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all(ofQueue), page), queues);
+  const front = `
+    select line.id, queue.id as queue_id from unnest(${queues}) as queue (id)
+    cross join lateral (${ofLine('id', 'id', all(ofQueue), `${order} limit 1`)}) as line
+    ${page}`;
+  const last = `(select id from front ${order} offset ${limit} - 1 limit 1)`;
+  const reached = newestFirst
+    ? `id >= coalesce(${last}, '${nilId}'::uuid)`
+    : `id <= coalesce(${last}, '${maxId}'::uuid)`;
+  return `
+    with front as materialized (${front})
+    ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
+}
+
+/** Returns whether the rows of unfinished jobs must be read to check whether they match. */
+export function looksIntoRows(filter: JobFilter): boolean {
+  const { chosen, rows, error } = conditionsOf(filter, () => '');
+  return [...chosen, ...rows, ...error('')].length > 0;
+}
+
+/** Returns SQL for the matching rows of all queues in a table. */
+function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: Lines): string {
+  const { queues, bounds, contents, most } = lines;
+  const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
+  if (most !== null)
+    return `(select * from longshore.${table} where ${within} limit ${most}) as looked_at where ${all(contents)}`;
+  if (isText(search.filter))
+    return `(select * from longshore.${table} where ${within} ${search.order} limit ${textRows}) as near where ${all(contents)}`;
+  return `longshore.${table} where ${within} and ${all(contents)}`;
+}
+
+/** Returns SQL that runs `part`, which refers to `queue`, for each of the queues. */
+function eachQueue(part: string, queues: string): string {
+  return `select part.* from unnest(${queues}) as queue (id) cross join lateral (${part}) as part`;
+}

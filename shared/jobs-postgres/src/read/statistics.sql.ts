@@ -1,0 +1,47 @@
+import { prepared } from '../connection/statement.js';
+
+/** $1 queue, 0 for all; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. */
+export const selectThroughput = prepared(
+  'longshore-select-throughput',
+  `
+    select floor(extract(epoch from at) * 1000 / $3::bigint) * $3::bigint as at, sum(done) as done, sum(failed) as failed
+    from (
+      select at, done, failed from longshore.throughput
+      where queue_id = $1::integer and at >= to_timestamp($2::float8 / 1000)
+      union all
+      select at, case when state = 'done' then jobs else 0 end, case when state = 'failed' then jobs else 0 end
+      from longshore.job_count
+      where at >= to_timestamp($2::float8 / 1000) and jobs > 0 and state in ('done', 'failed')
+        and ($1 = 0 or queue_id = $1)
+    ) as ended
+    group by 1`,
+);
+
+/**
+ * $1 queues; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. One index lookup per queue:
+ * of 1,000 queues with an hour of minutes, reading 8 takes 3 ms, 50 takes 7, 100 takes 19.
+ */
+export const selectThroughputByQueue = prepared(
+  'longshore-select-throughput-by-queue',
+  `
+    select queue_id, extract(epoch from bucket) * 1000 as at, sum(done) as done, sum(failed) as failed
+    from (
+      select queue_id, date_bin($3::float8 * interval '1 millisecond', at, 'epoch') as bucket, done, failed
+      from longshore.throughput
+      where queue_id = any ($1::integer[]) and at >= to_timestamp($2::float8 / 1000)
+      union all
+      select queue_id, date_bin($3::float8 * interval '1 millisecond', at, 'epoch'),
+        case when state = 'done' then jobs else 0 end, case when state = 'failed' then jobs else 0 end
+      from longshore.job_count
+      where queue_id = any ($1) and at >= to_timestamp($2::float8 / 1000) and jobs > 0 and state in ('done', 'failed')
+    ) as ended
+    group by queue_id, bucket`,
+);
+
+/** $1 retention of the figures of all queues together, $2 of each queue, in milliseconds. */
+export const deleteOldThroughput = prepared(
+  'longshore-delete-old-throughput',
+  `
+    delete from longshore.throughput
+    where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * interval '1 millisecond'`,
+);

@@ -1,0 +1,224 @@
+import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
+import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
+import { inLiveTables } from '../read/job-columns.sql.js';
+import { prepared } from '../connection/statement.js';
+
+export interface RecurringJobRow {
+  id: string;
+  name: string;
+  args: JsonValue;
+  queue: string;
+  priority: number;
+  max_attempts: number;
+  cron: string;
+  time_zone: string;
+  misfire: MisfirePolicy;
+  misfire_limit: number;
+  overlap: OverlapPolicy;
+  tags: string[];
+  concurrency_key: string | null;
+  concurrency_limit: number | null;
+  application: string | null;
+  paused_at: Date | null;
+  next_due_at: Date | null;
+  last_due_at: Date | null;
+  last_job_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const described =
+  'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
+
+/**
+ * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Returns no row if it is
+ * unchanged or belongs to another owner.
+ */
+export const upsertRecurringJob = prepared(
+  'longshore-upsert-recurring-job',
+  `
+    insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    on conflict (id) do update set (${described}, updated_at, next_due_at) = (
+      select ${columnsOf('excluded')}, now(),
+        case
+          when old.paused_at is not null or (old.cron, old.time_zone) = (excluded.cron, excluded.time_zone) then old.next_due_at
+          else excluded.next_due_at
+        end
+    )
+    where old.application is not distinct from excluded.application
+      and (${columnsOf('old')}) is distinct from (${columnsOf('excluded')})
+    returning *`,
+);
+
+/** Takes the same parameters. Returns no row if the id exists. */
+export const insertRecurringJob = prepared(
+  'longshore-insert-recurring-job',
+  `
+    insert into longshore.recurring_job (id, ${described}, application, next_due_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    on conflict (id) do nothing
+    returning *`,
+);
+
+export function upsertValues(
+  job: NewRecurringJob,
+  application: string | null,
+  nextDueAt: Date | null,
+): unknown[] {
+  const { id, name, args, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } =
+    job;
+  const { tags, concurrency } = job;
+  const description = [
+    name,
+    args,
+    queue,
+    priority,
+    maxAttempts,
+    cron,
+    timeZone,
+    misfire,
+    misfireLimit,
+    overlap,
+    tags,
+    concurrency?.key ?? null,
+    concurrency?.limit ?? null,
+  ];
+  return [id, ...description, application, nextDueAt];
+}
+
+/** Returns the time of the database's clock. */
+export const selectNow = prepared('longshore-now', 'select now() as now');
+
+export const selectRecurringJobs = prepared(
+  'longshore-select-recurring-jobs',
+  'select * from longshore.recurring_job order by id',
+);
+
+export const selectRecurringJob = prepared(
+  'longshore-select-recurring-job',
+  'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
+);
+
+/** With all digits of its numbers. */
+export const selectRecurringArgs = prepared(
+  'longshore-select-recurring-args',
+  'select args::text as args from longshore.recurring_job where id = $1',
+);
+
+export const lockRecurringJob = prepared(
+  'longshore-lock-recurring-job',
+  'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
+);
+
+/** $1 application, $2 ids. Returns the owners of the application's recurring jobs and of those with one of the ids. */
+export const lockOwned = prepared(
+  'longshore-lock-owned-recurring-jobs',
+  `
+    select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
+    order by id for update`,
+);
+
+export const deleteRecurringJobs = prepared(
+  'longshore-delete-recurring-jobs',
+  'delete from longshore.recurring_job where id = any($1::text[]) returning id',
+);
+
+export const pauseRecurringJob = prepared(
+  'longshore-pause-recurring-job',
+  `
+    update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
+    where id = $1 returning *`,
+);
+
+/** $1 id, $2 next due time. */
+export const resumeRecurringJob = prepared(
+  'longshore-resume-recurring-job',
+  'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
+);
+
+/** False for jobs that are set aside and have not changed since. */
+const isTried = `not exists (
+  select from longshore.set_aside as aside
+  where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
+    and (aside.retry_at > now() or aside.discarded_at is not null)
+)`;
+
+/** Returns whether any is due and the milliseconds until the next one. */
+export const nextDueRecurring = prepared(
+  'longshore-next-due-recurring',
+  `
+    select exists (select from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
+      (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
+        from longshore.recurring_job where next_due_at > now()) as next_due_in`,
+);
+
+/** Whether the last job is unfinished. */
+const isBusy = `exists (
+  select from longshore.queue cross join lateral (
+    ${inLiveTables((table) => `select from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
+  ) as unfinished
+)`;
+
+/** $1 limit. Skips those that another server is processing, and those that wait for their last job to finish. */
+export const lockDueRecurring = prepared(
+  'longshore-lock-due-recurring',
+  `
+    select *, args::text as args_text, now() as now from longshore.recurring_job
+    where next_due_at <= now() and ${isTried} and (overlap <> 'wait' or not ${isBusy})
+    order by next_due_at limit $1
+    for update skip locked`,
+);
+
+/**
+ * $1 ids. Returns those whose last job is unfinished. Must run as a separate statement after they are locked: only then does
+ * it see a job that another server has just enqueued.
+ */
+export const selectBusy = prepared(
+  'longshore-select-busy-recurring',
+  `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
+);
+
+/** $1 id, $2 next due time, $3 last due time with a job, $4 that job; null keeps the old value. */
+export const moveOn = prepared(
+  'longshore-move-on-recurring',
+  `
+    update longshore.recurring_job
+    set next_due_at = $2, last_due_at = coalesce($3, last_due_at), last_job_id = coalesce($4, last_job_id)
+    where id = $1`,
+);
+
+export function toRecurringJob(row: RecurringJobRow): RecurringJob {
+  return {
+    id: row.id,
+    name: row.name,
+    args: row.args,
+    queue: row.queue,
+    priority: row.priority,
+    maxAttempts: row.max_attempts,
+    cron: row.cron,
+    timeZone: row.time_zone,
+    misfire: row.misfire,
+    misfireLimit: row.misfire_limit,
+    overlap: row.overlap,
+    tags: row.tags,
+    concurrency:
+      row.concurrency_key === null || row.concurrency_limit === null
+        ? null
+        : { key: row.concurrency_key, limit: row.concurrency_limit },
+    application: row.application,
+    pausedAt: row.paused_at,
+    nextDueAt: row.next_due_at,
+    lastDueAt: row.last_due_at,
+    lastJobId: row.last_job_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function columnsOf(table: string): string {
+  return described
+    .split(', ')
+    .map((column) => `${table}.${column}`)
+    .join(', ');
+}

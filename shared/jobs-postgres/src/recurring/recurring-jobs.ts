@@ -1,0 +1,273 @@
+import {
+  type NewRecurringJob,
+  type RecurringJob,
+  RecurringJobOwnedError,
+  type TransactionClient,
+} from '@longshore/jobs';
+import {
+  type FiredRecurringJob,
+  type FiringReport,
+  jobOf,
+  type JsonText,
+  keepStoredDigits,
+  type NewJob,
+  planFiring,
+  type RecurringControlOptions,
+  type RecurringJobs,
+  type SynchronizationReport,
+  type TriggeredJob,
+} from '@longshore/jobs/storage';
+import type pg from 'pg';
+import type { Database } from '../connection/database.js';
+import { apart } from '../connection/isolation.js';
+import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
+import type { PostgresSetAside } from '../maintain/set-aside.js';
+import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
+import type { Notifier } from '../connection/notifier.js';
+import { nextDueAt, query, synchronize } from './synchronization.js';
+import * as sql from './recurring-jobs.sql.js';
+
+type Row = sql.RecurringJobRow;
+/** `args_text` has all digits of its numbers, for the jobs. */
+type RowNow = Row & { now: Date; args_text: JsonText };
+
+/** Stores and fires recurring jobs. Cron expressions are evaluated here, always with the database's time. */
+export class PostgresRecurringJobs implements RecurringJobs {
+  readonly #database: Database;
+  readonly #enqueuer: PostgresEnqueuer;
+  readonly #notifier: Notifier;
+  readonly #setAside: PostgresSetAside;
+
+  constructor(
+    database: Database,
+    enqueuer: PostgresEnqueuer,
+    notifier: Notifier,
+    setAside: PostgresSetAside,
+  ) {
+    this.#database = database;
+    this.#enqueuer = enqueuer;
+    this.#notifier = notifier;
+    this.#setAside = setAside;
+  }
+
+  async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
+    const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
+    const [changed] = await this.#database.query<Row>(sql.upsertRecurringJob, values);
+    this.#notifier.notify(null);
+    if (changed !== undefined) return sql.toRecurringJob(changed);
+    const existing = await this.find(job.id);
+    if (existing === null) return this.addOrUpdate(job); // just removed
+    if (existing.application !== null) throw new RecurringJobOwnedError(job.id, existing.application);
+    return existing;
+  }
+
+  async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
+    const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
+    const run = runOf(this.#database, transaction);
+    const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
+    onceCommitted(transaction, () => this.#notifier.notify(null));
+    return added === undefined ? null : sql.toRecurringJob(added);
+  }
+
+  async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
+    const [updated] = await this.updateAll([id], (current) =>
+      [...current.values()].map((job) => ({ ...change(job), id })),
+    );
+    return updated ?? null;
+  }
+
+  async updateAll(
+    ids: readonly string[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+  ): Promise<RecurringJob[]> {
+    const updated = await this.#database.transaction(async (client) => {
+      const rows = new Map<string, RowNow>();
+      for (const id of [...new Set(ids)].toSorted()) {
+        const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
+        if (row !== undefined) rows.set(id, row);
+      }
+      const jobs = change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
+      const results: Row[] = [];
+      for (const job of jobs) {
+        const row = rows.get(job.id);
+        if (row === undefined)
+          throw new Error(`The recurring job "${job.id}" is not among those to be changed`);
+        if (row.application !== null) throw new RecurringJobOwnedError(job.id, row.application);
+        const kept = { ...job, args: keepStoredDigits(row.args_text, job.args) };
+        const values = sql.upsertValues(kept, null, nextDueAt(job, row.now));
+        results.push((await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row);
+      }
+      return results;
+    });
+    this.#notifier.notify(null);
+    return updated.map(sql.toRecurringJob);
+  }
+
+  async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
+    if (check === undefined) return (await this.removeAll([id])) > 0;
+    return this.#database.transaction(async (client) => {
+      if ((await lockChecked(runOn(client), id, check)) === undefined) return false;
+      return (await query(client, sql.deleteRecurringJobs, [[id]])).length > 0;
+    });
+  }
+
+  async removeAll(ids: readonly string[]): Promise<number> {
+    return (await this.#database.query(sql.deleteRecurringJobs, [ids])).length;
+  }
+
+  async find(id: string): Promise<RecurringJob | null> {
+    const [row] = await this.#database.query<Row>(sql.selectRecurringJob, [id]);
+    return row === undefined ? null : sql.toRecurringJob(row);
+  }
+
+  async findArgs(id: string): Promise<JsonText | null> {
+    const [row] = await this.#database.query<{ args: string }>(sql.selectRecurringArgs, [id]);
+    return row?.args ?? null;
+  }
+
+  async list(): Promise<RecurringJob[]> {
+    return (await this.#database.query<Row>(sql.selectRecurringJobs)).map(sql.toRecurringJob);
+  }
+
+  async trigger(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<TriggeredJob | null> {
+    if (transaction !== undefined) return this.#trigger(transaction, id, check);
+    const found = await this.find(id);
+    if (found === null) return null;
+    await this.#enqueuer.know(found.queue); // before a connection is in use
+    const followUps: (() => void)[] = [];
+    const triggered = await this.#database.transaction((client) => {
+      followUps.length = 0;
+      const within: TransactionClient = {
+        query: (text, values) => client.query(text, values),
+        afterCommit: (act) => void followUps.push(act),
+      };
+      return this.#trigger(within, id, check);
+    });
+    for (const act of followUps) act();
+    return triggered;
+  }
+
+  async #trigger(
+    transaction: TransactionClient,
+    id: string,
+    check: RecurringControlOptions['check'],
+  ): Promise<TriggeredJob | null> {
+    const row = await lockChecked(runWithin(transaction), id, check);
+    if (row === undefined) return null;
+    const job = newJob(row, row.now);
+    await this.#enqueuer.enqueueMany([job], transaction);
+    return { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
+  }
+
+  async pause(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    const paused = await this.#within(transaction, async (run) => {
+      if ((await lockChecked(run, id, check)) === undefined) return undefined;
+      return ((await run(sql.pauseRecurringJob, [id])) as readonly Row[])[0];
+    });
+    return paused === undefined ? null : sql.toRecurringJob(paused);
+  }
+
+  async resume(
+    id: string,
+    { check, transaction }: RecurringControlOptions = {},
+  ): Promise<RecurringJob | null> {
+    const resumed = await this.#within(transaction, async (run) => {
+      const row = await lockChecked(run, id, check);
+      if (row === undefined || row.paused_at === null) return row;
+      const next = nextDueAt(sql.toRecurringJob(row), row.now);
+      return ((await run(sql.resumeRecurringJob, [id, next])) as readonly Row[])[0];
+    });
+    if (resumed === undefined) return null;
+    onceCommitted(transaction, () => this.#notifier.notify(null));
+    return sql.toRecurringJob(resumed);
+  }
+
+  /** Runs several statements in the caller's transaction, or in one of the storage. */
+  #within<Result>(
+    transaction: TransactionClient | undefined,
+    work: (run: Run) => Promise<Result>,
+  ): Promise<Result> {
+    if (transaction !== undefined) return work(runWithin(transaction));
+    return this.#database.transaction((client) => work(runOn(client)));
+  }
+
+  async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {
+    const report = await this.#database.transaction((client) => synchronize(client, application, jobs));
+    this.#notifier.notify(null);
+    return report;
+  }
+
+  async fireDue(limit: number): Promise<FiringReport> {
+    const [next] = await this.#database.query<{ due: boolean; next_due_in: number | null }>(
+      sql.nextDueRecurring,
+    );
+    const fired: FiredRecurringJob[] = [];
+    const queues = new Set<string | null>();
+    if (next?.due === true) {
+      await this.#database.transaction(async (client) => {
+        fired.length = 0;
+        queues.clear();
+        const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
+        const busy = await this.#busy(client, rows);
+        for (const row of rows) {
+          const [outcome = null] = await apart(client)(
+            [row],
+            () => this.#fire(client, row, busy.has(row.id)),
+            (_, error) => this.#setAside.put(client, { role: 'recurring', key: row.id }, error),
+          );
+          if (outcome === null) continue;
+          fired.push(outcome);
+          if (outcome.jobIds.length > 0) queues.add(row.concurrency_key === null ? row.queue : null);
+        }
+      });
+      const ids = fired.map(({ id }) => id);
+      if (ids.length > 0) await this.#setAside.settled('recurring', ids);
+    }
+    for (const queue of queues) this.#notifier.notify(queue);
+    return { fired, nextDueMs: fired.length > 0 ? 0 : (next?.next_due_in ?? null) };
+  }
+
+  async #fire(client: pg.ClientBase, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {
+    if (row.next_due_at === null) return null;
+    const firing = planFiring(sql.toRecurringJob(row), row.next_due_at, row.now, busy);
+    if (firing === null) return null;
+    const jobs = firing.dueTimes.map(() => newJob(row, row.now));
+    if (jobs.length > 0) await this.#enqueuer.enqueueMany(jobs, client);
+    const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
+    await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
+    return { id: row.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+  }
+
+  async #busy(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<string>> {
+    const ids = rows.filter(({ overlap }) => overlap !== 'allow').map(({ id }) => id);
+    if (ids.length === 0) return new Set();
+    return new Set((await query<{ id: string }>(client, sql.selectBusy, [ids])).map(({ id }) => id));
+  }
+
+  async #now(): Promise<Date> {
+    const [row] = await this.#database.query<{ now: Date }>(sql.selectNow);
+    if (row === undefined) throw new Error('The database did not return its time');
+    return row.now;
+  }
+}
+
+/** Returns the recurring job, locked until the transaction ends and checked under the lock; `undefined` if there is none. */
+async function lockChecked(
+  run: Run,
+  id: string,
+  check: RecurringControlOptions['check'],
+): Promise<RowNow | undefined> {
+  const [row] = (await run(sql.lockRecurringJob, [id])) as readonly RowNow[];
+  if (row !== undefined) check?.(sql.toRecurringJob(row));
+  return row;
+}
+
+function newJob(row: RowNow, now: Date): NewJob {
+  return jobOf(sql.toRecurringJob(row), row.args_text, now);
+}

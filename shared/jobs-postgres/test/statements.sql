@@ -1,0 +1,2997 @@
+-- longshore-add-priorities
+update longshore.queue
+set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
+where id = $1 and not priorities @> $2::smallint[];
+
+-- longshore-admit-held
+  with admissible as materialized (
+    select candidate.id
+    from unnest($2::text[]) as wanted (key)
+    cross join lateral (
+    select count(*) as jobs from longshore.job
+    where queue_id = $1 and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
+    cross join lateral (
+    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_held
+    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
+    cross join lateral (
+      select id, bool_and(place <= own_limit) over (order by place) as fits
+      from (
+        select id, own_limit, taken.jobs + row_number() over (order by priority, seq) as place
+        from (
+    select id, priority, seq, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as own_limit from longshore.job_held
+    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit greatest(0, allowed.jobs - taken.jobs)) as next
+      ) as next
+    ) as candidate
+    where candidate.fits
+  ),
+  admitted as (
+    delete from longshore.job_held using admissible
+    where job_held.queue_id = $1 and job_held.id = admissible.id
+    returning job_held.*
+  ),
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from admitted order by priority, seq
+  )
+  select count(*)::integer as admitted from admitted;
+
+-- longshore-advance-bulk
+update longshore.bulk_operation
+set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5,
+  state = case when $6::boolean then 'done' else state end, finished_at = case when $6::boolean then now() end
+where id = $1;
+
+-- longshore-already-finished
+select claim.id, claim.attempt
+from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
+where exists (
+    select from longshore.job_done as job
+    where job.id = claim.id and job.server_id = claim.server_id and job.attempt = claim.attempt)
+  or exists (
+    select from longshore.queue join longshore.job_waiting as job on job.queue_id = queue.id
+    where job.id = claim.id and job.past_attempts @> jsonb_build_array(
+      jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')));
+
+-- longshore-amend-audit
+update longshore.audit set target = $2, filter = $3, count = $4 where id = $1::bigint;
+
+-- longshore-are-behind
+select coalesce(sum(jobs), 0) > 1000 as behind
+from longshore.job_count join longshore.queue on queue.id = queue_id
+where state = 'enqueued' and paused_at is null;
+
+-- longshore-beat
+update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+    where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now;
+
+-- longshore-bloated-tables
+select name from (values ('job_count', 1048576), ('outbox', 1048576), ('job_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+  as small (name, most)
+where pg_relation_size(('longshore.' || name)::regclass) > most;
+
+-- longshore-bulk-window-awaiting
+select queue_id, id from longshore.job_awaiting
+where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-cancelled
+select 0 as queue_id, id from longshore.job_done_cancelled
+where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-done
+select 0 as queue_id, id from longshore.job_done_done
+where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-failed
+select 0 as queue_id, id from longshore.job_done_failed
+where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-held
+select queue_id, id from longshore.job_held
+where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-ready
+select queue_id, id from longshore.job
+where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-running
+select queue_id, id from longshore.job
+where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-scheduled
+select queue_id, id from longshore.job_waiting
+where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
+
+-- longshore-bury-servers
+with buried as (
+  delete from longshore.server
+  where id in (
+    select id from longshore.server
+    where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+    order by id
+    for update skip locked
+  )
+  returning id, host, pid, processing, concurrency, heartbeat_at
+),
+noted as (
+  insert into longshore.server_lost (id, host, pid, processing, concurrency, heartbeat_at)
+  select id, host, pid, processing, concurrency, heartbeat_at from buried
+),
+forgotten as (
+  delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
+)
+select id from buried;
+
+-- longshore-busy-queues
+select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0;
+
+-- longshore-cancel-awaiting
+with ended as materialized (select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)),
+removed as (
+  delete from longshore.job_awaiting using ended
+  where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
+  returning job_awaiting.*, ended.error
+),
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
+),
+unlinked as (
+  update longshore.job_link set settled_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from removed) as total,
+    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select true as changed from removed;
+
+-- longshore-cancel-backend
+select pg_cancel_backend($1);
+
+-- longshore-cancel-batch-job
+with found as materialized (
+  select id from longshore.job
+  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 and server_id is null
+  order by id limit $3 for update
+),
+removed as (
+  delete from longshore.job using found where job.queue_id = $1 and job.id = found.id
+  returning job.*
+),
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from removed) as total,
+    (values ('enqueued'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select count(*)::integer as jobs from removed;
+
+-- longshore-cancel-batch-job_awaiting
+with found as materialized (
+  select id from longshore.job_awaiting
+  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
+  order by id limit $3 for update
+),
+removed as (
+  delete from longshore.job_awaiting using found where job_awaiting.queue_id = $1 and job_awaiting.id = found.id
+  returning job_awaiting.*
+),
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+),
+
+unlinked as (
+  update longshore.job_link set settled_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'awaiting', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from removed) as total,
+    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select count(*)::integer as jobs from removed;
+
+-- longshore-cancel-batch-job_held
+with found as materialized (
+  select id from longshore.job_held
+  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
+  order by id limit $3 for update
+),
+removed as (
+  delete from longshore.job_held using found where job_held.queue_id = $1 and job_held.id = found.id
+  returning job_held.*
+),
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from removed) as total,
+    (values ('enqueued'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select count(*)::integer as jobs from removed;
+
+-- longshore-cancel-batch-job_waiting
+with found as materialized (
+  select id from longshore.job_waiting
+  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
+  order by id limit $3 for update
+),
+removed as (
+  delete from longshore.job_waiting using found where job_waiting.queue_id = $1 and job_waiting.id = found.id
+  returning job_waiting.*
+),
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'scheduled', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from removed) as total,
+    (values ('scheduled'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select count(*)::integer as jobs from removed;
+
+-- longshore-cancel-one-awaiting
+with ended as materialized (select $2::uuid as id, null::jsonb as error),
+removed as (
+  delete from longshore.job_awaiting using ended
+  where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
+  returning job_awaiting.*, ended.error
+),
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
+),
+unlinked as (
+  update longshore.job_link set settled_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from removed) as total,
+    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select true as changed from removed;
+
+-- longshore-cancel-ready
+with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+from_held as (delete from longshore.job_held where queue_id = $1 and id = $2 returning *),
+removed as (
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from from_line union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, null from from_held
+),
+
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, 'cancelled' from removed
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select true as changed from removed;
+
+-- longshore-cancel-running
+insert into longshore.job_cancellation (queue_id, job_id)
+select queue_id, id from longshore.job where queue_id = $1 and id = $2 and server_id is not null
+on conflict (queue_id, job_id) do update set requested_at = job_cancellation.requested_at
+returning xmax = 0 as changed;
+
+-- longshore-cancel-running-of-batch
+with requested as (
+  insert into longshore.job_cancellation (queue_id, job_id)
+  select queue_id, id from longshore.job
+  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 and server_id is not null
+  on conflict (queue_id, job_id) do nothing
+  returning job_id
+)
+select count(*)::integer as jobs from requested;
+
+-- longshore-cancel-waiting
+with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+
+history as (
+  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+),
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select true as changed from removed;
+
+-- longshore-claim-ready
+with names as materialized (select job_names as handled from longshore.server where id = $2),
+candidate as materialized (
+  select next.id
+  from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
+  cross join lateral (
+    select job.id from longshore.job
+    where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
+      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and not exists (
+    select from longshore.queue
+    where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))
+    order by job.seq limit $3
+    for update skip locked
+  ) as next
+  limit $3),
+alive as materialized (
+  select id from longshore.server where id = $2 and exists (select from candidate) for key share
+),
+claimed as (
+  update longshore.job
+  set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
+    lease_until = now() + $4::float8 * interval '1 millisecond'
+  from candidate, alive
+  where job.queue_id = $1 and job.id = candidate.id
+  returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
+    job.meta
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from claimed) as total,
+    (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select exists (select from longshore.server where id = $2) as alive, claimed.*,
+  claimed.id is null and exists (select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)) as limited,
+  claimed.id is null and exists (select from longshore.queue where id = $1 and (paused_at is not null)) as paused
+from (values (1)) as one left join claimed on true;
+
+-- longshore-claim-unique
+update longshore.job_unique as held
+set job_id = wanted.job_id, states = wanted.states::longshore.job_state[],
+  expires_at = now() + period_ms * interval '1 millisecond', fingerprint = wanted.fingerprint
+from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
+  as wanted (scope, key, job_id, states, period_ms, fingerprint)
+where held.queue_id = $1 and held.scope = wanted.scope and held.key = wanted.key;
+
+-- longshore-claim-within-limits
+with setting as materialized (
+  select paused_at is null as open, concurrency_limit, rate_limit, refill, clock.now,
+    least((rate_limit -> 'burst')::float8, bucket.tokens + refill *
+      greatest(0, extract(epoch from clock.now - bucket.refilled_at)::float8 * 1000)) as tokens
+  from longshore.queue
+  left join longshore.queue_bucket as bucket on bucket.queue_id = queue.id
+  cross join lateral (
+    select (rate_limit -> 'jobs')::float8 / (rate_limit -> 'periodMs')::float8 as refill, clock_timestamp() as now
+  ) as clock
+  where queue.id = $1
+),
+room as materialized (
+  select greatest(0, least($3::bigint, floor(tokens + 1e-6)::bigint, concurrency_limit - (
+      select coalesce(sum(jobs), 0)::bigint from longshore.job_count where queue_id = $1 and state = 'processing'
+    ))) as jobs
+  from setting where open
+),
+names as materialized (select job_names as handled from longshore.server where id = $2),
+candidate as materialized (
+  select next.id
+  from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
+  cross join lateral (
+    select job.id from longshore.job
+    where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
+      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and true
+    order by job.seq limit coalesce((select jobs from room), 0)
+    for update skip locked
+  ) as next
+  limit coalesce((select jobs from room), 0)),
+alive as materialized (
+  select id from longshore.server where id = $2 and exists (select from candidate) for key share
+),
+claimed as (
+  update longshore.job
+  set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
+    lease_until = now() + $4::float8 * interval '1 millisecond'
+  from candidate, alive
+  where job.queue_id = $1 and job.id = candidate.id
+  returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
+    job.meta
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from claimed) as total,
+    (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
+  where total.jobs > 0
+),
+spent as (
+  update longshore.queue_bucket as bucket
+  set tokens = setting.tokens - total.jobs, refilled_at = setting.now
+  from setting, (select count(*) as jobs from claimed) as total
+  where bucket.queue_id = $1 and setting.tokens is not null and total.jobs > 0
+)
+select exists (select from longshore.server where id = $2) as alive, claimed.*,
+  concurrency_limit is not null or rate_limit is not null as limited, not open as paused,
+  coalesce((select jobs from room), 0)::integer as room,
+  greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in
+from setting left join claimed on true;
+
+-- longshore-count-aside
+select role, count(*)::integer as items from longshore.set_aside where discarded_at is null group by role;
+
+-- longshore-count-batches
+with counted as (
+  update longshore.batch
+  set done = batch.done + change.done, failed = batch.failed + change.failed,
+    cancelled = batch.cancelled + change.cancelled,
+    finished_at = case when batch.done + batch.failed + batch.cancelled + change.done + change.failed + change.cancelled
+      = batch.total then now() end
+  from unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[]) as change (id, done, failed, cancelled)
+  where batch.id = change.id
+  returning batch.*
+)
+insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+select 0, id, 'processing',
+  case when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state,
+  '{"followed": true}'
+from counted where finished_at is not null
+returning true as finished;
+
+-- longshore-count-lines
+select count(*)::integer as lines
+    from longshore.job_report
+    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
+      and ($4::smallint is null or attempt = $4) having count(*) > 0;
+
+-- longshore-count-rows
+select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count;
+
+-- longshore-count-some-batches
+select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted;
+
+-- longshore-delete-aside
+delete from longshore.set_aside where id = $1;
+
+-- longshore-delete-finished
+with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning *),
+
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select true as changed from removed;
+
+-- longshore-delete-gaps
+delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8;
+
+-- longshore-delete-gone-moves
+with gone as materialized (
+  select job_id, queue_id from longshore.moved_job as moved
+  where not exists (
+  select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state from longshore.job where queue_id = moved.queue_id and id = moved.job_id
+  union all select 'enqueued'::longshore.job_state as state from longshore.job_held where queue_id = moved.queue_id and id = moved.job_id
+  union all select 'scheduled'::longshore.job_state as state from longshore.job_waiting where queue_id = moved.queue_id and id = moved.job_id
+  union all select 'awaiting'::longshore.job_state as state from longshore.job_awaiting where queue_id = moved.queue_id and id = moved.job_id
+  union all select state from longshore.job_done
+  where true and queue_id = moved.queue_id and id = moved.job_id
+  limit 1) limit $1
+)
+delete from longshore.moved_job as moved using gone
+where moved.job_id = gone.job_id and moved.queue_id = gone.queue_id;
+
+-- longshore-delete-idle-cancellation
+delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and not exists (
+  select from longshore.job
+  where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null);
+
+-- longshore-delete-old-aside
+delete from longshore.set_aside
+where item is null and discarded_at is null and role <> 'bulk' and retry_at < now() - interval '1 hour'
+  or role = 'bulk' and failed_at < now() - interval '30 days'
+  or discarded_at < now() - interval '30 days';
+
+-- longshore-delete-old-audit
+delete from longshore.audit where at < now() - interval '400 days';
+
+-- longshore-delete-old-batches
+delete from longshore.batch where finished_at < now() - interval '30 days';
+
+-- longshore-delete-old-bulks
+delete from longshore.bulk_operation where finished_at < now() - interval '30 days';
+
+-- longshore-delete-old-links
+delete from longshore.job_link
+where (parent_id, child_id) in (
+  select parent_id, child_id from longshore.job_link
+  where child_id < rpad(lpad(to_hex((extract(epoch from (now() - interval '30 days')) * 1000)::bigint), 12, '0'), 32, '0')::uuid and settled_at < now() - interval '30 days'
+  order by child_id limit 10000
+);
+
+-- longshore-delete-old-throughput
+delete from longshore.throughput
+where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * interval '1 millisecond';
+
+-- longshore-delete-recurring-jobs
+delete from longshore.recurring_job where id = any($1::text[]) returning id;
+
+-- longshore-delete-server
+delete from longshore.server where id = $1;
+
+-- longshore-delete-strays-job_done_cancelled
+with gone as (
+  delete from longshore.job_done_cancelled_other
+  where ctid = any (array(
+    select ctid from longshore.job_done_cancelled_other
+    where (finished_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
+  ))
+  returning queue_id
+)
+, counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'cancelled', -count(*) from gone group by queue_id
+)
+select count(*)::integer as rows from gone;
+
+-- longshore-delete-strays-job_done_done
+with gone as (
+  delete from longshore.job_done_done_other
+  where ctid = any (array(
+    select ctid from longshore.job_done_done_other
+    where (finished_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
+  ))
+  returning queue_id
+)
+, counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'done', -count(*) from gone group by queue_id
+)
+select count(*)::integer as rows from gone;
+
+-- longshore-delete-strays-job_done_failed
+with gone as (
+  delete from longshore.job_done_failed_other
+  where ctid = any (array(
+    select ctid from longshore.job_done_failed_other
+    where (finished_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
+  ))
+  returning queue_id
+)
+, counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'failed', -count(*) from gone group by queue_id
+)
+select count(*)::integer as rows from gone;
+
+-- longshore-delete-strays-job_report
+with gone as (
+  delete from longshore.job_report_other
+  where ctid = any (array(
+    select ctid from longshore.job_report_other
+    where (started_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
+  ))
+  returning queue_id
+)
+select count(*)::integer as rows from gone;
+
+-- longshore-discard-aside
+update longshore.set_aside set discarded_at = now() where id = $1 and discarded_at is null returning id;
+
+-- longshore-edit-job
+with
+edit as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+  ) as edit (id, args, priority, run_at, to_queue)
+),
+edited as (
+  update longshore.job as job set args = edit.args, priority = edit.priority
+  from edit where job.queue_id = $1 and job.id = edit.id
+  returning job.queue_id, job.priority, job.seq
+),
+gap as (
+  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from edited group by queue_id, priority
+)
+select from edited;
+
+-- longshore-edit-job_awaiting
+with
+edit as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+  ) as edit (id, args, priority, run_at, to_queue)
+),
+edited as (
+  update longshore.job_awaiting as job
+  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end
+  from edit where job.queue_id = $1 and job.id = edit.id
+  returning job.queue_id
+),
+link as (
+  update longshore.job_link set queue_id = edit.to_queue from edit
+  where child_id = edit.id and edit.to_queue <> $1
+),
+moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
+insert into longshore.job_count (queue_id, state, jobs)
+select queue_id, 'awaiting'::longshore.job_state, jobs from moved
+union all select $1, 'awaiting'::longshore.job_state, -jobs from moved;
+
+-- longshore-edit-job_held
+with
+edit as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+  ) as edit (id, args, priority, run_at, to_queue)
+),
+edited as (
+  update longshore.job_held as job set args = edit.args, priority = edit.priority
+  from edit where job.queue_id = $1 and job.id = edit.id
+  returning job.queue_id, job.priority, job.seq
+)
+select from edited;
+
+-- longshore-edit-job_waiting
+with
+edit as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+  ) as edit (id, args, priority, run_at, to_queue)
+),
+edited as (
+  update longshore.job_waiting as job
+  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end
+  from edit where job.queue_id = $1 and job.id = edit.id
+  returning job.queue_id
+),
+moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
+insert into longshore.job_count (queue_id, state, jobs)
+select queue_id, 'scheduled'::longshore.job_state, jobs from moved
+union all select $1, 'scheduled'::longshore.job_state, -jobs from moved;
+
+-- longshore-end-bulk
+update longshore.bulk_operation set state = $2, error = $3, finished_at = now()
+where id = $1 and state = 'running';
+
+-- longshore-end-transaction
+select pg_terminate_backend(pid, 1000) from pg_stat_activity
+where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user;
+
+-- longshore-end-transactions
+select pg_terminate_backend(pid, 1000) from pg_stat_activity
+where application_name = any ($1) and datname = current_database() and usename = current_user;
+
+-- longshore-find-aside
+select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
+      case when role <> 'bulk' then retry_at end as retry_at
+    from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id where aside.id = $1 and discarded_at is null;
+
+-- longshore-find-bare-jobs
+select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
+) as progress
+from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found
+order by place;
+
+-- longshore-find-documents
+select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (
+  select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = $1
+  union all
+  select found.* from longshore.queue cross join lateral (
+    select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+  priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
+      union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = $1
+      union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = $1
+      union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
+  ) as found
+  where ($2::integer is null or queue.id = $2::integer) and (queue.retired_at is null or queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server))
+  limit 1) as found;
+
+-- longshore-find-job
+select found.*, (
+    select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+    where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
+  ) as progress from (
+  select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = $1
+  union all
+  select found.* from longshore.queue cross join lateral (
+    select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+  priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
+      union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = $1
+      union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = $1
+      union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+  past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
+  ) as found
+  where ($2::integer is null or queue.id = $2::integer) and (queue.retired_at is null or queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server))
+  limit 1) as found;
+
+-- longshore-find-jobs
+select found.*, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
+) as progress
+from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found
+order by place;
+
+-- longshore-find-parents
+select wanted.id, found.place, found.queue_id, found.state
+from unnest($1::uuid[]) as wanted (id)
+left join lateral (
+  select 'job' as place, queue.id as queue_id, null::longshore.job_state as state
+  from longshore.queue join longshore.job on job.queue_id = queue.id and job.id = wanted.id
+  union all select 'job_held' as place, queue.id as queue_id, null::longshore.job_state as state
+  from longshore.queue join longshore.job_held on job_held.queue_id = queue.id and job_held.id = wanted.id
+  union all select 'job_waiting' as place, queue.id as queue_id, null::longshore.job_state as state
+  from longshore.queue join longshore.job_waiting on job_waiting.queue_id = queue.id and job_waiting.id = wanted.id
+  union all select 'job_awaiting' as place, queue.id as queue_id, null::longshore.job_state as state
+  from longshore.queue join longshore.job_awaiting on job_awaiting.queue_id = queue.id and job_awaiting.id = wanted.id
+  union all select 'batch', 0,
+    case when finished_at is null then null
+      when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state
+  from longshore.batch where id = wanted.id
+  union all select 'job_done', queue_id, state from longshore.job_done where id = wanted.id
+  limit 1
+) as found on true;
+
+-- longshore-finish-cancelled
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, error)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+      returning job.*, finished.error
+    ),
+    history as (
+      insert into longshore.job_done_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
+    ),
+    request as (
+      delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-cancelled-linked
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, error)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+      returning job.*, finished.error
+    ),
+    history as (
+      insert into longshore.job_done_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
+    ),
+    request as (
+      delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'processing', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-done
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, result)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+      returning job.*, finished.result
+    ),
+    history as (
+      insert into longshore.job_done_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('done', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select jobs from total;
+
+-- longshore-finish-done-linked
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, result)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+      returning job.*, finished.result
+    ),
+    history as (
+      insert into longshore.job_done_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'processing', 'done', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('done', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select jobs from total;
+
+-- longshore-finish-failed
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, error)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+      returning job.*, finished.error
+    ),
+    history as (
+      insert into longshore.job_done_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('failed', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-failed-linked
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, error)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+      returning job.*, finished.error
+    ),
+    history as (
+      insert into longshore.job_done_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'processing', 'failed', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('failed', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-retry
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[], $6::float8[]) as finished (id, attempt, error, delay)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+      returning job.*, finished.error, finished.delay
+    ),
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
+      select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
+        meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
+          'runAt', run_at, 'readyAt', ready_at)
+      from removed
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('scheduled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-retry-linked
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::jsonb[], $6::float8[]) as finished (id, attempt, error, delay)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+      returning job.*, finished.error, finished.delay
+    ),
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
+      select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
+        meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
+          'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
+          'runAt', run_at, 'readyAt', ready_at)
+      from removed
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('scheduled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-snooze
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::float8[]) as finished (id, attempt, delay)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+      returning job.*, finished.delay
+    ),
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
+        args, meta, past_attempts
+      from removed
+    ),
+    moves as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+      select queue_id, id, now(), -1, attempt, now(), 'snoozed', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+      from removed
+      on conflict do nothing
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('scheduled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-finish-snooze-linked
+with
+    removed as (
+      delete from longshore.job
+      using unnest($2::uuid[], $4::smallint[], $5::float8[]) as finished (id, attempt, delay)
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+      returning job.*, finished.delay
+    ),
+    waiting as (
+      insert into longshore.job_waiting
+        (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+      select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
+        args, meta, past_attempts
+      from removed
+    ),
+    moves as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+      select queue_id, id, now(), -1, attempt, now(), 'snoozed', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+      from removed
+      on conflict do nothing
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+    ),
+    total as materialized (select count(*)::integer as jobs from removed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select $1, change.state, change.sign * total.jobs
+      from total, (values ('processing'::longshore.job_state, -1), ('scheduled', 1)) as change (state, sign)
+      where total.jobs > 0
+    )
+    select id, attempt from removed;
+
+-- longshore-fold-counts
+with folded as (
+  delete from longshore.job_count
+  where ctid = any (array(select ctid from longshore.job_count for update skip locked))
+  returning queue_id, state, jobs, at
+),
+ended as (
+  insert into longshore.throughput as counted (queue_id, at, done, failed)
+  select place.queue_id, place.at, coalesce(sum(jobs) filter (where state = 'done'), 0),
+    coalesce(sum(jobs) filter (where state = 'failed'), 0)
+  from folded
+  cross join lateral (
+    values (0, date_bin('10 seconds', folded.at, 'epoch')), (folded.queue_id, date_bin('1 minute', folded.at, 'epoch'))
+  ) as place (queue_id, at)
+  where folded.at is not null and jobs > 0 and state in ('done', 'failed')
+  group by place.queue_id, place.at order by place.queue_id, place.at
+  on conflict (queue_id, at) do update set done = counted.done + excluded.done, failed = counted.failed + excluded.failed
+)
+insert into longshore.job_count (queue_id, state, jobs, at)
+select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0;
+
+-- longshore-follow-batches
+select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked;
+
+-- longshore-follow-job
+with held as materialized (
+  select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+told as (
+  update longshore.job set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from held where job.queue_id = $1 and job.id = held.id and not coalesce(meta ? 'followed', false)
+)
+select id from held;
+
+-- longshore-follow-job_awaiting
+with held as materialized (
+  select id from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+told as (
+  update longshore.job_awaiting set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from held where job_awaiting.queue_id = $1 and job_awaiting.id = held.id and not coalesce(meta ? 'followed', false)
+)
+select id from held;
+
+-- longshore-follow-job_held
+with held as materialized (
+  select id from longshore.job_held where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+told as (
+  update longshore.job_held set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from held where job_held.queue_id = $1 and job_held.id = held.id and not coalesce(meta ? 'followed', false)
+)
+select id from held;
+
+-- longshore-follow-job_waiting
+with held as materialized (
+  select id from longshore.job_waiting where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+told as (
+  update longshore.job_waiting set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from held where job_waiting.queue_id = $1 and job_waiting.id = held.id and not coalesce(meta ? 'followed', false)
+)
+select id from held;
+
+-- longshore-have-strays
+select exists (select from longshore.job_done_done_other) or exists (select from longshore.job_done_failed_other) or exists (select from longshore.job_done_cancelled_other) or exists (select from longshore.job_report_other) as strays;
+
+-- longshore-insert-alike
+with inserted as (
+      insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
+      select $1, id, $4::text, $5::smallint, $6::smallint, args
+      from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args))
+    insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+    returning now() as created_at;
+
+-- longshore-insert-alike-late
+with inserted as (
+      insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
+      select $1, id, $4::text, $5::smallint, $6::smallint, args
+      from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args) returning queue_id, priority, seq),
+    gap as (
+      insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+      select queue_id, priority, min(seq), max(seq) from inserted group by queue_id, priority
+    )
+    insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+    returning now() as created_at;
+
+-- longshore-insert-audit
+insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5) returning id;
+
+-- longshore-insert-awaiting
+with inserted as (
+  insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
+  select $1, id, name, priority, max_attempts, args, meta, run_at, delay_ms
+  from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+    unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
+    unnest($8::timestamptz[]), unnest($9::float8[])
+  ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)
+)
+insert into longshore.job_count (queue_id, state, jobs) values ($1, 'awaiting', cardinality($2::uuid[]))
+returning now() as created_at;
+
+-- longshore-insert-batch
+insert into longshore.batch (id, name, total, follow_up_id, finished_at)
+values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
+
+-- longshore-insert-bulk
+  insert into longshore.bulk_operation (id, action, filter, requested_by, matched, matched_exact)
+  values ($1, $2, $3, $4, $5, $6)
+  returning id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
+created_at::text as started, finished_at, error;
+
+-- longshore-insert-held
+with new as materialized (
+  select $1::integer as queue_id, *
+  from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+    unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
+  ) with ordinality as new (id, args, name, priority, max_attempts, meta, place)
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where not coalesce(meta ? 'concurrencyKey', false) order by place
+),
+held as (
+  insert into longshore.job_held (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from new where coalesce(meta ? 'concurrencyKey', false)
+)
+
+insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+returning now() as created_at;
+
+-- longshore-insert-held-late
+with new as materialized (
+  select $1::integer as queue_id, *
+  from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+    unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
+  ) with ordinality as new (id, args, name, priority, max_attempts, meta, place)
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where not coalesce(meta ? 'concurrencyKey', false) order by place
+  returning queue_id, priority, seq
+),
+gap as (
+  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from ready group by queue_id, priority
+),
+held as (
+  insert into longshore.job_held (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from new where coalesce(meta ? 'concurrencyKey', false)
+)
+
+insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+returning now() as created_at;
+
+-- longshore-insert-links
+insert into longshore.job_link (parent_id, child_id, queue_id, condition, marked)
+select parent_id, child_id, queue_id, condition, marked
+from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (parent_id, child_id, queue_id, condition, marked);
+
+-- longshore-insert-ready
+with inserted as (
+      insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
+      select $1, id, name, priority, max_attempts, args, meta
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
+      ) as new (id, args, name, priority, max_attempts, meta))
+    insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+    returning now() as created_at;
+
+-- longshore-insert-ready-late
+with inserted as (
+      insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
+      select $1, id, name, priority, max_attempts, args, meta
+      from rows from (
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+        unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
+      ) as new (id, args, name, priority, max_attempts, meta) returning queue_id, priority, seq),
+    gap as (
+      insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+      select queue_id, priority, min(seq), max(seq) from inserted group by queue_id, priority
+    )
+    insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
+    returning now() as created_at;
+
+-- longshore-insert-recurring-job
+insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+on conflict (id) do nothing
+returning *;
+
+-- longshore-insert-reports
+with held as materialized (
+  select claim.place, job.id, job.attempt, job.started_at
+  from unnest($2::uuid[], $3::uuid[], $4::smallint[]) with ordinality as claim (id, server_id, attempt, place)
+  join longshore.job on job.queue_id = $1 and job.id = claim.id
+    and job.server_id = claim.server_id and job.attempt = claim.attempt
+),
+written as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, level, percent, message, fields)
+  select $1, held.id, held.started_at, entry.line, held.attempt, entry.at, entry.level, entry.percent, entry.message, entry.fields
+  from unnest($6::integer[], $7::integer[], $8::timestamptz[], $9::text[], $10::real[], $11::text[], $12::jsonb[])
+    as entry (place, line, at, level, percent, message, fields)
+  join held on held.place = entry.place
+  where held.started_at > now() - $5::integer * interval '1 day'
+  on conflict (queue_id, job_id, started_at, line) do update
+  set at = excluded.at, percent = excluded.percent, message = excluded.message, written_at = now()
+  where job_report.line = 0 and job_report.at <= excluded.at
+)
+select id, attempt from held;
+
+-- longshore-insert-server
+insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
+values ($1, $2, $3, $4, $5, $6, $7);
+
+-- longshore-insert-waiting
+with inserted as (
+  insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+  select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, case when due_in is not null then now() + least(greatest(due_in, 0), 315360000000) * interval '1 millisecond' end)
+  from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
+    unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
+    unnest($8::timestamptz[]), unnest($9::float8[])
+  ) as new (id, args, name, priority, max_attempts, meta, due_at, due_in)
+)
+insert into longshore.job_count (queue_id, state, jobs) values ($1, 'scheduled', cardinality($2::uuid[]))
+returning now() as created_at;
+
+-- longshore-limit-queue
+with bucket as (
+  insert into longshore.queue_bucket (queue_id, tokens) values ($1, $6) on conflict do nothing
+)
+update longshore.queue
+set concurrency_limit = case when $2::boolean then $3::integer else concurrency_limit end,
+  rate_limit = case when $4::boolean then $5::jsonb else rate_limit end,
+  retired_at = null, idle_since = null
+where id = $1 and (not $7::boolean or (
+  (queue.paused_at is not null) = $8::boolean
+  and queue.concurrency_limit is not distinct from $9::integer
+  and queue.rate_limit is not distinct from $10::jsonb))
+returning id;
+
+-- longshore-lock-aside
+select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
+      case when role <> 'bulk' then retry_at end as retry_at
+    from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id where aside.id = $1 and discarded_at is null for update of aside;
+
+-- longshore-lock-awaiting
+select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update;
+
+-- longshore-lock-batches
+select from longshore.batch where id = any($1::uuid[]) order by id for update;
+
+-- longshore-lock-bucket
+select from longshore.queue_bucket where queue_id = $1 for update;
+
+-- longshore-lock-claim
+select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update;
+
+-- longshore-lock-due-recurring
+    select *, args::text as args_text, now() as now from longshore.recurring_job
+    where next_due_at <= now() and not exists (
+  select from longshore.set_aside as aside
+  where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
+    and (aside.retry_at > now() or aside.discarded_at is not null)
+) and (overlap <> 'wait' or not exists (
+  select from longshore.queue cross join lateral (
+    select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
+  ) as unfinished
+))
+    order by next_due_at limit $1
+    for update skip locked;
+
+-- longshore-lock-editable-job
+select id, args::text as args from longshore.job
+where queue_id = $1 and id = any($2::uuid[]) and server_id is null order by id for update;
+
+-- longshore-lock-editable-job_awaiting
+select id, args::text as args from longshore.job_awaiting
+where queue_id = $1 and id = any($2::uuid[])  order by id for update;
+
+-- longshore-lock-editable-job_held
+select id, args::text as args from longshore.job_held
+where queue_id = $1 and id = any($2::uuid[])  order by id for update;
+
+-- longshore-lock-editable-job_waiting
+select id, args::text as args from longshore.job_waiting
+where queue_id = $1 and id = any($2::uuid[])  order by id for update;
+
+-- longshore-lock-finished
+select id from longshore.job_done where queue_id = $1 and id = $2 for update;
+
+-- longshore-lock-keys
+select pg_advisory_xact_lock($1::integer, key.hash)
+from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key;
+
+-- longshore-lock-one-job
+select id from longshore.job where queue_id = $1 and id = $2 and server_id is null for update;
+
+-- longshore-lock-one-job_awaiting
+select id from longshore.job_awaiting where queue_id = $1 and id = $2  for update;
+
+-- longshore-lock-one-job_held
+select id from longshore.job_held where queue_id = $1 and id = $2  for update;
+
+-- longshore-lock-one-job_waiting
+select id from longshore.job_waiting where queue_id = $1 and id = $2  for update;
+
+-- longshore-lock-owned-recurring-jobs
+select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
+order by id for update;
+
+-- longshore-lock-queues
+select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)
+from (select distinct id from unnest($1::integer[]) as id order by id) as queue;
+
+-- longshore-lock-recurring-job
+select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update;
+
+-- longshore-lock-server
+select * from longshore.server where id = $1 for update;
+
+-- longshore-lock-unique
+insert into longshore.job_unique as held (queue_id, scope, key, job_id, states, expires_at, fingerprint)
+select $1, scope, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
+from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
+  as wanted (scope, key, job_id, states, period_ms, fingerprint)
+order by scope collate "C", key collate "C"
+on conflict (queue_id, scope, key) do update set job_id = held.job_id
+returning scope, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint;
+
+-- longshore-look-for-work
+select exists (select from longshore.outbox) as moves,
+  exists (select from longshore.job_link where not marked) as links,
+  exists (
+    select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
+  ) as aside;
+
+-- longshore-make-bucket
+insert into longshore.queue_bucket as bucket (queue_id, tokens) values ($1, $2)
+on conflict (queue_id) do update set tokens = bucket.tokens;
+
+-- longshore-make-day
+select longshore.make_history_day($1, $2::date) as made;
+
+-- longshore-make-queue
+select longshore.queue_number($1, $2) as id;
+
+-- longshore-mark-links
+update longshore.job_link set marked = true
+from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
+where job_link.parent_id = known.parent_id and job_link.child_id = known.child_id;
+
+-- longshore-move-job
+with
+edit as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+  ) as edit (id, args, priority, run_at, to_queue)
+),
+left_line as (
+  delete from longshore.job as job using edit where job.queue_id = $1 and job.id = edit.id
+  returning job.*
+),
+edited as (
+  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else edit.run_at end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+    not (date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)) as waits
+  from left_line join edit using (id)
+),
+arriving as (select * from edited where not waits),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+waiting as (insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from left_line where meta ?| array['batchId', 'concurrencyKey', 'followed']
+)
+insert into longshore.job_count (queue_id, state, jobs)
+select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
+from edited group by 1, 2
+union all select $1, 'enqueued', -count(*) from edited having count(*) > 0;
+
+-- longshore-move-job_held
+with
+edit as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
+  ) as edit (id, args, priority, run_at, to_queue)
+),
+left_line as (
+  delete from longshore.job_held as job using edit where job.queue_id = $1 and job.id = edit.id
+  returning job.*
+),
+edited as (
+  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else edit.run_at end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+    not (date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)) as waits
+  from left_line join edit using (id)
+),
+arriving as (select * from edited where not waits),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+waiting as (insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from left_line where meta ?| array['batchId', 'concurrencyKey', 'followed']
+)
+insert into longshore.job_count (queue_id, state, jobs)
+select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
+from edited group by 1, 2
+union all select $1, 'enqueued', -count(*) from edited having count(*) > 0;
+
+-- longshore-move-on-recurring
+update longshore.recurring_job
+set next_due_at = $2, last_due_at = coalesce($3, last_due_at), last_job_id = coalesce($4, last_job_id)
+where id = $1;
+
+-- longshore-next-due
+with ended as materialized (
+  select min(since) as since from unnest($4::xid8[], $5::timestamptz[]) as transaction (id, since)
+  where pg_visible_in_snapshot(id, pg_current_snapshot())
+)
+select pg_current_snapshot()::text as snapshot, now()::text as at,
+  case when $6::boolean then pg_current_xact_id()::text end as mark, next.*
+from (values (1)) as one left join (
+  select queue.id, first.run_at,
+    extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
+    case when first.run_at <= now() then first.run_at::text end as due_at
+  from longshore.queue
+  left join unnest($2::integer[], $3::timestamptz[]) as earlier (queue_id, since) on earlier.queue_id = queue.id
+  cross join lateral (
+    select run_at from longshore.job_waiting
+    where queue_id = queue.id
+      and run_at >= least(coalesce(earlier.since, $1::timestamptz), (select since from ended)) - interval '5 seconds'
+    order by run_at limit 1
+  ) as first
+  where (queue.retired_at is null or queue.id in (
+  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+) or queue.name in (select unnest(server.queues) from longshore.server))
+) as next on true
+order by next.run_at;
+
+-- longshore-next-due-recurring
+    select exists (select from longshore.recurring_job where next_due_at <= now() and not exists (
+  select from longshore.set_aside as aside
+  where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
+    and (aside.retry_at > now() or aside.discarded_at is not null)
+)) as due,
+      (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
+        from longshore.recurring_job where next_due_at > now()) as next_due_in;
+
+-- longshore-note-ends
+insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
+from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone);
+
+-- longshore-note-expiring
+with
+kept (history, state, days) as (
+  values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
+    ('job_done_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
+),
+stored as (
+  select kept.*, false as stray, to_date(right(part.relname, 8), 'YYYYMMDD') as day
+  from kept
+  join pg_catalog.pg_inherits on inhparent = ('longshore.' || history)::regclass
+  join pg_catalog.pg_class as part on part.oid = inhrelid
+  where part.relname ~ ('^' || history || '_[0-9]{8}$')
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_done_other group by 1) as strays
+  where history = 'job_done_done'
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_failed_other group by 1) as strays
+  where history = 'job_done_failed'
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_cancelled_other group by 1) as strays
+  where history = 'job_done_cancelled'
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (started_at at time zone 'UTC')::date as day from longshore.job_report_other group by 1) as strays
+  where history = 'job_report'
+),
+day as (
+  select history || '_' || to_char(day, 'YYYYMMDD') as part, history, state, stray,
+    (day + 1 + days)::timestamp at time zone 'UTC' as expires_at
+  from stored
+),
+forgotten as (delete from longshore.expiring_day where seen_at > now() or part not in (select part from day))
+insert into longshore.expiring_day (part)
+select part from day where expires_at <= now() + interval '24 hours' order by part
+on conflict do nothing;
+
+-- longshore-note-gaps
+insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority;
+
+-- longshore-note-moves
+with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
+noted as (
+  insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
+  on conflict (job_id) do update set queue_id = excluded.queue_id
+)
+update longshore.job_report as report set queue_id = moved.to_queue
+from moved
+where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour';
+
+-- longshore-note-room
+  with recursive wanted as (
+    (
+      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+      where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
+    )
+    union all
+    select next.* from wanted cross join lateral (
+      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+      where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
+      order by queue_id, meta ->> 'concurrencyKey' limit 1
+    ) as next
+  )
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select wanted.queue_id, wanted.id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', wanted.key)
+  from wanted
+  cross join lateral (
+    select count(*) as jobs from longshore.job
+    where queue_id = wanted.queue_id and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
+  cross join lateral (
+    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_held
+    where queue_id = wanted.queue_id and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
+  where taken.jobs < allowed.jobs
+  returning 1;
+
+-- longshore-notify
+select pg_notify('longshore', payload) from unnest($1::text[]) as payload;
+
+-- longshore-now
+select now() as now;
+
+-- longshore-oldest-transaction
+select pg_snapshot_xmin(pg_current_snapshot())::text as xid;
+
+-- longshore-only-dropper
+select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint);
+
+-- longshore-open-links
+select parent_id, child_id, queue_id, condition from longshore.job_link
+where parent_id = any($1::uuid[]) and settled_at is null and marked
+limit $2;
+
+-- longshore-pause-queue
+update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = null, idle_since = null
+where id = $1 and (not $2::boolean or (
+  (queue.paused_at is not null) = $3::boolean
+  and queue.concurrency_limit is not distinct from $4::integer
+  and queue.rate_limit is not distinct from $5::jsonb))
+returning id;
+
+-- longshore-pause-recurring-job
+update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
+where id = $1 returning *;
+
+-- longshore-promote-due
+with due as materialized (
+  select id from longshore.job_waiting
+  where queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2
+  for update skip locked
+),
+moved as (
+  delete from longshore.job_waiting using due
+  where job_waiting.queue_id = $1 and job_waiting.id = due.id
+  returning job_waiting.*
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from moved where coalesce(meta ? 'concurrencyKey', false)
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from moved) as total,
+    (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved;
+
+-- longshore-promote-some
+with due as materialized (
+  select id from longshore.job_waiting
+  where queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at
+  for update skip locked
+),
+moved as (
+  delete from longshore.job_waiting using due
+  where job_waiting.queue_id = $1 and job_waiting.id = due.id
+  returning job_waiting.*
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from moved where coalesce(meta ? 'concurrencyKey', false)
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from moved) as total,
+    (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved;
+
+-- longshore-put-aside
+insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
+select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
+where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < 1000
+  or exists (select from longshore.set_aside where role = $1 and key = $2)
+on conflict (role, key) do update
+set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + interval '1 minute' * least(power(2, aside.failures), 60),
+  item = case when aside.item @> excluded.item then aside.item else coalesce(aside.item || excluded.item, excluded.item, aside.item) end
+returning failures = 1 as fresh;
+
+-- longshore-release-awaiting
+with removed as (
+  delete from longshore.job_awaiting
+  where queue_id = $1 and id = any($2::uuid[])
+    and (select true from longshore.job_link where child_id = job_awaiting.id and case when job_link.settled_at is null then true end limit 1) is null
+  returning *, coalesce(run_at, case when delay_ms is not null then now() + least(greatest(delay_ms, 0), 315360000000) * interval '1 millisecond' end) as due
+),
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'parents-ended', jsonb_strip_nulls(jsonb_build_object())
+  from (select * from removed where due > now()) as waiting
+  on conflict do nothing
+),
+arriving as (select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where due is null or due <= now()),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+waiting as (
+  insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
+  from removed where due > now()
+  returning id
+),
+total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.jobs
+  from total, lateral (
+    values ('awaiting'::longshore.job_state, -(ready + waiting)), ('enqueued', ready), ('scheduled', waiting)
+  ) as change (state, jobs)
+  where change.jobs <> 0
+)
+select ready::integer, waiting::integer, exists (
+  select from arriving where meta ? 'concurrencyKey'
+) as blocked
+from total;
+
+-- longshore-release-claims
+with held as materialized (
+  select job.queue_id, job.id, job.server_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.priority, job.seq
+  from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
+  join longshore.job on job.queue_id = $1 and job.id = claim.id
+    and job.server_id = claim.server_id and job.attempt = claim.attempt
+),
+released as (
+  update longshore.job
+  set server_id = null, attempt = job.attempt - 1, started_at = null, lease_until = null
+  from held
+  where job.queue_id = $1 and job.id = held.id
+    and job.server_id = held.server_id and job.attempt = held.attempt
+  returning held.*
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+  from released
+  on conflict do nothing
+),
+
+gap as (
+  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from (select count(*) as jobs from released) as total,
+    (values ('processing'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select id, attempt from released;
+
+-- longshore-renew-claims
+with held as materialized (
+  select job.id, job.attempt
+  from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
+  join longshore.job on job.queue_id = $1 and job.id = claim.id
+    and job.server_id = claim.server_id and job.attempt = claim.attempt
+),
+free as materialized (
+  select id from longshore.job
+  where queue_id = $1 and id in (select id from held)
+  order by id
+  for update skip locked
+),
+renewed as (
+  update longshore.job set lease_until = now() + $5::float8 * interval '1 millisecond'
+  from free where job.queue_id = $1 and job.id = free.id
+)
+select id, attempt from held;
+
+-- longshore-replace-jobs
+with content as materialized (
+  select * from rows from (
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::smallint[]),
+    unnest($6::jsonb[]), unnest($7::timestamptz[]), unnest($8::float8[])
+  ) as content (id, args, priority, max_attempts, meta, due_at, due_in)
+),
+from_line as (
+  delete from longshore.job as holder using content
+  where holder.queue_id = $1 and holder.id = content.id and holder.server_id is null
+  returning holder.queue_id, holder.id, holder.created_at, coalesce(content.due_at, case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end) as run_at, content.priority, holder.attempt,
+    greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
+from_held as (
+  delete from longshore.job_held as holder using content
+  where holder.queue_id = $1 and holder.id = content.id
+  returning holder.queue_id, holder.id, holder.created_at, coalesce(content.due_at, case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end) as run_at, content.priority, holder.attempt,
+    greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
+from_waiting as (
+  delete from longshore.job_waiting as holder using content
+  where holder.queue_id = $1 and holder.id = content.id
+  returning holder.queue_id, holder.id, holder.created_at, coalesce(content.due_at, case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end) as run_at, content.priority, holder.attempt,
+    greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.retried_at),
+awaiting as (
+  update longshore.job_awaiting as holder
+  set args = content.args, priority = content.priority, max_attempts = greatest(content.max_attempts, holder.attempt + 1),
+    meta = nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}'), run_at = content.due_at, delay_ms = content.due_in
+  from content where holder.queue_id = $1 and holder.id = content.id
+  returning holder.id
+),
+removed as (
+  select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from from_line
+  union all select *, null, 'enqueued' from from_held
+  union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
+),
+arriving as (select * from removed where run_at is null),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq from arriving where not coalesce(meta ? 'concurrencyKey', false) order by seq
+  returning queue_id, priority, seq
+),
+gap as (
+  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from ready group by queue_id, priority
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq from arriving where coalesce(meta ? 'concurrencyKey', false) order by seq
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+waiting as (
+  insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at from removed where run_at is not null
+),
+left_line as (
+  select queue_id, id, state, held_meta as meta from removed where state = 'enqueued'
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, state, state, meta from left_line where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, sum(change.jobs)
+  from (
+    select state, -1 as jobs from removed
+    union all select case when run_at is null then 'enqueued' else 'scheduled' end::longshore.job_state, 1 from removed
+  ) as change (state, jobs)
+  group by change.state having sum(change.jobs) <> 0
+)
+select id from removed union all select id from awaiting;
+
+-- longshore-request-of-server
+with asked as (select id, requested from longshore.server where id = $1 for update),
+changed as (
+  update longshore.server set requested = $2 from asked
+  where server.id = asked.id and asked.requested is distinct from $2 and coalesce(asked.requested, '') <> 'stop'
+  returning server.*
+)
+select *, true as changed from changed
+union all
+select server.*, false from longshore.server where id = $1 and not exists (select from changed);
+
+-- longshore-reschedule-waiting
+with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'rescheduled', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+)
+update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = (select id from removed)
+returning true as changed;
+
+-- longshore-rescue-jobs
+with
+running as materialized (
+  select id, server_id, started_at, priority, seq from longshore.job
+  where queue_id = $1 and server_id is not null
+  order by priority, seq
+  limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+),
+placed as materialized (
+  select running.id, running.server_id,
+    row_number() over (partition by server_id order by running.started_at, priority, seq)
+      <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
+  from running
+  left join longshore.server as alive on alive.id = running.server_id
+  left join lateral (
+    select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+  ) as gone on true
+),
+lost as materialized (
+  select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
+    placed.started or job.attempt >= job.max_attempts as counts,
+    exists (
+      select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+    ) as cancelled,
+    jsonb_build_object(
+      'name', 'AttemptLost',
+      'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
+      'stack', null) as error
+  from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
+  where job.server_id = placed.server_id and job.server_id is not null
+    and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))
+  order by job.id
+  for update of job skip locked
+),
+released as (
+  update longshore.job
+  set server_id = null, started_at = null, lease_until = null,
+    attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
+    ready_at = case when lost.counts then now() else job.ready_at end,
+    past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
+      'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
+      'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
+  from lost
+  where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
+  returning job.id, job.queue_id, job.priority, job.seq
+),
+
+gap as (
+  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
+),
+unstarted as (
+  select lost.* from lost join released on released.id = lost.id where not lost.counts
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+  from unstarted
+  on conflict do nothing
+),
+removed as (
+  delete from longshore.job using lost
+  where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
+  returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
+),
+history as (
+  insert into longshore.job_done
+    (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
+  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
+  from removed
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+requests as (
+  delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+),
+total as (
+  select (select count(*) from released) as released,
+    (select count(*) from removed where state = 'failed') as failed,
+    (select count(*) from removed where state = 'cancelled') as cancelled
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.jobs
+  from total, lateral (values
+    ('processing'::longshore.job_state, -(released + failed + cancelled)),
+    ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
+  ) as change (state, jobs)
+  where change.jobs <> 0
+)
+select released::integer, failed::integer from total;
+
+-- longshore-rescue-some
+with
+running as materialized (
+  select id, server_id, started_at, priority, seq from longshore.job
+  where queue_id = $1 and server_id is not null
+  order by priority, seq
+  limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+),
+placed as materialized (
+  select running.id, running.server_id,
+    row_number() over (partition by server_id order by running.started_at, priority, seq)
+      <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
+  from running
+  left join longshore.server as alive on alive.id = running.server_id
+  left join lateral (
+    select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+  ) as gone on true
+),
+lost as materialized (
+  select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
+    placed.started or job.attempt >= job.max_attempts as counts,
+    exists (
+      select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+    ) as cancelled,
+    jsonb_build_object(
+      'name', 'AttemptLost',
+      'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
+      'stack', null) as error
+  from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
+  where job.server_id = placed.server_id and job.server_id is not null
+    and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id)) and job.id = any($2::uuid[])
+  order by job.id
+  for update of job skip locked
+),
+released as (
+  update longshore.job
+  set server_id = null, started_at = null, lease_until = null,
+    attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
+    ready_at = case when lost.counts then now() else job.ready_at end,
+    past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
+      'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
+      'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
+  from lost
+  where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
+  returning job.id, job.queue_id, job.priority, job.seq
+),
+
+gap as (
+  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
+),
+unstarted as (
+  select lost.* from lost join released on released.id = lost.id where not lost.counts
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+  from unstarted
+  on conflict do nothing
+),
+removed as (
+  delete from longshore.job using lost
+  where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
+  returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
+),
+history as (
+  insert into longshore.job_done
+    (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
+  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
+  from removed
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+requests as (
+  delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+),
+total as (
+  select (select count(*) from released) as released,
+    (select count(*) from removed where state = 'failed') as failed,
+    (select count(*) from removed where state = 'cancelled') as cancelled
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.jobs
+  from total, lateral (values
+    ('processing'::longshore.job_state, -(released + failed + cancelled)),
+    ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
+  ) as change (state, jobs)
+  where change.jobs <> 0
+)
+select released::integer, failed::integer from total;
+
+-- longshore-resume-queue
+update longshore.queue set paused_at = null, retired_at = null, idle_since = null
+where id = $1 and (not $2::boolean or (
+  (queue.paused_at is not null) = $3::boolean
+  and queue.concurrency_limit is not distinct from $4::integer
+  and queue.rate_limit is not distinct from $5::jsonb))
+returning id;
+
+-- longshore-resume-recurring-job
+update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *;
+
+-- longshore-retire-idle-queues
+with looked_at as materialized (
+  select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
+    and not queue.id in (
+  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+) and not queue.name in (select unnest(server.queues) from longshore.server)
+    and queue.name not in (select recurring_job.queue from longshore.recurring_job)
+    and not exists (
+  select from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
+) as idle
+  from longshore.queue where retired_at is null
+),
+due as (
+  select id, idle, idle_since, idle and coalesce(idle_since <= now() - $1 * interval '1 day', false) as retires
+  from looked_at
+)
+update longshore.queue
+set idle_since = case when idle and not retires then now() end, retired_at = case when retires then now() end
+from due
+where queue.id = due.id and queue.retired_at is null and queue.idle_since is not distinct from due.idle_since
+  and (retires or due.idle <> (queue.idle_since is not null));
+
+-- longshore-retire-queue
+with found as materialized (
+  select id, queue.id in (
+  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+) as holds_jobs, queue.name in (select unnest(server.queues) from longshore.server) as served
+  from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
+  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+) or queue.name in (select unnest(server.queues) from longshore.server))
+),
+retired as (
+  update longshore.queue
+  set retired_at = now(), idle_since = null, paused_at = null, concurrency_limit = null, rate_limit = null
+  from found
+  where queue.id = found.id and not found.holds_jobs and not found.served and (not $2::boolean or (
+  (queue.paused_at is not null) = $3::boolean
+  and queue.concurrency_limit is not distinct from $4::integer
+  and queue.rate_limit is not distinct from $5::jsonb))
+  returning queue.id
+)
+select holds_jobs, served, exists (select from retired) as retired from found;
+
+-- longshore-retry-aside
+update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id;
+
+-- longshore-retry-finished
+with removed as (
+  delete from longshore.job_done
+  where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
+),
+
+revived as (
+  select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+    else coalesce(past_attempts, '[]') || jsonb_build_object(
+      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+    end as past_attempts
+  from removed
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from revived where coalesce(meta ? 'concurrencyKey', false)
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from removed
+  on conflict do nothing
+),
+request as (
+  delete from longshore.job_cancellation using removed
+  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+)
+select true as changed from removed;
+
+-- longshore-return-queues
+update longshore.queue set retired_at = null, idle_since = null
+where retired_at is not null and (queue.id in (
+  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-rewrite-counts
+select longshore.rewrite_counts() as rewritten;
+
+-- longshore-rewrite-small-table
+select longshore.rewrite_small_table($1::regclass, 10000) as rewritten;
+
+-- longshore-run-awaiting
+with removed as (
+  delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
+),
+unlinked as (
+  update longshore.job_link set settled_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+),
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+),
+arriving as (select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where due is null or due <= now()),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+waiting as (
+  insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
+  from removed where due > now()
+  returning id
+),
+total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.jobs
+  from total, lateral (
+    values ('awaiting'::longshore.job_state, -(ready + waiting)), ('enqueued', ready), ('scheduled', waiting)
+  ) as change (state, jobs)
+  where change.jobs <> 0
+)
+select true as changed from removed;
+
+-- longshore-run-waiting
+with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from removed where coalesce(meta ? 'concurrencyKey', false)
+),
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+)
+select true as changed from removed;
+
+-- longshore-scan-state
+with closed as (
+  select queue_id, priority, first_seq, last_seq from longshore.job_gap
+  where xid >= pg_snapshot_xmax($1::pg_snapshot)
+  union all
+  select queue_id, priority, first_seq, last_seq
+  from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.job_gap on job_gap.xid = under_way.id
+)
+select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
+  case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
+  select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
+) as priorities
+from longshore.job_seq left join closed on true;
+
+-- longshore-select-aside
+select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
+  case when role <> 'bulk' then retry_at end as retry_at
+from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id where discarded_at is null and ($2::bigint is null or aside.id < $2)
+order by aside.id desc limit $1;
+
+-- longshore-select-audit
+select id, at, who, action, target, filter, count from longshore.audit
+where id < coalesce($2::bigint, 9223372036854775807) and who = coalesce($3::text, who)
+  and action = coalesce($4::text, action) and ($5::text is null or target = $5::text)
+order by id desc limit $1;
+
+-- longshore-select-backend
+select pg_backend_pid() as pid;
+
+-- longshore-select-batch
+select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch where id = $1;
+
+-- longshore-select-bulk
+select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
+  created_at::text as started, finished_at, error from longshore.bulk_operation where id = $1;
+
+-- longshore-select-bulks
+  select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
+created_at::text as started, finished_at, error from longshore.bulk_operation
+  where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  order by id desc limit $1;
+
+-- longshore-select-busy-recurring
+select id from longshore.recurring_job where id = any($1::text[]) and exists (
+  select from longshore.queue cross join lateral (
+    select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
+  ) as unfinished
+);
+
+-- longshore-select-cancellations
+select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[]);
+
+-- longshore-select-children
+select child_id as id from longshore.job_link
+where parent_id = $1 and child_id > $3
+order by child_id limit $2;
+
+-- longshore-select-claims
+select id, attempt
+from (
+  select id, attempt, server_id from longshore.job
+  where queue_id = $1 and server_id is not null
+  order by priority, seq
+  limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = $1 and state = 'processing')
+) as running
+where server_id = $2;
+
+-- longshore-select-clock
+select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms;
+
+-- longshore-select-counts
+select queue_id, sum(jobs::float8) filter (where state = 'scheduled') as scheduled, sum(jobs::float8) filter (where state = 'awaiting') as awaiting, sum(jobs::float8) filter (where state = 'enqueued') as enqueued, sum(jobs::float8) filter (where state = 'processing') as processing, sum(jobs::float8) filter (where state = 'done') as done, sum(jobs::float8) filter (where state = 'failed') as failed, sum(jobs::float8) filter (where state = 'cancelled') as cancelled
+from longshore.job_count where $1::integer[] is null or queue_id = any($1)
+group by queue_id;
+
+-- longshore-select-created
+  select job.* from longshore.queue cross join lateral (
+
+    select
+id, queue_id, 'enqueued'::longshore.job_state as state, name, attempt, created_at, run_at,
+null::timestamptz as started_at, null::uuid as server_id,
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job
+    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 and server_id is null union all
+    select
+id, queue_id, 'enqueued'::longshore.job_state as state, name, attempt, created_at, run_at,
+null::timestamptz as started_at, null::uuid as server_id,
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_held
+    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2  union all
+    select
+id, queue_id, 'scheduled'::longshore.job_state as state, name, attempt, created_at, run_at,
+null::timestamptz as started_at, null::uuid as server_id,
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_waiting
+    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2  union all
+    select
+id, queue_id, 'awaiting'::longshore.job_state as state, name, attempt, created_at, run_at,
+null::timestamptz as started_at, null::uuid as server_id,
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_awaiting
+    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2
+  ) as job
+  where (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-select-documents
+select wanted_id as id, found.args::text as args, found.result::text as result
+from unnest($1::uuid[], $2::integer[]) as wanted (wanted_id, wanted_queue)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found;
+
+-- longshore-select-due
+select id from longshore.job_waiting
+where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
+order by run_at limit $3;
+
+-- longshore-select-ended
+select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
+  meta, past_attempts
+from longshore.job_done
+where state = any($1::longshore.job_state[]) and finished_at >= $2::timestamptz and finished_at < $3::timestamptz;
+
+-- longshore-select-expired
+with
+kept (history, state, days) as (
+  values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
+    ('job_done_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
+),
+stored as (
+  select kept.*, false as stray, to_date(right(part.relname, 8), 'YYYYMMDD') as day
+  from kept
+  join pg_catalog.pg_inherits on inhparent = ('longshore.' || history)::regclass
+  join pg_catalog.pg_class as part on part.oid = inhrelid
+  where part.relname ~ ('^' || history || '_[0-9]{8}$')
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_done_other group by 1) as strays
+  where history = 'job_done_done'
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_failed_other group by 1) as strays
+  where history = 'job_done_failed'
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_cancelled_other group by 1) as strays
+  where history = 'job_done_cancelled'
+  union all
+  select kept.*, true, strays.day
+  from kept, (select (started_at at time zone 'UTC')::date as day from longshore.job_report_other group by 1) as strays
+  where history = 'job_report'
+),
+day as (
+  select history || '_' || to_char(day, 'YYYYMMDD') as part, history, state, stray,
+    (day + 1 + days)::timestamp at time zone 'UTC' as expires_at
+  from stored
+)
+select part, history, state, stray from day join longshore.expiring_day using (part)
+where expires_at <= now() and seen_at <= now() - interval '20 hours'
+order by part;
+
+-- longshore-select-heads
+with recursive head as (
+  select queue.id, first.*
+  from longshore.queue cross join lateral (
+    select priority, seq, ready_at from longshore.job where queue_id = queue.id and server_id is null
+    order by priority, seq limit 1
+  ) as first
+  where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+  union all
+  select head.id, first.*
+  from head cross join lateral (
+    select priority, seq, ready_at from longshore.job
+    where queue_id = head.id and priority > head.priority and server_id is null
+    order by priority, seq limit 1
+  ) as first
+)
+
+select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
+  case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
+  case when row_number() over () = 1 then null::text end as mark
+from longshore.job_seq cross join longshore.queue left join (select * from head limit 20000) as head on head.id = queue.id
+where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-select-heads-from
+select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
+  case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
+  case when row_number() over () = 1 then pg_current_xact_id()::text end as mark
+from longshore.job_seq cross join longshore.queue left join lateral (
+  select known.id, first.*
+  from (select queue.id, 0::smallint as priority union select queue.id, unnest(queue.priorities)) as known
+  left join unnest($2::integer[], $3::smallint[], $4::bigint[]) as begun (id, priority, seq) using (id, priority)
+  left join unnest($5::integer[], $6::bigint[]) as rest (id, seq) on rest.id = known.id
+  cross join lateral (
+    select priority, seq, ready_at from longshore.job
+    where queue_id = known.id and priority = known.priority and seq >= coalesce(begun.seq, rest.seq + 1, 0)
+      and server_id is null
+    order by seq limit 1
+  ) as first
+) as head on head.id = queue.id
+where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-select-holders
+select holder.id, found.state, moved.queue_id as moved_to
+from unnest($2::uuid[], $3::boolean[]) as holder (id, history)
+left join lateral (
+  select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state from longshore.job where queue_id = $1 and id = holder.id
+  union all select 'enqueued'::longshore.job_state as state from longshore.job_held where queue_id = $1 and id = holder.id
+  union all select 'scheduled'::longshore.job_state as state from longshore.job_waiting where queue_id = $1 and id = holder.id
+  union all select 'awaiting'::longshore.job_state as state from longshore.job_awaiting where queue_id = $1 and id = holder.id
+  union all select state from longshore.job_done
+  where holder.history and queue_id = $1 and id = holder.id
+  limit 1) as found on true
+left join longshore.moved_job as moved on moved.job_id = holder.id and found.state is null
+where found.state is not null or moved.queue_id is not null;
+
+-- longshore-select-holding
+select state, count(*)::integer as queues, sum(jobs) as jobs, array_agg(queue_id)::text as ids
+from (
+  select queue_id, state, sum(jobs::float8) as jobs from longshore.job_count
+  where state = any($1::longshore.job_state[]) and ($2::integer[] is null or queue_id = any($2))
+  group by queue_id, state having sum(jobs::float8) > 0
+) as held
+group by state;
+
+-- longshore-select-idle-cancellations
+select queue_id, job_id from longshore.job_cancellation as request where not exists (
+  select from longshore.job
+  where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null);
+
+-- longshore-select-indexed-days
+select part.relname as name, to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date as ended,
+  array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
+    where indrelid = part.oid and indisvalid) as valid,
+  array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
+    where indrelid = part.oid and not indisvalid) as invalid
+from unnest(array['done', 'failed', 'cancelled']) as state
+join pg_catalog.pg_inherits on inhparent = ('longshore.job_done_' || state)::regclass
+join pg_catalog.pg_class as part on part.oid = inhrelid
+where part.relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}$'
+  and (state = 'failed' or to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date)
+  and pg_relation_size(part.oid) >= 4194304
+  and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
+order by right(part.relname, 8) desc, part.relname;
+
+-- longshore-select-last-place
+select last_value as seq from longshore.job_seq;
+
+-- longshore-select-latest-failed
+  select listed.*, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
+) as progress
+  from (
+    select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done_failed where true
+    order by finished_at desc, id desc limit $1::integer
+  ) as listed
+  order by finished_at desc, id desc;
+
+-- longshore-select-latest-failed-of
+  select listed.*, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
+) as progress
+  from (
+    select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done_failed where queue_id = $2::integer
+    order by finished_at desc, id desc limit $1::integer
+  ) as listed
+  order by finished_at desc, id desc;
+
+-- longshore-select-lease
+select queue_id, id, server_id, attempt, lease_until, exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax) as locked
+from longshore.job where queue_id = $1 and id = $2 and server_id is not null;
+
+-- longshore-select-left-alone
+select key from longshore.set_aside
+where role = $1 and (retry_at > now() or discarded_at is not null);
+
+-- longshore-select-lines
+select (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields
+
+from longshore.job_report
+where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
+  and ($4::smallint is null or attempt = $4) and (started_at, line) > (timestamptz 'epoch' + $5::bigint * interval '1 microsecond', $6::integer)
+order by started_at, line
+limit $7 offset $8;
+
+-- longshore-select-lost
+with
+running as materialized (
+  select id, server_id, started_at, priority, seq from longshore.job
+  where queue_id = $1 and server_id is not null
+  order by priority, seq
+  limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+)
+select job.id from running join longshore.job on job.queue_id = $1 and job.id = running.id
+where job.server_id is not null
+    and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id)) and job.id <> all($2::uuid[])
+order by job.id limit $3;
+
+-- longshore-select-lost-servers
+select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
+where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100;
+
+-- longshore-select-missing-days
+select history, to_char(day, 'YYYY-MM-DD') as day
+from (
+  select history, (now() at time zone 'UTC')::date + ahead as day
+  from unnest(array['job_done_done', 'job_done_failed', 'job_done_cancelled', 'job_report']) as history, generate_series(-1, $1::integer) as ahead
+  union select 'job_done_done', (finished_at at time zone 'UTC')::date from longshore.job_done_done_other group by 2
+  union select 'job_done_failed', (finished_at at time zone 'UTC')::date from longshore.job_done_failed_other group by 2
+  union select 'job_done_cancelled', (finished_at at time zone 'UTC')::date from longshore.job_done_cancelled_other group by 2
+  union select 'job_report', (started_at at time zone 'UTC')::date from longshore.job_report_other group by 2
+) as wanted
+where to_regclass(format('longshore.%I', history || '_' || to_char(day, 'YYYYMMDD'))) is null
+order by day, history;
+
+-- longshore-select-moves
+select message as move, at, attempt, fields as before from longshore.job_report
+where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+order by started_at;
+
+-- longshore-select-newest-batches
+select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
+where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+order by id desc limit $1 offset $2;
+
+-- longshore-select-oldest-batches
+select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
+where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+order by id limit $1 offset $2;
+
+-- longshore-select-queue
+select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-select-queue-ids
+select id, name from longshore.queue where name = any($1::text[]);
+
+-- longshore-select-queue-name
+select id, name from longshore.queue where id = $1;
+
+-- longshore-select-queues
+select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
+
+-- longshore-select-recurring-args
+select args::text as args from longshore.recurring_job where id = $1;
+
+-- longshore-select-recurring-job
+select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1;
+
+-- longshore-select-recurring-jobs
+select * from longshore.recurring_job order by id;
+
+-- longshore-select-retried
+  select
+id, queue_id, 'scheduled'::longshore.job_state as state, name, attempt, created_at, run_at,
+null::timestamptz as started_at, null::uuid as server_id,
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_waiting where retried_at >= $1 and retried_at < $2;
+
+-- longshore-select-retrying
+select id, name, coalesce((past_attempts -> -1 -> 'error') ->> 'name', '') as error_name, left((past_attempts -> -1 -> 'error') ->> 'message', 1000) as message,
+  retried_at as at
+from longshore.job_waiting
+where retried_at >= now() - $1::float8 * interval '1 millisecond' and (past_attempts -> -1 -> 'error') ->> 'message' is not null
+order by retried_at desc limit $2;
+
+-- longshore-select-running-bulks
+select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
+  created_at::text as started, finished_at, error from longshore.bulk_operation where state = 'running' order by id;
+
+-- longshore-select-said
+select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
+  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
+from longshore.job_report as report cross join lateral (
+  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_held where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_waiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id limit 1) as job
+where written_at >= $1 and written_at < $2 and line >= 0;
+
+-- longshore-select-said-by-job
+select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
+  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
+from longshore.queue
+join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
+cross join lateral (
+  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_held where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_waiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id limit 1) as job
+where written_at >= $2 and line >= 0
+order by written_at, report.line;
+
+-- longshore-select-servers
+select * from longshore.server order by id;
+
+-- longshore-select-stalled-leases
+with expired as materialized (
+  select job.queue_id, job.id
+  from (
+    select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
+    group by queue_id having sum(jobs) > 0
+  ) as queue cross join lateral (
+    select queue_id, id, server_id, lease_until from longshore.job where queue_id = queue.id and server_id is not null
+    order by priority, seq limit queue.running
+  ) as job
+  where job.lease_until < now() - $1::float8 * interval '1 millisecond'
+    and exists (select from longshore.server where server.id = job.server_id)
+  order by job.lease_until limit $2
+)
+select job.queue_id, job.id, job.server_id, job.attempt, job.lease_until, false as locked
+from expired join longshore.job on job.queue_id = expired.queue_id and job.id = expired.id
+where job.server_id is not null and not exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)
+order by job.lease_until;
+
+-- longshore-select-started
+  select job.* from longshore.queue cross join lateral (
+    select
+id, queue_id, 'processing'::longshore.job_state as state, name, attempt, created_at, run_at,
+started_at, server_id,
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from (
+select * from longshore.job where queue_id = queue.id and server_id is not null
+order by priority, seq
+limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')) as running where started_at >= $1 and started_at < $2
+  ) as job
+  where (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server));
+
+-- longshore-select-throughput
+select floor(extract(epoch from at) * 1000 / $3::bigint) * $3::bigint as at, sum(done) as done, sum(failed) as failed
+from (
+  select at, done, failed from longshore.throughput
+  where queue_id = $1::integer and at >= to_timestamp($2::float8 / 1000)
+  union all
+  select at, case when state = 'done' then jobs else 0 end, case when state = 'failed' then jobs else 0 end
+  from longshore.job_count
+  where at >= to_timestamp($2::float8 / 1000) and jobs > 0 and state in ('done', 'failed')
+    and ($1 = 0 or queue_id = $1)
+) as ended
+group by 1;
+
+-- longshore-select-throughput-by-queue
+select queue_id, extract(epoch from bucket) * 1000 as at, sum(done) as done, sum(failed) as failed
+from (
+  select queue_id, date_bin($3::float8 * interval '1 millisecond', at, 'epoch') as bucket, done, failed
+  from longshore.throughput
+  where queue_id = any ($1::integer[]) and at >= to_timestamp($2::float8 / 1000)
+  union all
+  select queue_id, date_bin($3::float8 * interval '1 millisecond', at, 'epoch'),
+    case when state = 'done' then jobs else 0 end, case when state = 'failed' then jobs else 0 end
+  from longshore.job_count
+  where queue_id = any ($1) and at >= to_timestamp($2::float8 / 1000) and jobs > 0 and state in ('done', 'failed')
+) as ended
+group by queue_id, bucket;
+
+-- longshore-select-totals
+select state, sum(jobs::float8) as jobs from longshore.job_count group by state;
+
+-- longshore-select-waiting-names
+select queue.name as queue, waiting.name, waiting.jobs
+from (
+  select queue_id, name, count(*)::integer as jobs
+  from (
+    (select queue_id, name from longshore.job where queue_id > 0 and server_id is null limit $1)
+    union all
+    (select queue_id, name from longshore.job_waiting where queue_id > 0 limit $1)
+  ) as looked_at
+  group by queue_id, name
+) as waiting
+join longshore.queue on queue.id = waiting.queue_id;
+
+-- longshore-set-queue-cap
+update longshore.queue_cap set most = $1 where most <> $1;
+
+-- longshore-settle-aside
+delete from longshore.set_aside where role = $1 and key = any($2::text[]);
+
+-- longshore-settle-links
+update longshore.job_link set settled_at = now(), marked = true
+from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
+where job_link.parent_id = ended.parent_id and job_link.child_id = ended.child_id;
+
+-- longshore-settled-up-to
+select pg_current_snapshot()::text as snapshot,
+  least(now(), min(case
+    when application_name like 'longshore%' and xact_start is not null then xact_start
+    else greatest(xact_start, now() - interval '1 minute')
+  end)) - interval '500 milliseconds' as settled
+from pg_stat_get_activity(null)
+where datid = (select oid from pg_catalog.pg_database where datname = current_database())
+  and pid <> pg_backend_pid()
+  and (backend_xid is not null or (application_name like 'longshore%' and xact_start is not null));
+
+-- longshore-size-of-jobs
+select coalesce(sum(octet_length(found.args::text) + coalesce(octet_length(found.result::text), 0)), 0)::float8 as bytes
+from unnest($1::uuid[]) as wanted (wanted_id)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found;
+
+-- longshore-summarize-times
+select brin_summarize_new_values(index.indexrelid)
+from pg_catalog.pg_index as index
+join pg_catalog.pg_class as part on part.oid = index.indrelid
+join pg_catalog.pg_class as made on made.oid = index.indexrelid
+where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::text[])
+  and made.relam = (select oid from pg_catalog.pg_am where amname = 'brin');
+
+-- longshore-sweep-ready
+with names as materialized (select job_names as handled from longshore.server where id = $2)
+select priority, seq from longshore.job
+where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+order by priority, seq limit 1000;
+
+-- longshore-sweep-unique
+with seen as materialized (
+  select held.queue_id, scope, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
+  from longshore.job_unique as held left join longshore.moved_job as moved on moved.job_id = held.job_id
+  where (held.queue_id, scope, key) > ($1::integer, $2::text, $3::text)
+  order by held.queue_id, scope, key limit $4
+),
+stale as materialized (
+  select seen.* from seen
+  where expires_at <= now()
+    or states is not null and coalesce((
+      select state = 'done' and state <> all (seen.states) from (
+  select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state from longshore.job where queue_id = seen.job_queue_id and id = seen.job_id
+  union all select 'enqueued'::longshore.job_state as state from longshore.job_held where queue_id = seen.job_queue_id and id = seen.job_id
+  union all select 'scheduled'::longshore.job_state as state from longshore.job_waiting where queue_id = seen.job_queue_id and id = seen.job_id
+  union all select 'awaiting'::longshore.job_state as state from longshore.job_awaiting where queue_id = seen.job_queue_id and id = seen.job_id
+  union all select state from longshore.job_done
+  where true and queue_id = seen.job_queue_id and id = seen.job_id
+  limit 1) as found
+    ), true)
+),
+deleted as (
+  delete from longshore.job_unique as held using stale
+  where held.queue_id = stale.queue_id and held.scope = stale.scope and held.key = stale.key
+    and held.job_id = stale.job_id and held.expires_at is not distinct from stale.expires_at
+)
+select seen.queue_id, seen.scope, seen.key, stale.key is not null as stale
+from seen left join stale using (queue_id, scope, key)
+order by seen.queue_id, seen.scope, seen.key;
+
+-- longshore-take-aside
+select id, key, queue_id, job_id, item from longshore.set_aside
+where role = $1 and item is not null and retry_at <= now() and discarded_at is null
+order by id limit $2
+for update skip locked;
+
+-- longshore-take-bulk
+  select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
+created_at::text as started, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+  for update skip locked;
+
+-- longshore-take-moves
+delete from longshore.outbox
+where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
+returning id, queue_id, job_id, from_state, to_state, meta;
+
+-- longshore-take-unmarked
+select parent_id, child_id, queue_id, condition from longshore.job_link
+where not marked and child_id > $1
+order by child_id limit $2
+for update skip locked;
+
+-- longshore-upsert-recurring-job
+insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+on conflict (id) do update set (name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, updated_at, next_due_at) = (
+  select excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, now(),
+    case
+      when old.paused_at is not null or (old.cron, old.time_zone) = (excluded.cron, excluded.time_zone) then old.next_due_at
+      else excluded.next_due_at
+    end
+)
+where old.application is not distinct from excluded.application
+  and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.cron, old.time_zone, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit)
+returning *;
