@@ -1,6 +1,6 @@
-import type { OnAccess } from './access/access-record.js';
-import type { Authorize } from './access/viewer.js';
-import type { ActionRecord } from './actions/audited.js';
+import type { OnAccess } from './auth/access-record.js';
+import type { Authorize } from './auth/viewer.js';
+import type { ActionRecord } from './actions/audited-action.js';
 import type { DashboardControl } from './actions/control.js';
 import type { DashboardReader } from './reading/dashboard-reader.js';
 
@@ -36,8 +36,8 @@ export interface DashboardOptions {
   readonly maxStreams?: number | undefined;
   /** Ends all streams, which would hold up a server that closes. */
   readonly closing?: AbortSignal | undefined;
-  /** How long one read serves all viewers of this process, in milliseconds. Default 1000. */
-  readonly snapshotMs?: number | undefined;
+  /** How long the result of a read is shared by all viewers of this process, in milliseconds. Default 1000. */
+  readonly cacheMs?: number | undefined;
   /** Milliseconds since 1970, for sessions and caches. Default: the storage’s clock, by which all times are shown. */
   readonly now?: (() => number) | undefined;
 }

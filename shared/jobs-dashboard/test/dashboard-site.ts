@@ -44,7 +44,7 @@ export async function openSite({
       storage: read?.(story) ?? storage,
       control: control?.(story),
       now: storage.manualClock.now,
-      snapshotMs: 0,
+      cacheMs: 0,
       ...options,
     }),
   );

@@ -16,7 +16,7 @@ describe('an action that does not come to its end', () => {
       return act();
     };
     site = await openSite({
-      snapshotMs: 60_000,
+      cacheMs: 60_000,
       control: ({ storage }) => {
         const { audit } = storage;
         const pauseQueue = storage.queues.pause.bind(storage.queues);

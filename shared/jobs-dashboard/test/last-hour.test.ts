@@ -56,7 +56,7 @@ async function siteThatCounts(
   const released = new Promise<void>((resolve) => (release = resolve));
   let asked = 0;
   const site = await openSite({
-    snapshotMs: 1_000,
+    cacheMs: 1_000,
     read: ({ storage }) =>
       overriding(storage, {
         statistics: {

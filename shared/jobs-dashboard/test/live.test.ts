@@ -99,7 +99,7 @@ describe('the snapshot', () => {
   it('reads the storage once for all viewers within its time', async () => {
     let reads = 0;
     const site = await openSite({
-      snapshotMs: 1_000,
+      cacheMs: 1_000,
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {

@@ -1,12 +1,12 @@
 import type { JobCount, JsonValue } from '@longshore/jobs';
-import type { Role, Viewer } from '../access/viewer.js';
+import type { Role, Viewer } from '../auth/viewer.js';
 import type { Form } from '../http/form.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import type { Intent } from './audit-details.js';
 import type { DashboardControl } from './control.js';
 
 /** What somebody asks for by a form. */
-export interface Wish {
+export interface ActionRequest {
   /** The part of the path that names what it is about, a job's id for example. */
   readonly target: string;
   readonly form: Form;
@@ -20,7 +20,7 @@ export interface Wish {
 }
 
 /** What was done. */
-export interface Deed {
+export interface ActionResult {
   /** Where to go on, inside the dashboard. */
   readonly next: string;
   /** What it was done to, where the path does not say it. */
@@ -38,15 +38,15 @@ export interface Action {
   /** The least role that may do it. */
   readonly role: Role;
   /** What the next page says of it, unless it is a page of the action itself. */
-  readonly said?: string;
+  readonly flash?: string;
   /**
    * What to write down before it is done.
    *
    * @throws {Problem} if a field of the form is wrong
    */
-  readonly intent?: (wish: Wish) => Intent;
+  readonly intent?: (request: ActionRequest) => Intent;
   /** @throws {Problem} if there is no such thing, its state does not allow it, or a field of the form is wrong */
-  readonly perform: (control: DashboardControl, wish: Wish) => Promise<Deed>;
+  readonly perform: (control: DashboardControl, request: ActionRequest) => Promise<ActionResult>;
 }
 
 /** Actions by their path inside the dashboard, whose last part is what the audit calls them. */

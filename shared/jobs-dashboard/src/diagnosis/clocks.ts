@@ -1,6 +1,6 @@
 import type { Server } from '@longshore/jobs';
 import { formatDuration } from '../format/duration.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /** Clocks that differ by so many milliseconds make the times that they tell wrong enough to mislead. */
@@ -16,7 +16,7 @@ export function skewOf(aheadMs: number | null): string | null {
 export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[] {
   const own = skewOf(aheadMs);
   const ofDashboard = {
-    text: told`The clock of this dashboard is ${own ?? ''}.`,
+    text: sentence`The clock of this dashboard is ${own ?? ''}.`,
     advice: 'Ages on these pages are wrong by as much. Check the time service of its machine.',
     link: 'servers',
   };
@@ -25,7 +25,7 @@ export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[
     if (skew === null) return [];
     return [
       {
-        text: told`The clock of server ${host}, process ${pid}, is ${skew}.`,
+        text: sentence`The clock of server ${host}, process ${pid}, is ${skew}.`,
         advice:
           'Times that its handlers compute, and those in its logs, are wrong by as much. Check the time service of its machine.',
         link: `servers/${id}`,

@@ -1,6 +1,6 @@
 import { isFinished, type Job, type RecurringJob } from '@longshore/jobs';
 import { counted } from '../format/count.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /** A server enqueues what is due within a second or so; so many milliseconds later nothing does. */
@@ -26,8 +26,8 @@ export function lateRecurring(late: readonly RecurringJob[]): Warning[] {
   const due = { at: first.nextDueAt };
   const text =
     late.length === 1
-      ? told`Recurring job “${first.id}” is late: it was due ${due}, and no server has enqueued it.`
-      : told`${counted(late.length, 'recurring job')} are late: the first was due ${due}, and no server has enqueued it.`;
+      ? sentence`Recurring job “${first.id}” is late: it was due ${due}, and no server has enqueued it.`
+      : sentence`${counted(late.length, 'recurring job')} are late: the first was due ${due}, and no server has enqueued it.`;
   return [
     {
       text,

@@ -1,6 +1,6 @@
 import type { LostServer, Server } from '@longshore/jobs';
 import { counted } from '../format/count.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /** Whoever looks at the overview so many milliseconds later has been told, or has mended it. */
@@ -16,7 +16,7 @@ export function lostServers(
     .filter(({ lostAt }) => nowMs - lostAt.getTime() <= NEWS_MS)
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
     .map(({ host, pid, heartbeatAt, lostAt, processing }) => ({
-      text: told`Server ${host}, process ${pid}, has not been heard of for ${{ since: heartbeatAt }}, and was declared dead ${{ at: lostAt }}.`,
+      text: sentence`Server ${host}, process ${pid}, has not been heard of for ${{ since: heartbeatAt }}, and was declared dead ${{ at: lostAt }}.`,
       advice: `${ran(processing)} See what ended its process, in its logs and those of its machine.`,
       link: 'servers',
     }));

@@ -1,6 +1,6 @@
 import type { SetAsideItem, SetAsideRole } from '@longshore/jobs';
 import { counted } from '../format/count.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /** What each role cannot do with an item that it set aside. */
@@ -31,7 +31,7 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
       others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
     return [
       {
-        text: told`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
+        text: sentence`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
         advice: `Everything else goes on.${more} ${retryOf(first)}; correct its data, or cancel the job.`,
         link: linkOf(first),
       },

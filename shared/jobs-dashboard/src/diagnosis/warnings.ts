@@ -10,15 +10,15 @@ import type {
 } from '@longshore/jobs';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import { clockSkew } from './clocks.js';
-import { failureWarning, type RecentEnds } from './failing.js';
+import { failureWarning, type RecentThroughput } from './recent-failures.js';
 import { lateRecurring } from './late-recurring.js';
 import { lostServers } from './lost-servers.js';
-import { obstacleTo } from './obstacle.js';
+import { findBlocker } from './blocker.js';
 import { setAsideWarnings } from './set-aside.js';
-import { stalledLeases } from './stalled.js';
-import { isSilent, takersAmong } from './takers.js';
+import { stalledLeases } from './stalled-leases.js';
+import { isSilent, groupByQueue } from './consumers.js';
 import { isUntouched } from './untouched.js';
 import type { Warning } from './warning.js';
 
@@ -32,7 +32,7 @@ export interface Situation {
   readonly lost: readonly LostServer[];
   /** Recurring jobs that were due long ago, for no reason. */
   readonly late: readonly RecurringJob[];
-  readonly recent: RecentEnds;
+  readonly recent: RecentThroughput;
   /** What background work could not deal with, newest first. */
   readonly setAside: readonly SetAsideItem[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
@@ -49,7 +49,7 @@ const SETTLING_MS = 5_000;
 /** What an operator should know, most urgent first. */
 export function findWarnings(situation: Situation): Warning[] {
   return [
-    ...idleHouse(situation),
+    ...noServers(situation),
     ...pausedQueues(situation),
     ...unservedQueues(situation),
     ...failureWarning(situation.recent),
@@ -57,7 +57,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...unhandledJobs(situation),
     ...silentServers(situation),
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
-    ...ownerlessJobs(situation),
+    ...abandonedJobs(situation),
     ...stalledLeases(situation.stalled),
     // Without any server at all, one warning is enough.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
@@ -67,11 +67,11 @@ export function findWarnings(situation: Situation): Warning[] {
 }
 
 /** Where nothing has begun yet, nothing is missing. */
-function idleHouse(situation: Situation): Warning[] {
+function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
     {
-      text: told`No server is running.`,
+      text: sentence`No server is running.`,
       advice: 'Jobs are accepted, but none is run until one starts.',
       link: 'servers',
     },
@@ -83,7 +83,7 @@ function pausedQueues({ queues }: Situation): Warning[] {
     if (pausedAt === null || counts.enqueued === 0) return [];
     return [
       {
-        text: told`Queue “${name}” was paused ${{ at: pausedAt }}.`,
+        text: sentence`Queue “${name}” was paused ${{ at: pausedAt }}.`,
         advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it when they may run.`,
         link: `queues/${encodeURIComponent(name)}`,
       },
@@ -97,7 +97,7 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
   return queues
     .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
     .map((queue) => ({
-      text: told`No server takes jobs from queue “${queue.name}”.`,
+      text: sentence`No server takes jobs from queue “${queue.name}”.`,
       advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
     }));
@@ -108,7 +108,7 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')
     .map(({ queue, name, jobs }) => ({
-      text: told`No server of queue “${queue}” has a handler for “${name}”.`,
+      text: sentence`No server of queue “${queue}” has a handler for “${name}”.`,
       advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that knows it, or delete them.`,
       link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
     }));
@@ -118,38 +118,38 @@ function silentServers({ servers, nowMs }: Situation): Warning[] {
   return servers
     .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
-      text: told`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
+      text: sentence`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
       link: `servers/${server.id}`,
     }));
 }
 
-function ownerlessJobs({ longestRunning, servers, nowMs }: Situation): Warning[] {
+function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[] {
   const running = new Set(servers.map(({ id }) => id));
   return longestRunning
     .filter((job) => job.serverId !== null && !running.has(job.serverId))
     .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
     .map((job) => ({
-      text: told`A job “${job.name}” is processing on a server that is gone.`,
+      text: sentence`A job “${job.name}” is processing on a server that is gone.`,
       advice: 'Its lease will be taken back; if it stays like this, no server is sweeping.',
       link: `jobs/${job.id}`,
     }));
 }
 
 function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
-  const takersOf = takersAmong(servers);
+  const consumersOf = groupByQueue(servers);
   return queues.flatMap((queue) => {
     if (queue.servers === 0 || queue.pausedAt !== null || queue.oldestEnqueuedAt === null) return [];
     const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
     if (waitedMs < SETTLING_MS) return [];
-    const obstacle = obstacleTo(queue, takersOf(queue.name), nowMs);
-    const stands = obstacle?.tone === 'attention';
+    const blocker = findBlocker(queue, consumersOf(queue.name), nowMs);
+    const stands = blocker?.tone === 'attention';
     if (!stands && waitedMs < LONG_WAIT_MS) return [];
-    const reason = obstacle === null ? '' : told`, ${obstacle.reason}`;
+    const reason = blocker === null ? '' : sentence`, ${blocker.reason}`;
     return [
       {
-        text: told`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
-        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${obstacle?.remedy ?? 'Add servers, or see what keeps them busy.'}`,
+        text: sentence`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
+        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${blocker?.remedy ?? 'Add servers, or see what keeps them busy.'}`,
         link: `queues/${encodeURIComponent(queue.name)}`,
       },
     ];

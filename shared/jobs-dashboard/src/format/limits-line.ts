@@ -15,13 +15,15 @@ export function limitsLine(before: JsonValue, values: JsonValue): string | null 
   const changed = given.filter(([key, value]) => !isDeepStrictEqual(known.get(key), value));
   const lines =
     changed.length === 0
-      ? given.map(([key, value]) => told(key, [value]))
-      : changed.map(([key, value]) => told(key, known.has(key) ? [known.get(key) ?? null, value] : [value]));
+      ? given.map(([key, value]) => limitLine(key, [value]))
+      : changed.map(([key, value]) =>
+          limitLine(key, known.has(key) ? [known.get(key) ?? null, value] : [value]),
+        );
   return lines.includes(null) ? null : lines.join(', ');
 }
 
 /** A limit as it was and is, or as it is. */
-function told(key: string, limits: readonly JsonValue[]): string | null {
+function limitLine(key: string, limits: readonly JsonValue[]): string | null {
   if (key === 'concurrencyLimit') return joined('at once', limits.map(numberOf));
   if (key === 'rateLimit') return joined('starts', limits.map(rateOf));
   return null;

@@ -14,8 +14,8 @@ export interface Moment {
  */
 export type Sentence = readonly (string | Elapsed | Moment)[];
 
-/** Makes a sentence: told`Paused for ${{ since }}.` */
-export function told(
+/** Makes a sentence: sentence`Paused for ${{ since }}.` */
+export function sentence(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Elapsed | Moment | Sentence)[]
 ): Sentence {

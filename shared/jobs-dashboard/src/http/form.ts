@@ -1,8 +1,8 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { Gate } from '../access/gate.js';
-import { isSameOrigin } from '../access/same-origin.js';
-import type { Viewer } from '../access/viewer.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { isSameOrigin } from '../auth/same-origin.js';
+import type { Viewer } from '../auth/viewer.js';
 import { Problem } from './problem.js';
 
 /** The fields of a form, each as often as it was sent: read as a page's query is, so that both mean the same. */
@@ -27,9 +27,9 @@ export function readForm(limit: string): Middleware {
  *
  * @throws {Problem} 403 if another site sent it, or its token is not of this viewer’s making
  */
-export function checkForm(ctx: Context, gate: Gate, viewer: Viewer | null): Form {
+export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Viewer | null): Form {
   const form = new URLSearchParams(textOf(ctx));
-  if (isSameOrigin(ctx) && gate.acceptsFormToken(ctx, viewer, form.get('token'))) return form;
+  if (isSameOrigin(ctx) && authenticator.acceptsFormToken(ctx, viewer, form.get('token'))) return form;
   throw new Problem({
     status: 403,
     title: 'This form is not valid any more',

@@ -3,10 +3,10 @@ import { timeText } from '../format/time.js';
 import type { Assets } from './assets.js';
 import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
-import type { Visit } from './visit.js';
+import type { RequestContext } from './request-context.js';
 
 /** What an answer is made of besides its view. */
-export interface Content extends Visit {
+export interface Content extends RequestContext {
   readonly title: string;
   readonly [name: string]: unknown;
 }

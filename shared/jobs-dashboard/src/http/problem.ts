@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { type Fate, InterruptedAction } from '../actions/interrupted.js';
+import { type Completion, InterruptedAction } from '../actions/interrupted-action.js';
 import { ReadTooSlowError } from '../reading/deadline.js';
 
 /** Something that a page says instead of what was asked for. */
@@ -14,11 +14,11 @@ export interface ProblemText {
 export class Problem extends Error {
   override readonly name = 'Problem';
 
-  readonly told: ProblemText;
+  readonly content: ProblemText;
 
-  constructor(told: ProblemText) {
-    super(told.title);
-    this.told = told;
+  constructor(content: ProblemText) {
+    super(content.title);
+    this.content = content;
   }
 }
 
@@ -36,7 +36,7 @@ export function badRequest(title: string, text: string): Problem {
 
 /** What to tell of any error: of an unforeseen one, only the incident's id, which is logged with it. */
 export function problemOf(error: unknown, incident: string): ProblemText {
-  if (error instanceof Problem) return error.told;
+  if (error instanceof Problem) return error.content;
   if (error instanceof InterruptedAction) return problemOfAction(error, incident);
   if (error instanceof StorageUnavailableError) {
     return {
@@ -64,7 +64,7 @@ export function problemOf(error: unknown, incident: string): ProblemText {
   };
 }
 
-const fates: Readonly<Record<Fate, string>> = {
+const completionTexts: Readonly<Record<Completion, string>> = {
   undone: 'What you asked for was not carried out: nothing was changed.',
   unknown:
     'It is not known whether what you asked for was carried out. Look how things are before you do it again.',
@@ -72,12 +72,12 @@ const fates: Readonly<Record<Fate, string>> = {
 };
 
 /** A form is not to be sent again without a thought, as reloading the page would. */
-function problemOfAction({ fate, cause }: InterruptedAction, incident: string): ProblemText {
+function problemOfAction({ completion, cause }: InterruptedAction, incident: string): ProblemText {
   if (cause instanceof StorageUnavailableError) {
-    const text = `${fates[fate]} The storage that holds the jobs does not answer; jobs that were accepted are safe there.`;
+    const text = `${completionTexts[completion]} The storage that holds the jobs does not answer; jobs that were accepted are safe there.`;
     return { ...problemOf(cause, incident), text };
   }
-  const text = `${fates[fate]} The log has the cause under incident ${incident}.`;
+  const text = `${completionTexts[completion]} The log has the cause under incident ${incident}.`;
   return { ...problemOf(cause, incident), text };
 }
 

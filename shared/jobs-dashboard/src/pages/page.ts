@@ -1,6 +1,6 @@
-import type { Viewer } from '../access/viewer.js';
+import type { Viewer } from '../auth/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import type { LastKnown } from '../reading/last-known.js';
+import type { Cache } from '../cache.js';
 
 /** What a page is made from: everything of the HTTP request that pages may depend on. */
 export interface PageRequest {
@@ -13,7 +13,7 @@ export interface PageRequest {
 /** What pages read from, the same for every request. */
 export interface PageContext {
   readonly reader: DashboardReader;
-  readonly lastKnown: LastKnown;
+  readonly cache: Cache;
   /** Milliseconds since 1970 by the storage's clock; every time that a page shows is relative to it. */
   readonly now: () => number;
   /** The same by the clock of this machine. */
@@ -63,9 +63,13 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /** Lays out the regions, which it finds by name in `it.regions`. */
+  /** Lays out the regions, which it finds by name in `it.regions`; `page` puts one below the other. */
   readonly view: string;
   readonly regions: readonly Region[];
+  /** A link above the title, to the list that the page belongs to. */
+  readonly kicker?: { readonly path: string; readonly text: string };
+  /** Shown below the title. */
+  readonly id?: string;
   /** What the view needs besides. */
   readonly data?: object;
 }

@@ -1,4 +1,4 @@
-import { recently } from '../diagnosis/failing.js';
+import { recently } from '../diagnosis/recent-failures.js';
 import { chartOf } from '../format/chart.js';
 import { withFiner } from '../format/finer-buckets.js';
 import { jobsPath, type Term } from '../search/filters.js';

@@ -1,8 +1,8 @@
 import { type Job, type JobListQuery, StorageUnavailableError } from '@longshore/jobs';
 import type { PageContext } from '../pages/page.js';
-import type { Known } from './last-known.js';
+import type { Known } from '../cache.js';
 
-type Sources = Pick<PageContext, 'reader' | 'lastKnown'>;
+type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
@@ -14,7 +14,7 @@ export interface FoundJobs<Row> {
   readonly gaveUp: boolean;
 }
 
-export interface Sought<Row> {
+export interface JobSearch<Row> {
   /** Of this list always, and of no other. */
   readonly key: string;
   readonly query: JobListQuery;
@@ -22,15 +22,15 @@ export interface Sought<Row> {
 }
 
 /** The nearest jobs, with those that were found last, and all as soon as they are found. */
-export async function seekJobs<Row extends { readonly id: string }>(
-  { key, query, row }: Sought<Row>,
-  { reader, lastKnown }: Sources,
+export async function findJobs<Row extends { readonly id: string }>(
+  { key, query, row }: JobSearch<Row>,
+  { reader, cache }: Sources,
 ): Promise<FoundJobs<Row>> {
   const near = await reader.jobs.listNear(query);
   const jobs = near.jobs.map(row);
   if (near.complete) return { jobs, partial: false, asOf: null, gaveUp: false };
-  const known = await lastKnown.read(listed(key), async () => {
-    const all = await searchAll(query, reader);
+  const known = await cache.readSoon(listed(key), async () => {
+    const all = await searchHistory(query, reader);
     return all?.map(row) ?? null;
   });
   const { value = null, asOf = null } = known ?? {};
@@ -40,21 +40,21 @@ export async function seekJobs<Row extends { readonly id: string }>(
 }
 
 /** Whether all of a list is known, though it may be sought again. */
-export function wasSought(key: string, { lastKnown }: Pick<Sources, 'lastKnown'>): boolean {
-  return lastKnown.knows(listed(key));
+export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
+  return cache.knows(listed(key));
 }
 
 /** What is counted, or `null` if the storage gave up to count; `undefined` until one of both is known. */
 export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
-  { lastKnown }: Pick<Sources, 'lastKnown'>,
+  { cache }: Pick<Sources, 'cache'>,
 ): Promise<Known<Count | null> | undefined> {
-  return lastKnown.read(`count ${key}`, () => unlessGivenUp(count()));
+  return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
 /** Once the nearest are not all. `null` if the storage gave up to seek them. */
-export function searchAll(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
+export function searchHistory(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
   return unlessGivenUp(reader.jobs.list({ ...query, beyondNear: true }));
 }
 

@@ -56,7 +56,7 @@ export function isTermKey(text: string): text is TermKey {
 }
 
 /** Why a term cannot be used; `null` if it can. */
-export function complaintOf({ key, value }: Term): string | null {
+export function termError({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
   if (isTime(key) && momentOf(value, 0) === null) {
     return `“${value}” is no time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;

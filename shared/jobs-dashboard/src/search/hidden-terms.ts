@@ -4,7 +4,7 @@ import type { Term } from './filters.js';
 /**
  * Why terms cannot be used that ask for what is not shown: whoever may search for it can guess it. `null` if there are none.
  */
-export function complaintOfHidden(terms: readonly Term[], redact: RegExp): string | null {
+export function hiddenTermError(terms: readonly Term[], redact: RegExp): string | null {
   const hidden = terms.find(
     ({ key }) =>
       key.startsWith('args.') &&

@@ -1,5 +1,5 @@
 import {
-  complaintOf,
+  termError,
   type Filters,
   isJobState,
   isTermKey,
@@ -59,7 +59,7 @@ function add(filters: Filters, written: string, value: string): Filters | string
   if (!isTermKey(key)) {
     return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((each) => `${each}:`).join(', ')}, state: or args.path:.`;
   }
-  return complaintOf({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
+  return termError({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
 }
 
 function isPlainWord({ key, value }: Term): boolean {

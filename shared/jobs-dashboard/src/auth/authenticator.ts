@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import type { OnAccess } from './access-record.js';
+import { FormTokens } from './form-tokens.js';
+import { isDirectLoopback } from './loopback.js';
+import { PasswordAuthenticator } from './password-authenticator.js';
+import { SignedTokens } from './signed-tokens.js';
+import type { Authorize, Viewer } from './viewer.js';
+
+/** Decides who may come in. */
+export interface Authenticator {
+  /** Who it is, or `null` to keep the request out. */
+  identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
+  /** Changes long before the tokens of forms expire, and when they are of another key. */
+  readonly formVersion: string;
+  /** A token for the forms of the page under answer, of use to the same viewer, and session, only. */
+  formToken(ctx: Context, viewer: Viewer | null): string;
+  acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
+  /** Tells the next page of the same viewer, and session, what was done; `deed` without a dot. */
+  signFlash(ctx: Context, viewer: Viewer, message: string): string;
+  /** The deed, or `null` if it was another viewer’s, or a while ago. */
+  readFlash(ctx: Context, viewer: Viewer, token: string): string | null;
+  /**
+   * What to tell those who are kept out: `closed`, nobody is let in from where they come; `forbidden`, the host
+   * application refused them; `password`, they may sign in.
+   */
+  readonly denial: 'closed' | 'forbidden' | 'password';
+}
+
+export interface AuthenticatorOptions {
+  readonly authorize?: Authorize | undefined;
+  readonly password?: string | undefined;
+  readonly production?: boolean | undefined;
+  readonly secret?: string | undefined;
+  readonly now: () => number;
+  readonly onAccess?: OnAccess | undefined;
+}
+
+/** Throws a TypeError if both a password and an `authorize` function are given: which of them counts would be a guess. */
+export function createAuthenticator({
+  authorize,
+  password = '',
+  production,
+  secret,
+  now,
+  onAccess,
+}: AuthenticatorOptions): Authenticator {
+  if (authorize !== undefined && password !== '') {
+    throw new TypeError('Give the dashboard either a password or an authorize function, not both');
+  }
+  if (password !== '') return new PasswordAuthenticator(password, now, onAccess);
+  const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
+  const tokens = new FormTokens(new SignedTokens(key, now), now);
+  return {
+    identify: authorize ?? ((ctx) => localViewer(ctx, production ?? ctx.app.env === 'production')),
+    get formVersion() {
+      return tokens.version;
+    },
+    formToken: (_ctx, viewer) => tokens.issue(viewer?.name ?? ''),
+    acceptsFormToken: (_ctx, viewer, token) => tokens.accepts(viewer?.name ?? '', token),
+    signFlash: (_ctx, { name }, message) => tokens.signFlash(name, message),
+    readFlash: (_ctx, { name }, token) => tokens.readFlash(name, token),
+    denial: authorize === undefined ? 'closed' : 'forbidden',
+  };
+}
+
+function localViewer({ req }: Context, production: boolean): Viewer | null {
+  return !production && isDirectLoopback(req) ? { name: 'local', role: 'admin' } : null;
+}
