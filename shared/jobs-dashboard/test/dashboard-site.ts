@@ -104,6 +104,7 @@ export function pagePaths(story: Story): string[] {
     '/errors?since=7d',
     '/servers',
     `/servers/${story.serverId}`,
+    '/set-aside',
     '/help',
   ];
 }

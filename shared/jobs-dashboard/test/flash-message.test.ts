@@ -39,7 +39,7 @@ describe('what an action has done', () => {
 
   it('is said by the page that it leads to', async () => {
     const next = await act(`/jobs/${site.story.failedId}/retry`);
-    expect(await saidAt(next)).to.equal('The job is to run again.');
+    expect(await saidAt(next)).to.equal('The job will run again.');
   });
 
   it('is said by a list, too', async () => {
@@ -49,7 +49,7 @@ describe('what an action has done', () => {
 
   it('is told from what was so already', async () => {
     expect(await saidAt(await act('/queues/mail/pause'))).to.match(/^The queue is paused/);
-    expect(await saidAt(await act('/queues/mail/pause'))).to.equal('It was so already: nothing was changed.');
+    expect(await saidAt(await act('/queues/mail/pause'))).to.equal('It was already so. Nothing was changed.');
   });
 
   it('is not said later, nor to anybody else, nor by a forged link', async () => {

@@ -10,6 +10,7 @@ import type {
   Server,
 } from '@longshore/jobs';
 import type { DashboardReader } from '../src/index.js';
+import { setAside } from './situation.js';
 
 /** Each contains something that must not stand in a page as it is. */
 export const hostileTexts = [
@@ -121,6 +122,9 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         const hostile = { name: text, fingerprint: text, message: text };
         return { groups: groups.map((group) => ({ ...group, ...hostile })), complete };
       },
+    },
+    setAside: {
+      list: async () => [setAside({ role: 'recurring', key: text, jobId: null, queue: text, error })],
     },
     bulk: {
       find: async (id) => {

@@ -28,7 +28,7 @@ describe('what ended in the last hour', () => {
     try {
       const { status, text } = await site.http.get('/job-dashboard/queues');
       expect(status).to.equal(200);
-      expect(text).to.include('so that is left out').and.include('>images<');
+      expect(text).to.include('so it is left out').and.include('>images<');
       expect(text).not.to.include('data-every="500"');
     } finally {
       await site.close();

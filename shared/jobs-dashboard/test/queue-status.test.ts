@@ -15,7 +15,7 @@ describe('what is in the way of a queue', () => {
       queue({ counts: ready }),
       [server({ state: 'quiet' })],
       'No server takes jobs',
-      'the only server that takes jobs from queue “q” has been told to take no more',
+      'the only server that takes jobs from queue “q” has been asked to take no more',
     ],
     [
       'its servers are silent',
@@ -42,7 +42,7 @@ describe('what is in the way of a queue', () => {
       'a rate limit is left',
       queue({ counts: ready, rateLimit, oldestEnqueuedAt: ago(4) }),
       [server()],
-      'Held by its rate limit',
+      'At its rate limit',
       'queue “q” starts at most 5 jobs in 1 min',
     ],
     [
@@ -67,7 +67,7 @@ describe('what is in the way of a queue', () => {
       '1 of 2 slots are free',
     ],
     ['keys hold its jobs back', queue({ counts: ready }), [server()], 'At its limit', '3 jobs are held back'],
-    ['nothing', queue(), [server()], 'Nothing waits', 'No job is ready. 1 server takes jobs'],
+    ['nothing', queue(), [server()], 'No jobs waiting', 'No job is ready. 1 server takes jobs'],
     [
       'no server for what comes later',
       queue({ counts: { ...counts, scheduled: 1 } }),

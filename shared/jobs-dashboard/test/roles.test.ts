@@ -63,7 +63,9 @@ describe('each route', () => {
       };
       try {
         for (const [path, status] of Object.entries(sessionRoutes)) {
-          expect(await statusOf(locked, path), `${path} of a anonymous`).to.equal(status(method) ?? 401);
+          expect(await statusOf(locked, path), `${path} by an anonymous client`).to.equal(
+            status(method) ?? 401,
+          );
           expect(await statusOf(locked, path, basic), path).to.equal(status(method) ?? 405);
           for (const { role, site } of others)
             expect(await statusOf(site, path), `${path} of ${role}`).to.equal(role === null ? 403 : 404);

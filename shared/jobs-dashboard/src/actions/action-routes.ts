@@ -24,7 +24,7 @@ export interface ActionContext {
   readonly onAction: (record: ActionRecord) => void;
 }
 
-/** Routes the forms: each is checked for its role, its origin and its token, and answered with 303. */
+/** Routes the forms of actions: checks role, origin and token, and answers with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router {
   const { control, reader, authenticator, layout, clearCache, now, redact, onAction } = context;
   const router = new Router({ prefix });
@@ -47,7 +47,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
             authenticator.signFlash(ctx, viewer, message),
           );
         } finally {
-          // Whoever does not know whether it was done looks at how things are now.
+          // Even if the result is not known, the next page must show the current state.
           clearCache();
         }
       });
@@ -61,7 +61,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
 function notAllowed(role: string): Problem {
   return new Problem({
     status: 403,
-    title: 'You may not do this',
-    text: `It takes the role ${role}; nothing was changed.`,
+    title: 'You are not allowed to do this',
+    text: `This requires the role ${role}. Nothing was changed.`,
   });
 }

@@ -6,28 +6,28 @@ import { countedBy, type Intent, storedDetails } from './audit-details.js';
 import type { DashboardControl } from './control.js';
 import { InterruptedAction, interruptedAs } from './interrupted-action.js';
 
-/** What somebody did on the dashboard, for the host application’s records. */
+/** An action that was carried out, for the host application’s log. */
 export interface ActionRecord {
   readonly viewer: Viewer;
-  /** The client’s, as the application sees it. */
+  /** The client’s address, as the application sees it. */
   readonly address: string;
-  /** `jobs/retry`, `queues/pause`, and so on: what it is about, and what was done. */
+  /** `jobs/retry`, `queues/pause` and so on. */
   readonly action: string;
-  /** The id or the name of what it was done to. */
+  /** The id or the name of what was changed. */
   readonly target: string | null;
-  /** How many things it was done to: 0 if all was already so, `null` if to count took too long. */
+  /** How many things were changed: 0 if no change was needed, `null` if counting took too long. */
   readonly count: number | null;
-  /** Whether there may be more than `count`. */
+  /** `false` if `count` is a lower bound. */
   readonly exact: boolean;
-  /** Which jobs, if it was done to many. */
+  /** The jobs of a bulk action. */
   readonly filter: JsonValue;
-  /** What was filled in, if anything. */
+  /** The values of the form, if any. */
   readonly values: JsonValue;
-  /** What was there before it; `null` if that is not known. */
+  /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
 }
 
-/** Something about to be done. */
+/** An action that is about to be carried out. */
 export interface PendingAction {
   readonly viewer: Viewer;
   readonly address: string;
@@ -37,10 +37,10 @@ export interface PendingAction {
 }
 
 /**
- * Notes down what is about to be done, does it, and notes down how that ended. If it cannot be noted down, it is not done;
- * if it is not known how it ended, the entry says that it has begun.
+ * Records an audit entry, carries out the action, and adds the result to the entry. If the entry cannot be
+ * recorded, the action is not carried out. If the result is not known, the entry stays `begun`.
  *
- * @throws {InterruptedAction} if anything but a Problem comes in between
+ * @throws {InterruptedAction} for any error other than a Problem
  */
 export async function runAudited(
   audit: DashboardControl['audit'],

@@ -5,9 +5,9 @@ import type { ActionResult } from './action.js';
 import { actions } from './actions.js';
 
 const PARAMETER = 'done';
-const NOTHING_CHANGED = 'It was so already: nothing was changed.';
+const NOTHING_CHANGED = 'It was already so. Nothing was changed.';
 
-/** Where to go on after a message, with what that page says of it. */
+/** Returns the page to show after an action, with its flash message. */
 export function redirectWithFlash(
   { next, changed = true }: ActionResult,
   path: string,
@@ -18,7 +18,7 @@ export function redirectWithFlash(
   return `${next}${next.includes('?') ? '&' : '?'}${PARAMETER}=${encodeURIComponent(flash)}`;
 }
 
-/** What the page under answer has to say of the form that led to it, or `null`. */
+/** Returns the flash message in the URL of this page, or `null`. */
 export function flashMessageOf(ctx: Context, authenticator: Authenticator, viewer: Viewer): string | null {
   const token = new URLSearchParams(ctx.querystring).get(PARAMETER);
   const message = token === null ? null : authenticator.readFlash(ctx, viewer, token);

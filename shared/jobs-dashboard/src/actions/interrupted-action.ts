@@ -1,7 +1,7 @@
-/** What became of an action that did not come to its end: nothing, all of it, or nobody knows. */
+/** Whether an interrupted action was carried out. */
 export type Completion = 'undone' | 'done' | 'unknown';
 
-/** Something went wrong in the middle of an action. */
+/** An action failed for a reason other than its input. */
 export class InterruptedAction extends Error {
   override readonly name = 'InterruptedAction';
 
@@ -13,7 +13,7 @@ export class InterruptedAction extends Error {
   }
 }
 
-/** @throws {InterruptedAction} with what goes wrong as its cause */
+/** @throws {InterruptedAction} if the step fails, with the error as its cause */
 export async function interruptedAs<T>(completion: Completion, step: Promise<T>): Promise<T> {
   try {
     return await step;

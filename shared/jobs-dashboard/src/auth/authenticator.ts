@@ -7,22 +7,24 @@ import { PasswordAuthenticator } from './password-authenticator.js';
 import { SignedTokens } from './signed-tokens.js';
 import type { Authorize, Viewer } from './viewer.js';
 
-/** Decides who may come in. */
+/** Authenticates requests, and signs their forms and flash messages. */
 export interface Authenticator {
-  /** Who it is, or `null` to keep the request out. */
+  /** Returns who sent the request, or `null` to refuse it. */
   identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
-  /** Changes long before the tokens of forms expire, and when they are of another key. */
+  /** Changes hourly, long before form tokens expire, and on key rotation. */
   readonly formVersion: string;
-  /** A token for the forms of the page under answer, of use to the same viewer, and session, only. */
+  /** Returns a token for the forms of this page, valid for this viewer and session only. */
   formToken(ctx: Context, viewer: Viewer | null): string;
   acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
-  /** Tells the next page of the same viewer, and session, what was done; `deed` without a dot. */
+  /**
+   * Signs a flash message for the next page of this viewer and session. The message must not contain a dot.
+   */
   signFlash(ctx: Context, viewer: Viewer, message: string): string;
-  /** The deed, or `null` if it was another viewer’s, or a while ago. */
+  /** Returns the flash message, or `null` if it has expired or belongs to another viewer. */
   readFlash(ctx: Context, viewer: Viewer, token: string): string | null;
   /**
-   * What to tell those who are kept out: `closed`, nobody is let in from where they come; `forbidden`, the host
-   * application refused them; `password`, they may sign in.
+   * Why a request is refused: `closed`, access has not been configured; `forbidden`, by the host application;
+   * `password`, the client has to sign in.
    */
   readonly denial: 'closed' | 'forbidden' | 'password';
 }
@@ -36,7 +38,7 @@ export interface AuthenticatorOptions {
   readonly onAccess?: OnAccess | undefined;
 }
 
-/** Throws a TypeError if both a password and an `authorize` function are given: which of them counts would be a guess. */
+/** Throws a TypeError if both a password and an `authorize` function are given. */
 export function createAuthenticator({
   authorize,
   password = '',

@@ -1,9 +1,9 @@
 const MAX_SESSIONS = 10_000;
 
-/** Sessions that somebody has ended before their time: nothing else tells them from others of the same seal. */
+/** Sessions that were ended by signing out: their tokens are still validly signed. */
 export class EndedSessions {
   readonly #now: () => number;
-  /** Until when each would have lasted, the first to be forgotten first. */
+  /** When each session would have expired, oldest first. */
   readonly #until = new Map<string, number>();
 
   constructor(now: () => number) {

@@ -3,10 +3,10 @@ import type { SignedTokens } from './signed-tokens.js';
 
 const LIFETIME_MS = 12 * 3_600_000;
 const RENEWAL_MS = 3_600_000;
-/** Long enough for the next page, and short enough for a reload of it not to tell of the past. */
+/** Long enough for the next page, but short enough that a later reload does not repeat the message. */
 const FLASH_MS = 20_000;
 
-/** What a form carries to show that it was made here, for whom, and not long ago. */
+/** Tokens that prove that a form was served by this dashboard, to this viewer, not long ago. */
 export class FormTokens {
   readonly #tokens: SignedTokens;
   readonly #now: () => number;
@@ -16,12 +16,12 @@ export class FormTokens {
     this.#now = now;
   }
 
-  /** Another one each hour, and whenever the key is another: forms on open pages are to be made anew then. */
+  /** Changes hourly and on key rotation, so that open pages renew their forms. */
   get version(): string {
     return `${this.#tokens.keyId}.${Math.floor(this.#now() / RENEWAL_MS)}`;
   }
 
-  /** `subject`: whom the form is for; the token is of no use to anybody else, for 12 hours. */
+  /** Returns a token that is valid for this subject only, for 12 hours. */
   issue(subject: string): string {
     return this.#tokens.sign(`form ${subject}`, randomBytes(8).toString('hex'), LIFETIME_MS);
   }
@@ -30,7 +30,10 @@ export class FormTokens {
     return typeof token === 'string' && this.#tokens.verify(`form ${subject}`, token) !== null;
   }
 
-  /** What a form has done, for the next page of the same subject: sealed, so that no link tells of what nobody did. */
+  /**
+   * Returns a signed flash message for the subject’s next page, so that no link can claim an action that did
+   * not happen.
+   */
   signFlash(subject: string, message: string): string {
     return this.#tokens.sign(`flash ${subject}`, message, FLASH_MS);
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that a proxy adds, besides all that begin with `x-forwarded`. */
+/** Headers that proxies add, apart from `x-forwarded-*`. */
 const forwardingHeaders = new Set([
   'forwarded',
   'via',
@@ -15,7 +15,7 @@ const forwardingHeaders = new Set([
 ]);
 
 /**
- * Whether the request comes straight from this machine and is addressed to it by a loopback name. A page of a foreign
+ * Returns whether the request comes directly from this machine and uses a loopback name. A page of another
  * site that points its own name at 127.0.0.1 (DNS rebinding) sends that name as `Host`.
  */
 export function isDirectLoopback(request: IncomingMessage): boolean {
@@ -23,8 +23,8 @@ export function isDirectLoopback(request: IncomingMessage): boolean {
 }
 
 /**
- * Whether the peer is this machine and no proxy in between has left a trace. HTTP/1.0 counts as one: nginx speaks it to
- * its upstreams by default and names no client then.
+ * Returns whether the request comes from this machine without passing a proxy. HTTP/1.0 counts as a proxy:
+ * nginx uses it by default and sends no client address then.
  */
 export function isDirectFromLoopback({ socket, httpVersion, headers }: IncomingMessage): boolean {
   return (
@@ -34,7 +34,7 @@ export function isDirectFromLoopback({ socket, httpVersion, headers }: IncomingM
   );
 }
 
-/** Whether a `Host` header, with or without a port, is a loopback name or address. */
+/** Returns whether a `Host` header, with or without a port, is a loopback name or address. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? '');
 }

@@ -10,10 +10,13 @@ import { Throttle } from './throttle.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_dashboard';
-/** Browsers take one of this name over TLS only (RFC 6265bis, 4.1.3). */
+/** Browsers accept this name over TLS only (RFC 6265bis, 4.1.3). */
 const SECURE_COOKIE = `__Secure-${COOKIE}`;
 const SESSION_MS = 12 * 3_600_000;
-/** After so many wrong ones from one address, only the right one is answered at once; after so many more, none is looked at. */
+/**
+ * After 10 wrong passwords a minute from one address, further wrong ones get 429; after 100, so does the
+ * right one.
+ */
 const MISSES_A_MINUTE = 10;
 const TRIES_A_MINUTE = 100;
 const viewer: Viewer = { name: 'admin', role: 'admin' };
@@ -22,8 +25,8 @@ export type PasswordCheck =
   { readonly kind: 'in' | 'wrong' } | { readonly kind: 'wait'; readonly waitMs: number };
 
 /**
- * One password for all: people sign in on a page and get a signed session cookie for 12 hours, scripts send it by HTTP
- * Basic authentication with any user name. The cookie's path is the one the browser sees, whatever a gateway strips.
+ * Authenticates with one shared password: people sign in and get a signed session cookie for 12 hours, scripts use HTTP
+ * Basic authentication with any user name. The cookie's path is the one the browser sees, even if a gateway strips a prefix.
  */
 export class PasswordAuthenticator implements Authenticator {
   readonly denial = 'password';
@@ -53,8 +56,9 @@ export class PasswordAuthenticator implements Authenticator {
   }
 
   /**
-   * Checks a password, unless there were far too many wrong ones from this address of late. People may share it, behind a
-   * gateway that is not trusted for example: one of them who mistypes does not keep out the others.
+   * Checks a password, unless there were too many wrong ones from this address. Several people may share an
+   * address (behind an untrusted gateway, for example), so the right password is accepted up to a higher
+   * limit.
    */
   checkPassword(ctx: Context, password: string): PasswordCheck {
     const closedMs = this.#tries.waitMs(ctx.ip);
@@ -66,14 +70,16 @@ export class PasswordAuthenticator implements Authenticator {
     return waitMs === 0 ? { kind: 'wrong' } : { kind: 'wait', waitMs };
   }
 
-  /** Only to be answered under the dashboard's own path: without a path of its own, the cookie is scoped to it. */
+  /**
+   * The cookie has no path, so browsers scope it to the path of this response, which must be the dashboard’s.
+   */
   startSession(ctx: Context): void {
     const session = randomBytes(16).toString('hex');
     setCookie(ctx, this.#signedTokens.sign('session', session, SESSION_MS), SESSION_MS);
     this.#record(ctx, 'signed in', viewer);
   }
 
-  /** Of use to nobody any more, whoever has a copy of the cookie; other processes learn nothing of it. */
+  /** Ends the session in this process, even for copies of the cookie. Other processes do not learn of it. */
   endSession(ctx: Context): void {
     const session = this.#session(ctx);
     if (session !== null) this.#endedSessions.add(session, SESSION_MS);
@@ -105,7 +111,7 @@ export class PasswordAuthenticator implements Authenticator {
     return this.#tokens.readFlash(this.#subject(ctx, who), token);
   }
 
-  /** A session, or a user without one, or whoever is about to sign in. */
+  /** The session, else the user, else empty for a client that is about to sign in. */
   #subject(ctx: Context, who: Viewer | null): string {
     const session = this.#session(ctx);
     if (session !== null) return `session ${session}`;
@@ -142,7 +148,7 @@ function setCookie(ctx: Context, value: string, maxAge: number): void {
   });
 }
 
-/** RFC 7617; `null` if the header is of another scheme or damaged. */
+/** Parses HTTP Basic credentials (RFC 7617); `null` for another scheme or a malformed header. */
 function basicCredentials(header: string): { user: string; password: string } | null {
   const encoded = /^basic +([a-z\d+/]+=*) *$/i.exec(header)?.[1];
   if (encoded === undefined) return null;

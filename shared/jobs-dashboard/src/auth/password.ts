@@ -1,6 +1,6 @@
 import { hash, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 
-/** Compares in a time that tells nothing about how much of the candidate was right, or how long the secret is. */
+/** Compares passwords in constant time. */
 export class Password {
   readonly #key = randomBytes(32).toString('hex');
   readonly #expected: Buffer;
@@ -14,15 +14,16 @@ export class Password {
   }
 
   #digest(text: string): Buffer {
-    // Asked for with each request of a script. An HMAC takes twice as long, and this never leaves the process.
+    // Computed for each request of a script. An HMAC takes twice as long, and the digest never leaves the
+    // process.
     return hash('sha256', this.#key + text, 'buffer');
   }
 }
 
 /**
- * The key that signs sessions: the same in every process with this password, so that several containers share their
- * sessions and a restart ends none; another as soon as the password changes. Slow on purpose (scrypt, RFC 7914), as a
- * session cookie could otherwise be used to guess the password offline.
+ * Derives the key that signs sessions from the password, so that processes share sessions, a restart keeps
+ * them, and a new password ends them. Slow on purpose (scrypt, RFC 7914): a session cookie could otherwise be
+ * used to guess the password offline.
  */
 export function sessionKey(password: string): Buffer {
   return scryptSync(password, 'longshore dashboard session', 32, {

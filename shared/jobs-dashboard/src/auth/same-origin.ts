@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 
 /**
- * Whether a request that changes something was sent by a page of this very origin, by what the browser itself says:
- * `Sec-Fetch-Site`, or `Origin` against `Host` where that is missing (plain HTTP, old browsers). A request with neither
- * comes from no browser and cannot have been forged by a foreign page. (Valsorda, “Cross-Site Request Forgery”, 2025.)
+ * Returns whether a request was sent by a page of this origin, according to `Sec-Fetch-Site`, or to `Origin`
+ * and `Host` if that is missing (plain HTTP, old browsers). A request with neither header does not come from
+ * a browser and cannot be forged by another site. (Valsorda, “Cross-Site Request Forgery”, 2025.)
  */
 export function isSameOrigin(ctx: Context): boolean {
   const site = ctx.get('Sec-Fetch-Site');

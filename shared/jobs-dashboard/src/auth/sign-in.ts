@@ -6,7 +6,7 @@ import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
 import { anonymous } from '../http/request-context.js';
 
-/** The two forms of a session: signing in and signing out. Both answer 303. */
+/** Routes the forms for signing in and out. Both answer with 303. */
 export function signInRouter(prefix: string, authenticator: PasswordAuthenticator, layout: Layout): Router {
   const router = new Router({ prefix });
   const read = readForm('8kb');
@@ -32,7 +32,9 @@ export function signInRouter(prefix: string, authenticator: PasswordAuthenticato
   return router;
 }
 
-/** Answers 401 with the form; `next` is the path inside the dashboard to go on to. */
+/**
+ * Answers 401 with the sign-in form; `next` is the page to open afterwards, as a path inside the dashboard.
+ */
 export function askToSignIn(
   ctx: Context,
   authenticator: PasswordAuthenticator,
@@ -60,14 +62,14 @@ function tooManyTries(waitMs: number): Problem {
   });
 }
 
-/** The path and query of what a form says to go on to; never another site. */
+/** Returns the path and query of `next`, never of another site. */
 function pathInside(next: string): string {
   if (!URL.canParse(next, 'http://dashboard/')) return '';
   const { pathname, search } = new URL(next, 'http://dashboard/');
   return pathname.slice(1) + search;
 }
 
-/** Not by `ctx.redirect`, which would make the relative link absolute. */
+/** Unlike `ctx.redirect`, keeps the link relative. */
 function seeOther(ctx: Context, location: string): void {
   ctx.status = 303;
   ctx.set('Location', location);

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import Keygrip from 'keygrip';
 
 /**
- * Signs short values that go out to a browser and come back: sessions and form tokens. A sealed value is of use for
- * one purpose only, and until it expires.
+ * Signs short values that a browser returns later: sessions, form tokens and flash messages. A token is valid
+ * for one purpose, until it expires.
  */
 export class SignedTokens {
   readonly #keys: Keygrip;
   readonly #now: () => number;
-  /** Tells keys from one another, and nothing else of them. */
+  /** Identifies the key without revealing it. */
   readonly keyId: string;
 
-  /** Whoever has the key can forge. Without one, what this process sealed is worth nothing to another or after a restart. */
+  /** Without a key, tokens are valid in this process only, until it stops. */
   constructor(key: Buffer = randomBytes(32), now: () => number = Date.now) {
     this.#keys = new Keygrip([key.toString('base64')], 'sha256');
     this.#now = now;
@@ -24,7 +24,7 @@ export class SignedTokens {
     return `${content}.${this.#keys.sign(`${purpose}:${content}`)}`;
   }
 
-  /** The value, or `null` if it is forged, expired or was sealed for another purpose. */
+  /** Returns the value, or `null` if the token is forged, has expired or was signed for another purpose. */
   verify(purpose: string, text: string): string | null {
     const parts = /^([^.]*)\.(\d{1,16})\.([\w-]{43})$/.exec(text);
     if (parts === null) return null;

@@ -7,7 +7,10 @@ interface Misses {
   readonly until: number;
 }
 
-/** Counts misses from one address: `limit` of them within `windowMs`, and it is to wait until the window ends. */
+/**
+ * Counts misses by address: after `limit` of them within `windowMs`, the address has to wait for the window
+ * to end.
+ */
 export class Throttle {
   readonly #limit: number;
   readonly #windowMs: number;
@@ -20,7 +23,7 @@ export class Throttle {
     this.#now = now;
   }
 
-  /** Milliseconds until this address may try again; 0: at once. */
+  /** Returns the milliseconds until this address may try again; 0 if it need not wait. */
   waitMs(address: string): number {
     const misses = this.#misses.get(networkOf(address));
     if (misses === undefined || misses.count < this.#limit) return 0;
@@ -43,7 +46,7 @@ export class Throttle {
   }
 }
 
-/** Whoever has one address of IPv6 has the 2^64 of its network. */
+/** An IPv6 client has a whole /64 network of addresses. */
 function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');

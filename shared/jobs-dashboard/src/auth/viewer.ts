@@ -1,22 +1,22 @@
 import type { Context } from 'koa';
 
-/** Each role may do what the ones before it may. */
+/** Each role includes the ones before it. */
 export const roles = ['viewer', 'operator', 'admin'] as const;
 
-/** `viewer` looks; `operator` also acts on jobs, queues and servers; `admin` also deletes. */
+/** `viewer` is read-only; `operator` also acts on jobs, queues and servers; `admin` also deletes. */
 export type Role = (typeof roles)[number];
 
-/** Whether the viewer has this role, or one above it. */
+/** Returns whether the viewer has this role or a higher one. */
 export function hasRole({ role }: Viewer, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
 /** A person at the dashboard. */
 export interface Viewer {
-  /** Shown on every page and in the audit of what was done. */
+  /** Shown on every page and in audit entries. */
   readonly name: string;
   readonly role: Role;
-  /** The name is only what the client says of itself, beside a password that others know, too. */
+  /** The name was entered by the client and is not authenticated; only the shared password is. */
   readonly unverified?: boolean;
 }
 

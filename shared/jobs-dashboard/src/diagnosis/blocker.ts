@@ -4,37 +4,37 @@ import { formatDuration } from '../format/duration.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { isSilent, activeAmong } from './consumers.js';
 
-/** What keeps the next ready job of a queue from starting. */
+/** The reason why the next ready job of a queue does not start. */
 export interface Blocker {
   readonly kind: 'paused' | 'unserved' | 'quiet' | 'silent' | 'limit' | 'busy' | 'rate' | 'stuck';
-  /** Goes on after “13 jobs are ready,”. */
+  /** Continues a sentence such as “13 jobs are ready,”. */
   readonly reason: Sentence;
-  /** What lets the next job start: a sentence. */
+  /** What lets the next job start, as a sentence. */
   readonly remedy: string;
-  /** `attention`: it will not go away by itself. */
+  /** `attention`: an operator has to act. */
   readonly tone: 'calm' | 'attention';
 }
 
-/** A job that is ready for so many milliseconds, with nothing in its way, should have started. */
+/** A job that has been ready for longer, without any blocker, should have started, in milliseconds. */
 const STUCK_MS = 10_000;
 
 /**
- * What is in the way of a queue's ready jobs: the first reason that holds, those first that no server can do anything about.
- * `null`: nothing, the next one should start at once.
+ * Returns the first blocker that applies to a queue's ready jobs, those that stop the whole queue first;
+ * `null` if the next job should start at once.
  *
- * Whether the rate limit has a token left is not known here; it is named where no other reason is left.
+ * Whether the rate limit has a token left is unknown, so it is returned only if no other blocker applies.
  *
- * @param takers the running servers that take jobs from the queue
+ * @param consumers the running servers that consume the queue
  */
 export function findBlocker(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
   return cutOff(queue, consumers, nowMs) ?? held(queue, consumers, nowMs);
 }
 
-/** No job of the queue can start, whatever ends. */
+/** Returns a blocker that stops the whole queue. */
 function cutOff({ name, pausedAt }: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
   if (pausedAt !== null) {
     const reason = sentence`but queue “${name}” was paused ${{ at: pausedAt }}`;
-    return attention('paused', reason, 'Nothing starts until somebody resumes the queue.');
+    return attention('paused', reason, 'Nothing starts until the queue is resumed.');
   }
   if (consumers.length === 0) {
     const reason = sentence`but no running server takes jobs from queue “${name}”`;
@@ -43,8 +43,8 @@ function cutOff({ name, pausedAt }: Queue, consumers: readonly Server[], nowMs: 
   const open = activeAmong(consumers);
   const [consumer] = open;
   if (consumer === undefined) {
-    const reason = sentence`but ${allOf(consumers)} jobs from queue “${name}” ${consumers.length === 1 ? 'has' : 'have'} been told to take no more`;
-    return attention('quiet', reason, 'Start another one, or start it again.');
+    const reason = sentence`but ${allOf(consumers)} jobs from queue “${name}” ${consumers.length === 1 ? 'has' : 'have'} been asked to take no more`;
+    return attention('quiet', reason, 'Start another one, or restart it.');
   }
   if (open.every((server) => isSilent(server, nowMs))) {
     const reason = sentence`but ${allOf(open)} jobs from queue “${name}” ${open.length === 1 ? 'has' : 'have'} sent no heartbeat for ${{ since: consumer.heartbeatAt }}`;
@@ -57,7 +57,7 @@ function allOf({ length }: readonly Server[]): string {
   return length === 1 ? 'the only server that takes' : `all ${formatNumber(length)} servers that take`;
 }
 
-/** The next job starts when something else has ended, or should have started. */
+/** Returns a blocker that goes away when running jobs end, or `stuck`. */
 function held(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
   const { name, concurrencyLimit, rateLimit, oldestEnqueuedAt, counts } = queue;
   if (concurrencyLimit !== null && counts.processing >= concurrencyLimit) {
@@ -82,13 +82,13 @@ function held(queue: Queue, consumers: readonly Server[], nowMs: number): Blocke
       'The next one waits for its turn.',
     );
   }
-  // Heartbeats tell of slots a while late: a queue whose jobs are running is not stuck.
+  // Slots are only known from heartbeats: a queue with running jobs is not stuck.
   if (waitedMs < STUCK_MS || counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
-  return attention('stuck', reason, 'See what its servers are doing, in their logs.');
+  return attention('stuck', reason, 'Check the logs of its servers.');
 }
 
-/** How many jobs servers can run at once, and how many more of them than they ran at their last heartbeats. */
+/** Returns the slots of the servers, and how many of them were free at the last heartbeats. */
 export function slotsOf(consumers: readonly Server[]): { slots: number; free: number } {
   const open = activeAmong(consumers);
   const slots = open.reduce((sum, { concurrency }) => sum + concurrency, 0);

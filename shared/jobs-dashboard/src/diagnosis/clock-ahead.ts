@@ -1,8 +1,9 @@
 import type { PageContext } from '../pages/page.js';
 
 /**
- * How far this process's clock is ahead of the storage's, in milliseconds; negative if it is behind. Off by half of the time that
- * the answer takes at most. For a warning: what is shown goes by the storage's clock.
+ * Returns how far this process's clock is ahead of the storage's, in milliseconds; negative if it is behind.
+ * The error is at most half of the duration of the read. Used for warnings only: pages show the storage's
+ * time.
  */
 export async function readClockAhead({
   reader,

@@ -3,11 +3,11 @@ import { areManyFailures, type CommonFailures, type RecentThroughput, recently }
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 
-/** As many as can be asked for at once. */
+/** The maximum of one read. */
 const MOST_QUEUES = 100;
 const MINUTE_MS = 60_000;
 
-/** What most of the recent failures have in common, if there are so many that somebody should know. */
+/** Returns what most of the recent failures have in common; `null` if there are only a few. */
 export async function readCommonFailures(
   ended: Pick<RecentThroughput, 'done' | 'failed'>,
   queues: readonly Queue[],

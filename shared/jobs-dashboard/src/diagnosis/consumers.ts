@@ -1,6 +1,9 @@
 import type { Server } from '@longshore/jobs';
 
-/** The servers of each queue: with a thousand queues, looking through every server for each of them would take too long. */
+/**
+ * Looks up the consumers of a queue. With a thousand queues, filtering the servers for each of them would
+ * take too long.
+ */
 export type ConsumersOf = (queue: string) => readonly Server[];
 
 export function groupByQueue(servers: readonly Server[]): ConsumersOf {
@@ -15,12 +18,12 @@ export function groupByQueue(servers: readonly Server[]): ConsumersOf {
   return (queue) => byQueue.get(queue) ?? [];
 }
 
-/** Those that have not been told to take no more. */
+/** Returns the servers that have not been asked to stop taking jobs. */
 export function activeAmong(servers: readonly Server[]): readonly Server[] {
   return servers.filter(({ state }) => state === 'running');
 }
 
-/** Half of the time is gone after which it counts as dead: it should have been heard long ago. */
+/** Returns whether half of the server’s timeout has passed without a heartbeat. */
 export function isSilent(
   { heartbeatAt, timeoutMs }: Pick<Server, 'heartbeatAt' | 'timeoutMs'>,
   nowMs: number,

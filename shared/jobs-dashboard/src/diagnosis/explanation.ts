@@ -16,32 +16,32 @@ import { isStalled } from './stalled-leases.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
-/** What surrounds a job and decides what happens to it next. */
+/** Everything that the explanation of a job depends on. */
 export interface Surroundings {
   readonly attempts: readonly Attempt[];
   /** Every running server. */
   readonly servers: readonly Server[];
-  /** The job's queue; `null` if there is no such queue any more. */
+  /** The job's queue; `null` if it has been deleted. */
   readonly queue: Queue | null;
-  /** The first of the jobs or batches that it waits or waited for, if there is one and it is still known. */
+  /** The first of the jobs or batches that it depends on, if any and still stored. */
   readonly parent?: {
     readonly kind: 'job' | 'batch';
     readonly name: string;
     readonly state: JobState;
-    /** Why nothing goes on there; left out or `null` if something does, or that is not known. */
+    /** Why the parent is stalled; missing or `null` if it is not, or if that is unknown. */
     readonly stall?: Pick<Stall, 'text'> | null;
   } | null;
-  /** That under which it runs; `null` or left out if it does not. */
+  /** The lease of a running job; missing or `null` for others. */
   readonly lease?: Lease | null;
-  /** When it last wrote a line into its log; `null` or left out if it has not. */
+  /** When it last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
   readonly nowMs: number;
 }
 
-/** What is happening to a job and why, in plain words. */
+/** A sentence that explains what happens to a job and why. */
 export interface Explanation {
   readonly text: Sentence;
-  /** `attention`: it will not go on by itself. */
+  /** `attention`: an operator has to act. */
   readonly tone: 'calm' | 'attention';
 }
 
@@ -66,8 +66,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
 
 function explainScheduled(job: Job, around: Surroundings): Explanation {
   const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
-  if (job.attempt === 0)
-    return withServers(sentence`It waits for its time and becomes ready ${due}.`, job, around);
+  if (job.attempt === 0) return withServers(sentence`It is scheduled and becomes ready ${due}.`, job, around);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
   return withServers(
     sentence`${attempts} ${howItEnded(around)}. The next one becomes ready ${due}.`,
@@ -127,7 +126,7 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
   if (lease !== null && lease.attempt === job.attempt && isStalled(lease, nowMs)) {
     const fate = job.attempt < job.maxAttempts ? 'runs again' : 'fails, as this was its last attempt';
     return attention(
-      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which ran out ${{ at: lease.expiresAt }}: a handler keeps it from doing anything else, or it cannot write. As soon as some server takes the job back, it ${fate}; if none does, start that one again.`,
+      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which expired ${{ at: lease.expiresAt }}: a handler blocks its process, or it cannot write. When another server takes the job back, it ${fate}; if none does, restart that one.`,
     );
   }
   const since = job.startedAt === null ? '' : sentence` for ${{ since: job.startedAt }}`;
@@ -135,13 +134,13 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
   return calm(sentence`It has been running on ${where}${since} (${attempt}). The server is alive.${said}`);
 }
 
-/** Which error it was stands above it. */
+/** The error is shown above the explanation. */
 function explainFailure(job: Job, { attempts }: Surroundings): Sentence {
   const { attempt, maxAttempts } = job;
   const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;
   const tries = attempt >= maxAttempts ? all : `it gave up at attempt ${attempt} of ${maxAttempts}`;
   const lost = wasLost(attempts) ? '; the last one was lost with its server' : '';
-  return sentence`It will not run again by itself: ${tries}${lost}.`;
+  return sentence`It is not retried automatically: ${tries}${lost}.`;
 }
 
 function howItEnded({ attempts }: Surroundings): string {

@@ -5,20 +5,23 @@ import type { PageContext } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import { readSituation } from './situation.js';
 
-/** The answer to “is it working?” in a word or two, for every page. */
+/** The overall state, shown on every page. */
 export interface Health {
   readonly tone: 'calm' | 'attention';
   readonly text: string;
 }
 
-/** Known anew at most so often, in milliseconds, however many look. */
+/** How often it is checked at most, in milliseconds. */
 const EVERY_MS = 10_000;
-/** What is older, in milliseconds, is not known any more. */
+/** Older results are not shown, in milliseconds. */
 const KEPT_MS = 60_000;
 
 const lost: Health = { tone: 'attention', text: 'The storage does not answer' };
 
-/** How this store does, kept for all viewers of this process. Nobody waits for it: who asks is told what is known. */
+/**
+ * Checks the overall state for all viewers of this process. Pages never wait for it and show the latest
+ * result.
+ */
 export class HealthWatch {
   readonly #context: PageContext;
   #health: Health | null = null;
@@ -29,7 +32,7 @@ export class HealthWatch {
     this.#context = context;
   }
 
-  /** `null` if it is not known, as nobody has looked for a while. */
+  /** `null` if there was no check in the last minute. Starts a new one if the latest is ten seconds old. */
   get latest(): Health | null {
     const nowMs = this.#context.now();
     if (nowMs - this.#askedAtMs >= EVERY_MS) {
@@ -48,7 +51,7 @@ export class HealthWatch {
           ? { tone: 'calm', text: 'All is well' }
           : { tone: 'attention', text: counted(length, 'warning') };
     } catch (error) {
-      // What else goes wrong here is told where it is shown.
+      // Other errors show on the page that reads the same data.
       this.#health =
         error instanceof StorageUnavailableError || error instanceof ReadTooSlowError ? lost : null;
     }

@@ -4,7 +4,7 @@ import type { Warning } from './warning.js';
 import { isUntouched } from './untouched.js';
 import { findWarnings, type Situation } from './warnings.js';
 
-/** The answer to “is it working?”, and what speaks against it. */
+/** The overall state with its warnings. */
 export interface OverallStatus {
   readonly tone: 'calm' | 'attention';
   readonly headline: string;
@@ -16,7 +16,7 @@ export function overallState(situation: Situation, counts: StateCounts): Overall
   if (warnings.length > 0) {
     return {
       tone: 'attention',
-      headline: counted(warnings.length, 'thing needs', 'things need') + ' a look',
+      headline: `${counted(warnings.length, 'issue needs', 'issues need')} attention`,
       warnings,
     };
   }
@@ -27,5 +27,5 @@ export function overallState(situation: Situation, counts: StateCounts): Overall
 function calmHeadline(counts: StateCounts): string {
   if (counts.processing > 0) return 'Jobs are running';
   if (counts.enqueued > 0) return 'Jobs are about to start';
-  return counts.scheduled + counts.awaiting > 0 ? 'Nothing to do until the next job is due' : 'Nothing to do';
+  return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
 }

@@ -3,18 +3,18 @@ import type { Stall } from './stall.js';
 import { findBatchStall, findJobStall } from './stall-search.js';
 import type { PageContext } from '../pages/page.js';
 
-/** What a job waits or waited for: a job or a batch. */
+/** A job or batch that a job depends on. */
 export interface Parent {
   readonly kind: 'job' | 'batch';
   readonly id: string;
-  /** What people call it. */
+  /** The name to show. */
   readonly name: string;
   readonly state: JobState;
-  /** Why nothing goes on there, if it is not finished. */
+  /** Why it is stalled, if it is unfinished. */
   readonly stall: Stall | null;
 }
 
-/** `null` if it has been removed since. */
+/** Returns `null` if it has been removed. */
 export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
   const { reader } = context;
   const job = await reader.jobs.find(id);

@@ -5,7 +5,7 @@ import type { Badge } from '../format/state-badge.js';
 import { type Blocker, findBlocker, slotsOf } from './blocker.js';
 import { activeAmong } from './consumers.js';
 
-/** How a queue gets on, and why. */
+/** The status of a queue and its reason. */
 export interface QueueStatus {
   readonly badge: Badge;
   readonly text: Sentence;
@@ -19,14 +19,14 @@ export const blockerBadges: Readonly<Record<Blocker['kind'], Badge>> = {
   silent: { icon: 'alert', word: 'Servers are silent', tone: 'failed' },
   limit: { icon: 'half', word: 'At its limit', tone: 'processing' },
   busy: { icon: 'half', word: 'All slots busy', tone: 'processing' },
-  rate: { icon: 'clock', word: 'Held by its rate limit', tone: 'scheduled' },
+  rate: { icon: 'clock', word: 'At its rate limit', tone: 'scheduled' },
   stuck: { icon: 'alert', word: 'Stuck', tone: 'failed' },
 };
 const running: Badge = { icon: 'half', word: 'Running', tone: 'processing' };
 const starting: Badge = { icon: 'stack', word: 'About to start', tone: 'enqueued' };
-const idle: Badge = { icon: 'check', word: 'Nothing waits', tone: 'done' };
+const idle: Badge = { icon: 'check', word: 'No jobs waiting', tone: 'done' };
 
-/** @param takers the running servers that take jobs from the queue */
+/** @param consumers the running servers that consume the queue */
 export function queueStatus(queue: Queue, consumers: readonly Server[], nowMs: number): QueueStatus {
   const { counts, oldestEnqueuedAt } = queue;
   const blocker = findBlocker(queue, consumers, nowMs);
@@ -53,7 +53,7 @@ function withoutReadyJobs(
   blocker: Blocker | null,
 ): QueueStatus {
   if (pausedAt !== null) {
-    const text = sentence`It was paused ${{ at: pausedAt }}. Nothing starts until somebody resumes it; jobs that run go on.`;
+    const text = sentence`It was paused ${{ at: pausedAt }}. Nothing starts until it is resumed. Running jobs continue.`;
     return { badge: blockerBadges.paused, text, tone: 'attention' };
   }
   const later = counts.scheduled + counts.awaiting;

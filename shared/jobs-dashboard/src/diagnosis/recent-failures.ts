@@ -3,25 +3,25 @@ import { excerpt } from '../format/excerpt.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** The span that is looked at, in milliseconds, and how finely it is counted. */
+/** The period of recent failures, and the length of its buckets, in milliseconds. */
 export const recently = { sinceMs: 10 * 60_000, bucketMs: 10_000 } as const;
 
-/** What ended within {@link recently}. */
+/** The jobs that finished within {@link recently}. */
 export interface RecentThroughput {
   readonly done: number;
   readonly failed: number;
-  /** What most of the failures have in common; `null` if it was not looked for. */
+  /** What most of the failures have in common; `null` if that was not read. */
   readonly common: CommonFailures | null;
 }
 
 export interface CommonFailures {
-  /** Where most jobs failed, and how many. */
+  /** The queue with the most failures, and their number. */
   readonly queue: { readonly name: string; readonly failed: number } | null;
-  /** The error that most of them ended with. `most`: no other may be as frequent. */
+  /** The most frequent error. `most` is `false` if another one may be as frequent. */
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
-/** So many are no accident, and so large a part of all is no ordinary day. */
+/** The warning needs at least this many failures, and this share of all finished jobs. */
 const MANY = 5;
 const LARGE_PART = 0.2;
 
@@ -31,7 +31,9 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
   return failed >= MANY && failed >= LARGE_PART * (done + failed);
 }
 
-/** That much of what ends has failed; where most of it, and with what error. */
+/**
+ * Warns if many of the jobs that finished recently have failed, and names the most affected queue and error.
+ */
 export function failureWarning(recent: RecentThroughput): Warning[] {
   if (!areManyFailures(recent)) return [];
   const { done, failed } = recent;
@@ -41,7 +43,7 @@ export function failureWarning(recent: RecentThroughput): Warning[] {
   return [
     {
       text: sentence`${share} jobs that ended in the last 10 minutes have failed.`,
-      advice: inCommon(recent) || 'See what they have in common.',
+      advice: inCommon(recent) || 'Check what they have in common.',
       link: 'errors?since=1h',
     },
   ];
@@ -52,7 +54,7 @@ function inCommon({ failed, common }: RecentThroughput): string {
   const { queue = null, error = null } = common ?? {};
   const parts: string[] = [];
   if (queue !== null) {
-    // The queue's minute and the ten seconds of all begin at different times.
+    // The buckets of a queue and of all queues differ in length, so these numbers may not match exactly.
     const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
     parts.push(`${share} in queue “${queue.name}”`);
   }

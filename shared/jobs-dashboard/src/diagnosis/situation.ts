@@ -12,7 +12,7 @@ const FEW_JOBS = 5;
 
 type Reader = PageContext['reader'];
 
-/** All that warnings are made from. */
+/** Reads everything that warnings depend on. */
 export async function readSituation(
   context: Pick<PageContext, 'reader' | 'now' | 'machineNow'>,
 ): Promise<Situation> {
@@ -49,7 +49,7 @@ export async function readSituation(
   };
 }
 
-/** Asks for the last jobs of those only that may wait for them. */
+/** Reads the previous jobs of those recurring jobs only that may wait for them. */
 async function lateOf(
   recurring: readonly RecurringJob[],
   nowMs: number,

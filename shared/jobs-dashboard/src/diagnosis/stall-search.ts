@@ -3,17 +3,17 @@ import { type Stall, stallOf, type QueueSurroundings } from './stall.js';
 import type { PageContext } from '../pages/page.js';
 import { findJobs } from '../reading/found-jobs.js';
 
-/** So many jobs are looked at to tell why a batch stands still. */
+/** How many jobs are examined to explain why a batch is stalled. */
 const SAMPLE = 100;
 
 export interface FoundStall {
-  /** `null` if a job runs or may start, or none is left that could. */
+  /** `null` if a job is running or may start, or if no unfinished job is left. */
   readonly stall: Stall | null;
-  /** Its jobs are still being sought. */
+  /** Its jobs are still being searched. */
   readonly partial: boolean;
 }
 
-/** Why no job of an unfinished batch goes on. */
+/** Finds out why an unfinished batch is stalled. */
 export async function findBatchStall(id: string, context: PageContext): Promise<FoundStall> {
   const seek = (state: readonly Job['state'][], limit: number) =>
     findJobs(
@@ -35,7 +35,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
   return { stall: stallOf(waiting.jobs, around, 'batch', more), partial: false };
 }
 
-/** Why a job that another one waits for does not start. */
+/** Finds out why a job that another one waits for does not start. */
 export async function findJobStall(job: Job, context: PageContext): Promise<Stall | null> {
   if (job.state !== 'enqueued' && job.state !== 'scheduled') return null;
   return stallOf([job], await readSurroundings(context), 'job');

@@ -6,7 +6,7 @@ import { type Blocker, findBlocker } from './blocker.js';
 import { blockerBadges } from './queue-status.js';
 import { groupByQueue } from './consumers.js';
 
-/** Why jobs that something waits for do not start, by the words of their queues' pages. */
+/** Why the jobs of a batch, or a single job, are stalled. */
 export interface Stall {
   readonly badge: Badge;
   /** “None of its jobs runs: 5 wait, but no running server …”, or for a single job “That job waits, but …”. */
@@ -15,7 +15,7 @@ export interface Stall {
 
 export type WaitingJob = Pick<Job, 'queue' | 'state'>;
 
-/** Where they stand, and what is around them. */
+/** The state of the queues and servers. */
 export interface QueueSurroundings {
   readonly queues: readonly Queue[];
   /** Every running server. */
@@ -23,7 +23,7 @@ export interface QueueSurroundings {
   readonly nowMs: number;
 }
 
-/** What keeps so many of them. */
+/** A blocker and the number of jobs that it stops. */
 interface Stop {
   readonly blocker: Blocker;
   readonly count: number;
@@ -32,11 +32,11 @@ interface Stop {
 const MOST_QUEUES = 3;
 
 /**
- * `null` if one of them may start without anybody's doing.
+ * Returns why the jobs are stalled; `null` if one of them may start by itself.
  *
- * @param jobs that are enqueued or scheduled; none of those that belong to them runs
- * @param kind what they are: a batch's, or one by itself
- * @param more whether there are more of them
+ * @param jobs enqueued or scheduled ones; none of their batch is running
+ * @param kind whether they are the jobs of a batch or a single job
+ * @param more whether the batch has more such jobs
  */
 export function stallOf(
   jobs: readonly WaitingJob[],
@@ -67,7 +67,7 @@ function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Se
   return sentence` ${waiting}, ${reason}. ${remedy}`;
 }
 
-/** What is scheduled may be due before a queue that stands still has to be looked at. */
+/** A queue that is `stuck` may recover before scheduled jobs are due. */
 function holds({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
   if (tone !== 'attention') return false;
   return kind !== 'stuck' || jobs.some(({ state }) => state === 'enqueued');

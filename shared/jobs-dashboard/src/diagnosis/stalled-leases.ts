@@ -3,15 +3,15 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Leases that have run out are taken back within a few seconds, if all is well. */
+/** Expired leases are usually taken back within a few seconds. */
 export const stalledQuery = { expiredForMs: 5_000, limit: 100 } as const;
 
-/** It ran out so long ago that it should have been renewed or taken back. */
+/** Returns whether the lease expired so long ago that it should have been renewed or taken back. */
 export function isStalled({ expiresAt, locked }: Lease, nowMs: number): boolean {
   return !locked && nowMs - expiresAt.getTime() > stalledQuery.expiredForMs;
 }
 
-/** @param leases the longest ago first, as {@link stalledQuery} finds them */
+/** @param leases longest expired first, as {@link stalledQuery} returns them */
 export function stalledLeases(leases: readonly Lease[]): Warning[] {
   const [first] = leases;
   if (first === undefined) return [];
@@ -22,9 +22,9 @@ export function stalledLeases(leases: readonly Lease[]): Warning[] {
   const those = servers.map((id) => `&server=${encodeURIComponent(id)}`).join('');
   return [
     {
-      text: sentence`${many} stalled: ${where} alive ${servers.length === 1 ? 'has' : 'have'} stopped renewing ${length === 1 ? 'its lease, which' : 'their leases, the first of which'} ran out ${{ at: first.expiresAt }}.`,
+      text: sentence`${many} stalled: ${where} alive ${servers.length === 1 ? 'has' : 'have'} stopped renewing ${length === 1 ? 'its lease, which' : 'their leases, the first of which'} expired ${{ at: first.expiresAt }}.`,
       advice:
-        'A handler keeps its server from doing anything else, or the server cannot write. Other servers take such jobs back; if none does, start that one again.',
+        'A handler blocks its server’s process, or the server cannot write. Other servers take such jobs back; if none does, restart that one.',
       link: length === 1 ? `jobs/${first.jobId}` : `jobs?state=processing&order=oldest${those}`,
     },
   ];

@@ -30,10 +30,10 @@ export interface Situation {
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
   readonly lost: readonly LostServer[];
-  /** Recurring jobs that were due long ago, for no reason. */
+  /** Recurring jobs that are late without a reason. */
   readonly late: readonly RecurringJob[];
   readonly recent: RecentThroughput;
-  /** What background work could not deal with, newest first. */
+  /** Items that background work has set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
@@ -41,12 +41,15 @@ export interface Situation {
   readonly nowMs: number;
 }
 
-/** A job that waits longer than this, in milliseconds, with servers about, is worth a look. */
+/**
+ * A job that has been ready for longer than this, in milliseconds, although servers are running, is worth a
+ * warning.
+ */
 const LONG_WAIT_MS = 5 * 60_000;
-/** A claim belongs to its server a moment before the lists agree. */
+/** The lists of jobs and servers are read separately and may disagree for a moment, in milliseconds. */
 const SETTLING_MS = 5_000;
 
-/** What an operator should know, most urgent first. */
+/** Returns all warnings, most urgent first. */
 export function findWarnings(situation: Situation): Warning[] {
   return [
     ...noServers(situation),
@@ -66,13 +69,13 @@ export function findWarnings(situation: Situation): Warning[] {
   ];
 }
 
-/** Where nothing has begun yet, nothing is missing. */
+/** A new installation without servers is no reason for a warning. */
 function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
     {
       text: sentence`No server is running.`,
-      advice: 'Jobs are accepted, but none is run until one starts.',
+      advice: 'Jobs are accepted, but do not run until one starts.',
       link: 'servers',
     },
   ];
@@ -84,7 +87,7 @@ function pausedQueues({ queues }: Situation): Warning[] {
     return [
       {
         text: sentence`Queue “${name}” was paused ${{ at: pausedAt }}.`,
-        advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it when they may run.`,
+        advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it to let them run.`,
         link: `queues/${encodeURIComponent(name)}`,
       },
     ];
@@ -97,19 +100,19 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
   return queues
     .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
     .map((queue) => ({
-      text: sentence`No server takes jobs from queue “${queue.name}”.`,
-      advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
+      text: sentence`No server consumes queue “${queue.name}”.`,
+      advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server that consumes this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
     }));
 }
 
-/** Of a queue that no server takes jobs from, that is the news. */
+/** Queues without servers have their own warning. */
 function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')
     .map(({ queue, name, jobs }) => ({
       text: sentence`No server of queue “${queue}” has a handler for “${name}”.`,
-      advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that knows it, or delete them.`,
+      advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that has the handler, or delete the jobs.`,
       link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
     }));
 }
@@ -119,7 +122,7 @@ function silentServers({ servers, nowMs }: Situation): Warning[] {
     .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
       text: sentence`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
-      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
+      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
       link: `servers/${server.id}`,
     }));
 }
@@ -131,7 +134,7 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
     .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
     .map((job) => ({
       text: sentence`A job “${job.name}” is processing on a server that is gone.`,
-      advice: 'Its lease will be taken back; if it stays like this, no server is sweeping.',
+      advice: 'Its lease will be taken back. If this does not change, check that servers are running.',
       link: `jobs/${job.id}`,
     }));
 }
@@ -148,8 +151,8 @@ function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
     const reason = blocker === null ? '' : sentence`, ${blocker.reason}`;
     return [
       {
-        text: sentence`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
-        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${blocker?.remedy ?? 'Add servers, or see what keeps them busy.'}`,
+        text: sentence`Queue “${queue.name}” ${stands ? 'is stalled' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
+        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${blocker?.remedy ?? 'Add servers, or check what keeps them busy.'}`,
         link: `queues/${encodeURIComponent(queue.name)}`,
       },
     ];

@@ -1,6 +1,9 @@
 import type { AttemptOutcome, JobState } from '@longshore/jobs';
 
-/** How a state looks: never by colour alone. `tone` is the CSS class of the colour. */
+/**
+ * The icon, word and colour of a state, which is never shown by colour alone. `tone` is the CSS class of the
+ * colour.
+ */
 export interface Badge {
   readonly icon: string;
   readonly word: string;

@@ -9,21 +9,21 @@ import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
 import type { RequestContext } from './request-context.js';
 
-/** The request header that names the regions a refresh asks for, separated by commas. */
+/** The request header with the comma-separated names of the regions to refresh. */
 export const REGION_HEADER = 'Longshore-Region';
 
-/** Until a region is asked again that there is more of to come. */
+/** Refresh interval of a region that is still loading, in milliseconds. */
 const PARTIAL_EVERY_MS = 500;
 
 interface LoadedRegion extends Region {
-  /** `null` if it took longer than the page would wait. */
+  /** `null` if it took longer than the page waits. */
   readonly model: object | null;
-  /** Weak: the same model may be shown with other relative times. */
+  /** Weak, because relative times may differ for the same model. */
   readonly etag: string;
   readonly error?: StorageUnavailableError;
 }
 
-/** Turns a page into the answer: the whole of it, or those of the regions asked for that have changed, or 304 if none has. */
+/** Answers with the whole page, or with the requested regions that have changed, or with 304 if none has. */
 export class PageResponder {
   readonly #layout: Layout;
   readonly #cache: Cache;
@@ -74,7 +74,7 @@ export class PageResponder {
     );
   }
 
-  /** @throws {StorageUnavailableError} if there is nothing to show but that */
+  /** @throws {StorageUnavailableError} if no region could be loaded because of it */
   async #loadAll(
     ctx: Context,
     requestContext: RequestContext,
@@ -86,7 +86,7 @@ export class PageResponder {
     return loaded.map((region) => shownTo(requestContext, region));
   }
 
-  /** Shared by all who look at the same address: what regions show does not depend on the viewer. */
+  /** Shared by all viewers of the same URL: regions do not depend on the viewer. */
   #load(ctx: Context, region: Region): Promise<LoadedRegion> {
     const key = JSON.stringify(['region', region.name, ctx.path, ctx.querystring]);
     return this.#cache.read(
@@ -119,7 +119,7 @@ function isPartial(model: object | PartialModel): boolean {
   return 'partial' in model && model.partial;
 }
 
-/** Forms go stale, and others are offered after a change of role, while what a region tells stays the same. */
+/** Adds the version of the viewer’s forms: tokens expire and roles change while the data stays the same. */
 function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegion {
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };
 }

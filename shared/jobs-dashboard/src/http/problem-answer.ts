@@ -6,7 +6,7 @@ import { findRequestContext, anonymous } from './request-context.js';
 import { problemLinks } from './problem-links.js';
 
 /**
- * Answers with the page of an error, and tells the application of one that nobody foresaw.
+ * Answers with an error page, and emits unexpected errors on the application.
  *
  * @param inside the path inside the dashboard
  */

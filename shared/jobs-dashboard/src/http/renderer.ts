@@ -15,7 +15,7 @@ const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 /** Begins a view inside a file; it goes on to the next one, or to the end of the file. */
 const beginning = /^<%# view: ([\w-]+) %>\n/gm;
 
-/** What every view can call. */
+/** Available in every view. */
 const formats = {
   counted,
   formatCount,
@@ -32,7 +32,7 @@ const compileOptions = {
   strict: true,
   localsName: 'it',
   rmWhitespace: true,
-  /** Without it, all that a page has would be copied for each view; a page has no prototype that could be polluted. */
+  /** Prevents EJS from copying all data for each view. The data has no prototype that could be polluted. */
   unsafePrototypeLocals: true,
 };
 

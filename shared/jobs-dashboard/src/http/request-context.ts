@@ -4,20 +4,20 @@ import { PasswordAuthenticator } from '../auth/password-authenticator.js';
 import type { Health } from '../diagnosis/health.js';
 import { hasRole, type Viewer } from '../auth/viewer.js';
 
-/** Whose page it is, and what its forms need. */
+/** Who sent a request, and what the forms of the page need. */
 export interface RequestContext {
-  /** `null` where nobody has come in: the page has no navigation then. */
+  /** `null` if the client is not authenticated: the page has no navigation then. */
   readonly viewer: Viewer | null;
   readonly canSignOut: boolean;
-  /** Made when a form is: most answers have none. */
+  /** Created on demand: most pages have no forms. */
   readonly formToken: () => string;
-  /** Another one when the forms of the same page are to be made anew. */
+  /** Changes when the forms of open pages have to be renewed. */
   readonly version: string;
-  /** How the store does; left out where it is not known. */
+  /** The overall state; missing if unknown. */
   readonly health?: Health | null;
-  /** What the form that led here has done; left out if none has. */
+  /** The flash message, if any. */
   readonly flash?: string | null;
-  /** What to offer; the routes check for themselves. */
+  /** Which actions to show. Routes check roles themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
 }
 
@@ -25,22 +25,22 @@ export interface ViewerContext extends RequestContext {
   readonly viewer: Viewer;
 }
 
-/** Of one’s own: the application may keep something of its own under any name. */
-const place = Symbol('visit');
+/** A symbol, so that it does not clash with the application’s own state. */
+const place = Symbol('request context');
 
 export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
   Object.assign(ctx.state, { [place]: requestContext });
 }
 
-/** `null` where nobody has come in. */
+/** Returns `null` if the client is not authenticated. */
 export function findRequestContext(ctx: Context): ViewerContext | null {
   return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
 }
 
-/** Throws where nobody has come in: routes behind the gate are not asked then. */
+/** Throws if the client is not authenticated, which cannot happen in a route. */
 export function requestContextOf(ctx: Context): ViewerContext {
   const requestContext = findRequestContext(ctx);
-  if (requestContext === null) throw new Error('A route was asked before the gate');
+  if (requestContext === null) throw new Error('A route was reached without authentication');
   return requestContext;
 }
 
@@ -52,7 +52,7 @@ export const anonymous: RequestContext = {
   may: { operate: false, delete: false },
 };
 
-/** `readOnly`: the dashboard has no forms but those of its session. */
+/** `readOnly`: the dashboard has no actions. */
 export function createRequestContext(
   ctx: Context,
   authenticator: Authenticator,

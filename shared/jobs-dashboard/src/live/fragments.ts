@@ -2,14 +2,14 @@ import type { Context } from 'koa';
 import type { Cache } from '../cache.js';
 import { compress, zip } from '../http/compression.js';
 
-/** What a part of a page is rendered with that is of one viewer only. */
+/** What differs between viewers in a part of a page. */
 export interface OfViewer {
   readonly formToken: () => string;
 }
 
 /**
- * Parts of pages, rendered and compressed once for all viewers who ask for the same ones within the life of the snapshot.
- * What holds a form is rendered for each: its token is of one viewer.
+ * Renders and compresses parts of pages once for all viewers, as long as they are cached. Parts with forms
+ * are rendered for each viewer, because of their tokens.
  */
 export class Fragments {
   readonly #cache: Cache;
@@ -18,7 +18,7 @@ export class Fragments {
     this.#cache = cache;
   }
 
-  /** @param key of all that what is rendered depends on, but the viewer */
+  /** @param key of everything that the rendered text depends on, except the viewer */
   async send(
     ctx: Context,
     key: string,

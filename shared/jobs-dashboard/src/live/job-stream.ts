@@ -2,16 +2,19 @@ import { setTimeout } from 'node:timers/promises';
 import { isFinished, type Job, type LogLine } from '@longshore/jobs';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 
-/** What is new about a job. */
+/** An event of a running job. */
 export type JobEvent =
   | { readonly kind: 'log'; readonly lines: readonly LogLine[]; readonly lastId: string }
   | { readonly kind: 'progress'; readonly progress: NonNullable<Job['progress']> }
-  /** It has finished, or it is gone. */
+  /** The job has finished or was removed. */
   | { readonly kind: 'end' };
 
 export interface JobStreamOptions {
   readonly everyMs: number;
-  /** Ends then, as it does when the job runs no longer, without an end of the job; whoever still looks asks again, and shows again who they are. */
+  /**
+   * Ends the stream without an `end` event, as when the job stops running. The browser reconnects, and is
+   * authenticated again.
+   */
   readonly lifetimeMs: number;
   /** Ends it at once. */
   readonly signal: AbortSignal;
@@ -20,8 +23,8 @@ export interface JobStreamOptions {
 const LINES = 200;
 
 /**
- * What a job says of itself from a line of its log on, as it comes. It looks again and again, which viewers of one job share
- * as they share all reads; nothing is kept open but the connections of those who look.
+ * Yields the progress and the log lines of a job after the given one, by polling. Viewers of the same job
+ * share its reads through the cache.
  */
 export async function* jobStream(
   id: string,
@@ -32,7 +35,7 @@ export async function* jobStream(
   let lastId = after;
   let sent = '';
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= everyMs) {
-    // The job first: what it said before its end is in the log that is read after.
+    // Reads the job first, so that the log that follows contains all lines written before its end.
     const job = await reader.jobs.find(id);
     const lines = await reader.reports.listLogs(id, {
       limit: LINES,

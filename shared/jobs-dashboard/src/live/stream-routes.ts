@@ -11,18 +11,18 @@ import type { Layout } from '../http/layout.js';
 const EVERY_MS = 1_000;
 const LIFETIME_MS = 30_000;
 
-/** Where in the dashboard the events of a job are. */
+/** The path of a job’s event stream inside the dashboard. */
 export const streamPath = '/jobs/:id/stream';
 
-/** How long streams may be, all of them together. */
+/** Limits of the event streams. */
 export interface StreamBounds {
-  /** So many are open at once at most; who asks for more is to come back later. */
+  /** How many may be open at once; further requests get 503. */
   readonly maxStreams: number;
   /** Ends all of them. */
   readonly closing: AbortSignal | undefined;
 }
 
-/** What a running job says of itself, as server-sent events whose data are pieces of its page. */
+/** Streams the log and progress of a running job as server-sent events that contain parts of its page. */
 export function streamRouter(
   prefix: string,
   context: PageContext,
@@ -34,9 +34,9 @@ export function streamRouter(
   router.get(streamPath, async (ctx) => {
     const id = (ctx.params['id'] ?? '').toLowerCase();
     const job = await context.reader.jobs.find(id);
-    if (job === null) throw notFound('There is no such job', 'It is not kept any more.');
+    if (job === null) throw notFound('There is no such job', 'It has been removed.');
     if (job.state !== 'processing' && !isFinished(job.state)) {
-      ctx.status = 204; // It says nothing now. Its page asks again.
+      ctx.status = 204; // There is nothing to stream now. The page will ask again.
       return;
     }
     if (open >= maxStreams || closing?.aborted === true) throw tooMany;
@@ -61,12 +61,12 @@ export function streamRouter(
 
 const tooMany = new Problem({
   status: 503,
-  title: 'Too many look at running jobs',
-  text: 'The page of the job follows it all the same, a little later.',
+  title: 'Too many live viewers',
+  text: 'The page falls back to polling.',
   headers: { 'Retry-After': '10' },
 });
 
-/** Not as Koa sends a body: that somebody goes away in the middle is how this ends, and no error. */
+/** Bypasses Koa, which reports a closed connection as an error. */
 function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {
   ctx.respond = false;
   ctx.flushHeaders();
@@ -102,7 +102,7 @@ function event(name: string, html: string, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(html)}\n\n`;
 }
 
-/** The line that the viewer has got last: from the browser, after its connection was cut, or from the page. */
+/** The id of the last line that the viewer has: sent by the browser when it reconnects, or by the page. */
 function placeIn(ctx: Context): string | null {
   const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');
   return /^[\w.:-]{1,80}$/.test(place) ? place : null;

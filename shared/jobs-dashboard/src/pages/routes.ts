@@ -17,13 +17,14 @@ import { queuesPage } from './queues/page.js';
 import { recurringJobPage } from './recurring-job/page.js';
 import { recurringPage } from './recurring/page.js';
 import { serverPage } from './server/page.js';
+import { setAsidePage } from './set-aside/page.js';
 import { serversPage } from './servers/page.js';
 import { withDeadline } from '../reading/deadline.js';
 import type { PageResponder } from '../http/page-answer.js';
 import { notFound, Problem } from '../http/problem.js';
 import { requestContextOf } from '../http/request-context.js';
 
-/** Every page and its path inside the dashboard. */
+/** All pages by their path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
   '/': overviewPage,
   '/jobs': jobsPage,
@@ -41,6 +42,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/errors': errorsPage,
   '/servers': serversPage,
   '/servers/:server': serverPage,
+  '/set-aside': setAsidePage,
   '/audit': auditPage,
   '/help': helpPage,
 };
@@ -60,14 +62,14 @@ export function pageRouter(prefix: string, context: PageContext, answer: PageRes
   return router;
 }
 
-/** What to throw where no route has answered. */
+/** Returns the error for a request that no route has answered. */
 export function unrouted(ctx: RouterContext): Problem {
   const allowed = new Set(ctx.matched?.flatMap(({ methods }) => methods));
-  if (allowed.size === 0) return notFound('There is no such page', `Nothing is at ${ctx.path}.`);
+  if (allowed.size === 0) return notFound('There is no such page', `There is nothing at ${ctx.path}.`);
   return new Problem({
     status: 405,
-    title: 'Not like this',
-    text: `This page cannot be asked for with ${ctx.method}.`,
+    title: 'Method not allowed',
+    text: `This page does not support ${ctx.method}.`,
     headers: { Allow: [...allowed].join(', ') },
   });
 }

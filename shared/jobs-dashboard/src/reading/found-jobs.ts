@@ -6,22 +6,25 @@ type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
-  /** There may be more, which are still sought. */
+  /** There may be more; the search continues. */
   readonly partial: boolean;
-  /** When all of them were sought last, if that is a while ago and they are sought again. */
+  /** When the search last ended, if that is a while ago and it is running again. */
   readonly asOf: Date | null;
-  /** There may be more, which the storage gave up to seek. */
+  /** There may be more; the storage gave up the search. */
   readonly gaveUp: boolean;
 }
 
 export interface JobSearch<Row> {
-  /** Of this list always, and of no other. */
+  /** Identifies the list. */
   readonly key: string;
   readonly query: JobListQuery;
   readonly row: (job: Job) => Row;
 }
 
-/** The nearest jobs, with those that were found last, and all as soon as they are found. */
+/**
+ * Returns the nearest jobs, merged with the latest result of the search through all of history, which
+ * continues in the background.
+ */
 export async function findJobs<Row extends { readonly id: string }>(
   { key, query, row }: JobSearch<Row>,
   { reader, cache }: Sources,
@@ -39,12 +42,12 @@ export async function findJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Whether all of a list is known, though it may be sought again. */
+/** Returns whether the search through all of history has ended, even if it is running again. */
 export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
   return cache.knows(listed(key));
 }
 
-/** What is counted, or `null` if the storage gave up to count; `undefined` until one of both is known. */
+/** Returns the latest count, with `null` in it if the storage gave up; `undefined` until it is known. */
 export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
@@ -53,7 +56,7 @@ export function countSoon<Count>(
   return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
-/** Once the nearest are not all. `null` if the storage gave up to seek them. */
+/** Searches beyond the nearest jobs. `null` if the storage gave up. */
 export function searchHistory(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
   return unlessGivenUp(reader.jobs.list({ ...query, beyondNear: true }));
 }
@@ -71,7 +74,7 @@ async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The near ones are as they are now. */
+/** The nearest jobs are more recent, so they take precedence. */
 function merged<Row extends { readonly id: string }>(
   near: readonly Row[],
   found: readonly Row[],

@@ -14,54 +14,52 @@ import { hiddenTermError } from './hidden-terms.js';
 
 const MAX_IDS = 1_000;
 
-/** What stands beside the selection in the URL of a confirmation. */
+/** Parameters of a confirmation page that are not part of the selection. */
 const others = new Set(['action', 'selected']);
 
-/** Which jobs an action on many is for: some by their ids, or all that match. */
+/** The jobs of a bulk action, selected by their ids or by filters. */
 export interface JobSelection {
   readonly filter: JobFilter;
-  /** The same as a query, `state=failed&queue=mail`: one field of a form, which browsers send on as it is. */
+  /** The selection as a query, `state=failed&queue=mail`, which fits into one field of a form. */
   readonly which: string;
-  /** For the audit. */
+  /** As stored in the audit entry. */
   readonly auditFilter: { readonly [member: string]: JsonValue };
-  /** The list of them, inside the dashboard. */
+  /** The path of their list, inside the dashboard. */
   readonly list: string;
 }
 
 export interface Reading {
-  /** What times like “2h” count from. */
+  /** The time that “2h” is relative to. */
   readonly nowMs: number;
-  /** Arguments under keys that match cannot be asked for. */
+  /** Arguments under matching keys cannot be searched. */
   readonly redact: RegExp;
 }
 
 /**
- * Understands the query of a confirmation page, and what its form sends on of that. Nothing is passed over: one
- * condition less, and the action would reach more jobs than somebody wanted.
+ * Parses the query of a confirmation page, or the field of its form. Unknown conditions are errors: ignoring
+ * one would change more jobs than intended.
  *
- * @throws {Problem} 400 if it is not clear which jobs are meant, or all jobs would be
+ * @throws {Problem} 400 if a condition is invalid, or if every job would match
  */
 export function parseJobSelection(query: URLSearchParams, { nowMs, redact }: Reading): JobSelection {
   const given = [...query].filter(([name]) => !others.has(name));
   const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
   if (ids.length > 0) return selectionOfIds(ids, given.length);
   if (query.has('selected'))
-    throw badRequest('No job is selected', 'Go back, select some of the rows, and try again.');
+    throw badRequest('No jobs are selected', 'Go back, select some rows and try again.');
   const filters = pinned(filtersOf(given, redact), nowMs);
   const fields = parametersOf(filters);
-  if (fields.length !== given.length) throw unclear('Some of the conditions cannot be understood.');
+  if (fields.length !== given.length) throw unclear('Some of the conditions are invalid.');
   const filter = filterQuery(filters, nowMs);
-  if (isUnrestricted(filter)) throw unclear('It would be every job there is: narrow the list first.');
+  if (isUnrestricted(filter)) throw unclear('The filter matches every job. Narrow the list first.');
   const { state, terms } = filters;
   const auditFilter = { state, terms: terms.map(({ key, value }) => ({ key, value })) };
   return { filter, which: new URLSearchParams(fields).toString(), auditFilter, list: jobsPath(filters) };
 }
 
 function selectionOfIds(ids: readonly string[], given: number): JobSelection {
-  if (ids.length !== given)
-    throw unclear('Either jobs are selected, or they are those that match conditions.');
-  if (ids.length > MAX_IDS || !ids.every(isId))
-    throw unclear('What was selected are no ids of jobs, or too many.');
+  if (ids.length !== given) throw unclear('Select jobs or give conditions, not both.');
+  if (ids.length > MAX_IDS || !ids.every(isId)) throw unclear('The selection has invalid ids, or too many.');
   return {
     filter: { id: ids },
     which: ids.map((id) => `id=${id}`).join('&'),
@@ -79,5 +77,5 @@ function filtersOf(given: readonly [string, string][], redact: RegExp): Filters 
 }
 
 function unclear(why: string): Problem {
-  return badRequest('It is not clear which jobs are meant', `${why} Nothing was done.`);
+  return badRequest('It is not clear which jobs to change', `${why} Nothing was changed.`);
 }

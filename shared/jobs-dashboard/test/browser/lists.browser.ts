@@ -88,7 +88,7 @@ describe('a list in a browser', () => {
     };
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await page.getByRole('link', { name: 'Delete all 120…' }).click();
-    await dialog().getByText('Still counting: there may be more.').waitFor();
+    await dialog().getByText('Still counting; there may be more.').waitFor();
     authenticator.open?.();
     await dialog().getByRole('heading', { name: '120 jobs at the moment' }).waitFor();
     await dialog().getByRole('button', { name: 'Delete 120 jobs' }).click();

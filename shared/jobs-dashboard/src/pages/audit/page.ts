@@ -12,11 +12,11 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 
-/** So many ids of a selection are told here, more by the action's own page. */
+/** How many ids of a selection are shown; the action’s own page shows more. */
 const FEW_IDS = 3;
 
-/** What each action is called once it is done, and what it is done to; the audit keeps its path. */
-const deeds: Readonly<Record<string, readonly [deed: string, thing: string]>> = {
+/** The texts of each action and its target, by the path that audit entries store. */
+const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
   'jobs/cancel': ['Cancelled', 'job'],
   'jobs/retry': ['Retried', 'job'],
   'jobs/run': ['Made ready', 'job'],
@@ -37,19 +37,21 @@ const deeds: Readonly<Record<string, readonly [deed: string, thing: string]>> = 
   'servers/quiet': ['Quieted', 'server'],
   'servers/stop': ['Stopped', 'server'],
   'batches/cancel': ['Cancelled', 'batch'],
+  'set-aside/retry': ['Retried', 'set-aside item'],
+  'set-aside/discard': ['Discarded', 'set-aside item'],
 };
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
   done: null,
-  begun: 'begun: how it ended is not known',
-  refused: 'refused: nothing was changed',
-  'without effect': 'it was so already',
+  begun: 'started; result unknown',
+  refused: 'refused; nothing was changed',
+  'without effect': 'no change needed',
 };
 
 export async function auditPage({ query }: PageRequest, { reader, redact }: PageContext): Promise<Page> {
   const after = query.get('after');
   if (after !== null && !/^\d{1,18}$/.test(after))
-    throw badRequest('There is no such place in the list', `“${after}” is no number of an entry.`);
+    throw badRequest('There is no such page of the list', `“${after}” is not the number of an entry.`);
   const wanted = wantedIn(query);
   return {
     title: 'Audit',
@@ -83,7 +85,7 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
   const ids = storedIds(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
   const kept = target !== null && action !== 'jobs/delete';
-  const [deed, thing] = deeds[action] ?? [action, ''];
+  const [done, thing] = actionTexts[action] ?? [action, ''];
   const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
   const isBulk = action.startsWith('bulk-');
   const isLong = !isBulk && target !== null && isId(target);
@@ -91,11 +93,11 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
     ...details,
     id,
     at,
-    // The script puts the headings to where the viewer's own days begin.
+    // In UTC; the script moves the headings to where the viewer's days begin.
     day: dayIn('UTC', at),
     who,
     outcome: outcomeWords[outcome],
-    deed: [deed, isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing]
+    done: [done, isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing]
       .filter(Boolean)
       .join(' '),
     what: isBulk ? selection : isLong ? target.slice(-8) : target,
@@ -103,8 +105,14 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
     limits,
     ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk-delete' },
     given: limits === null ? changeLine(before, values, pattern) : '',
-    path: kept ? `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}` : null,
+    path: kept ? pathOf(action, target) : null,
   };
+}
+
+/** The page of what an action was about. */
+function pathOf(action: string, target: string): string {
+  if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
+  return `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}`;
 }
 
 function jobsCounted(count: number, known: AuditDetails['counted']): string {
@@ -117,7 +125,7 @@ function selectionText(filters: Filters): string {
   return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
 }
 
-/** Which entries, as the URL says. */
+/** Returns the filter in the URL. */
 function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
   const given = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);

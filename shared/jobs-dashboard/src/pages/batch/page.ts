@@ -42,7 +42,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Those first that somebody may have to deal with. */
+/** Failed jobs first, then by urgency. */
 async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
     listFailed(id, reader),
@@ -62,6 +62,6 @@ async function find(id: string, { reader }: PageContext): Promise<Batch> {
   if (batch !== null) return batch;
   throw notFound(
     'There is no such batch',
-    `None has the id “${id}”. Batches are removed 30 days after their end.`,
+    `No batch has the id “${id}”. Batches are removed 30 days after they end.`,
   );
 }

@@ -7,7 +7,7 @@ const ROWS = 50;
 export async function batchesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
   const after = query.get('after');
   if (after !== null && !isId(after))
-    throw badRequest('There is no such place in the list', `“${after}” is no batch’s id.`);
+    throw badRequest('There is no such page of the list', `“${after}” is not the id of a batch.`);
   return {
     title: 'Batches',
     section: 'batches',

@@ -12,19 +12,19 @@ import { tally } from './tally.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const EXAMPLES = 3;
-/** So many jobs are looked at to tell what kinds of jobs they are: cheap, and mostly all of them. */
+/** How many jobs are examined for the summary of names, queues and errors. */
 const SAMPLE = 100;
 const MOST_KINDS = 4;
 const MAX_KIND = 80;
 
-/** What is asked for. */
+/** The requested action and its jobs. */
 interface Wanted extends JobSelection {
   readonly action: BulkAction;
-  /** The same as long as the same is asked for. */
+  /** Identifies the request in the cache. */
   readonly key: string;
 }
 
-/** Says what an action on many jobs would do, before it does it. */
+/** Shows what a bulk action would do, for confirmation. */
 export async function bulkConfirmPage({ query, viewer }: PageRequest, context: PageContext): Promise<Page> {
   const wanted = wantedIn(query, context);
   return {
@@ -40,7 +40,7 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
   };
 }
 
-/** Jobs in other states are none of its business. */
+/** Ignores jobs in states that the action does not apply to. */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
@@ -68,14 +68,14 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     partial,
     asOf,
     gaveUp,
-    deed: of(unknown ? 'all that match' : `${formatCount(count)} ${one ? 'job' : 'jobs'}`),
+    button: of(unknown ? 'all that match' : `${formatCount(count)} ${one ? 'job' : 'jobs'}`),
     sampled: !count.exact || count.count > jobs.length ? jobs.length : null,
     kinds: kindsOf(jobs),
     jobs: jobs.slice(0, EXAMPLES),
   };
 }
 
-/** Retrying the failures of a batch does not bring it back. */
+/** Retrying the failed jobs of a batch does not bring back its cancelled callback. */
 async function findCancelledFollowUp(
   { batchId: [id, ...others] = [] }: JobFilter,
   reader: PageContext['reader'],
@@ -88,7 +88,7 @@ async function findCancelledFollowUp(
 
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
-/** What is known of them at once, and all as soon as they are counted: nobody waits for a number in order to decide. */
+/** Returns what is known at once; the exact count follows when it is known. */
 async function readSample(
   key: string,
   filter: JobFilter,
@@ -116,7 +116,7 @@ function sampleOf(job: Job): Sample {
   return { ...jobRow(job), errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND) };
 }
 
-/** What they are, in a few words each. */
+/** Summarizes the jobs by name, queue and error. */
 function kindsOf(jobs: readonly Sample[]): object[] {
   const errors = jobs.flatMap(({ errorName }) => errorName ?? []);
   const kinds = [

@@ -1,10 +1,10 @@
-/** How often something occurs. */
+/** A value and how often it occurs. */
 export interface Tally {
   readonly value: string;
   readonly count: number;
 }
 
-/** The most frequent first. */
+/** Counts values, most frequent first. */
 export function tally(values: readonly string[]): Tally[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -3,7 +3,7 @@ import { conflict, notFound } from '../../http/problem.js';
 import type { Action, Actions, ActionRequest } from '../../actions/action.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
 
-/** Each starts an operation on the jobs that the form names by their ids, or else on all that match its filters. */
+/** Each starts an operation on the jobs that the form selects, by their ids or by filters. */
 export const bulkActions: Actions = {
   '/bulk-cancel': startBulk('cancel', 'operator'),
   '/bulk-retry': startBulk('retry', 'operator'),
@@ -11,12 +11,12 @@ export const bulkActions: Actions = {
   '/bulk-delete': startBulk('delete', 'admin'),
   '/bulk/:target/stop': {
     role: 'operator',
-    flash: 'The action has been told to stop.',
+    flash: 'The action has been asked to stop.',
     perform: async ({ bulk }, { target }) => {
       const operation = await bulk.cancel(target);
       if (operation === null) throw notFound('There is no such operation', 'Nothing was done.');
       if (operation.state !== 'cancelled')
-        throw conflict('This operation cannot be stopped', 'It had ended already; nothing was changed.');
+        throw conflict('This operation cannot be stopped', 'It had already ended. Nothing was changed.');
       return { next: `bulk/${operation.id}` };
     },
   },

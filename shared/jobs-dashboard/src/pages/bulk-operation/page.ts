@@ -31,7 +31,9 @@ export async function bulkOperationPage({ params }: PageRequest, context: PageCo
   };
 }
 
-/** The ids of selected jobs: a list has no more rows than this, forms of others may send more. */
+/**
+ * Returns the ids of selected jobs. A list has fewer rows than the maximum, but other clients may send more.
+ */
 function idsOf({ filter: { id = [] }, action }: BulkOperation): object {
   return { few: id.slice(0, MOST_IDS), more: id.length - MOST_IDS, linked: action !== 'delete' };
 }
@@ -39,5 +41,8 @@ function idsOf({ filter: { id = [] }, action }: BulkOperation): object {
 async function find(id: string, { reader }: PageContext): Promise<BulkOperation> {
   const operation = await reader.bulk.find(id);
   if (operation !== null) return operation;
-  throw notFound('There is no such operation', `None has the id “${id}”. Operations are kept for 30 days.`);
+  throw notFound(
+    'There is no such operation',
+    `No operation has the id “${id}”. Operations are kept for 30 days.`,
+  );
 }

@@ -6,7 +6,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 
-/** An action on many jobs as one line of a list. */
+/** Converts a bulk operation to a row of a list. */
 export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
   return { ...facts, action, words: bulkWords[action], text: filterText(filter), jobs: filterPath(filter) };
 }
@@ -14,7 +14,7 @@ export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
 export async function bulkPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
   const after = query.get('after');
   if (after !== null && !isId(after))
-    throw badRequest('There is no such place in the list', `“${after}” is no operation’s id.`);
+    throw badRequest('There is no such page of the list', `“${after}” is not the id of an operation.`);
   return {
     title: 'Bulk actions',
     section: 'jobs',

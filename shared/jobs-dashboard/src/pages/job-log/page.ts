@@ -4,15 +4,15 @@ import type { DashboardReader } from '../../reading/dashboard-reader.js';
 import { logRow } from '../log-row.js';
 import type { Page, PageContext, PageRequest, Region } from '../page.js';
 
-/** On the job's own page, above all else: the latest ones. */
+/** How many of the latest lines a job's page shows at the top. */
 const FEW_LINES = 25;
 
-/** On that page, too, with the attempts that said them. */
+/** How many lines a job's page shows with their attempts. */
 const ATTEMPT_LINES = 100;
 
 const LINES = 500;
 
-/** The end of a job's log, which goes on by itself while the job runs. */
+/** The end of a job's log, which is streamed while the job is running. */
 export function logRegion(id: string, running: boolean, context: PageContext): Region {
   return {
     name: 'log',
@@ -27,7 +27,7 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
   };
 }
 
-/** Its latest lines, and how many came before them. */
+/** Reads the latest lines of a log, and how many lines precede them. */
 export async function readLogEnd(
   id: string,
   reader: DashboardReader,
@@ -37,22 +37,22 @@ export async function readLogEnd(
   return { leftOut, lines: await reader.reports.listLogs(id, { offset: leftOut, limit }) };
 }
 
-/** Each attempt is named where it begins to speak, if there was more than one. */
+/** Returns what makes the log mark the beginning of each attempt, if there was more than one. */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }
 
-/** All of it, a page after the other. */
+/** The page of a job's log. */
 export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const id = (params['id'] ?? '').toLowerCase();
   const job = await context.reader.jobs.find(id);
   if (job === null) throw notFound('There is no such job', `No job has the id “${id}”.`);
   const after = query.get('after');
   if (after !== null && !/^[\w.:-]{1,80}$/.test(after))
-    throw badRequest('There is no such place in the log', `“${after}” is no line.`);
+    throw badRequest('There is no such place in the log', `“${after}” is not a line.`);
   const attempt = query.get('attempt');
   if (attempt !== null && !/^[1-9]\d{0,4}$/.test(attempt))
-    throw badRequest('There is no such attempt', `“${attempt}” is no number of one.`);
+    throw badRequest('There is no such attempt', `“${attempt}” is not the number of an attempt.`);
   const whole = attempt === null ? `jobs/${id}/log?` : `jobs/${id}/log?attempt=${attempt}&`;
   return {
     title: `Log of ${attempt === null ? '' : `attempt ${attempt} of `}${job.name}`,

@@ -21,7 +21,7 @@ import { jobRow } from '../job-row.js';
 import { findParent } from '../../diagnosis/parent.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
-/** The latest attempts are shown; a page is no place for a thousand. */
+/** How many of the latest attempts are shown. */
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
@@ -73,7 +73,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     moreDependents: dependents.length > MAX_DEPENDENTS,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
-    /** Not all that attempts have said is here. */
+    /** Some log lines of the attempts are not shown. */
     saidMore: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
@@ -106,12 +106,12 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Its heartbeat would be news every few seconds. */
+/** Without the heartbeat, which changes every few seconds. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
 
-/** A stretch as the timeline tells it. */
+/** A stretch of the timeline, for the view. */
 function storyOf({ kind, attempt, from, until }: Stretch): object {
   return {
     kind,
@@ -122,7 +122,7 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
   };
 }
 
-/** Why it failed for good, or last time, in one line, and where the jobs are that failed so. */
+/** Returns the latest error in one line, with the path of the jobs that have the same error. */
 function failureOf({ name, state, error }: Job): object | null {
   if (error === null || !(state === 'failed' || state === 'scheduled' || state === 'enqueued')) return null;
   const terms = [
@@ -133,7 +133,10 @@ function failureOf({ name, state, error }: Job): object | null {
   return { name: error.name, message, alike: jobsPath({ state: null, terms }) };
 }
 
-/** The newest first, each with what it said: the only one has the log of the job, and so has the one that runs. An error that came again is latest once, with the newest attempt that ended so. */
+/**
+ * Returns the attempts, newest first, with their log lines, except for a single or running attempt, whose
+ * lines are in the job's log. A repeated error is shown once, with the newest attempt that has it.
+ */
 function attemptRows(
   attempts: readonly Attempt[],
   servers: readonly Server[],

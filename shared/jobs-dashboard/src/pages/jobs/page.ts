@@ -27,7 +27,7 @@ import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
 const ROWS = 50;
 
-/** Where in the list a page of it begins. */
+/** The position of a page in the list. */
 interface Position {
   readonly order: 'newest' | 'oldest';
   readonly after: string | null;
@@ -75,7 +75,7 @@ async function answerSearch(
   return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
 }
 
-/** The page of what has this id: of a job, unless it is another’s. */
+/** Returns the page of the batch, server or bulk operation with this id, else of the job. */
 async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   const [job, batch, servers, operation] = await Promise.all([
     reader.jobs.find(id),
@@ -88,7 +88,10 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   return job === null && operation !== null ? `bulk/${id}` : `jobs/${id}`;
 }
 
-/** Counted once the list is there: both at a time would keep two of the storage's processors busy, and the page waiting. */
+/**
+ * Counts jobs after the list has been read: doing both at once would occupy two of the storage's processors
+ * and delay the page.
+ */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
     ? await countNarrowed(filters, position, context)
@@ -120,7 +123,7 @@ async function countNarrowed(
   return countSoon(jobsPath(each), count, context);
 }
 
-/** Without counts while they are not known. */
+/** Returns the tabs, without counts while they are unknown. */
 function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   const tab = (state: JobState | null, count?: JobCount) => ({
     state,
@@ -132,7 +135,7 @@ function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
 }
 
-/** Counts are at hand for all jobs; for some they are counted. */
+/** Returns whether there is a filter. Without one, the storage has the counts at hand. */
 function isNarrowed({ terms }: Filters): boolean {
   return terms.length > 0;
 }
@@ -195,14 +198,17 @@ function opposite(order: Position['order']): Position['order'] {
   return order === 'newest' ? 'oldest' : 'newest';
 }
 
-/** @throws {Problem} if one of them cannot be used */
+/** @throws {Problem} if a filter is invalid */
 function filtersOf(query: URLSearchParams, redact: RegExp): Filters {
   const { state, terms } = filtersIn(query);
   if (state !== null && !isJobState(state)) {
-    throw badRequest('There is no such state', `“${state}” is none. Jobs are ${jobStates.join(', ')}.`);
+    throw badRequest(
+      'There is no such state',
+      `“${state}” is not a state. The states are ${jobStates.join(', ')}.`,
+    );
   }
   const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
-  if (invalid !== null) throw badRequest('This list cannot be made', invalid);
+  if (invalid !== null) throw badRequest('Invalid filter', invalid);
   return { state, terms };
 }
 
@@ -217,11 +223,11 @@ function positionOf(query: URLSearchParams): Position {
 function idIn(query: URLSearchParams, key: string): string | null {
   const id = query.get(key);
   if (id !== null && !isId(id))
-    throw badRequest('There is no such place in the list', `“${id}” is no job’s id.`);
+    throw badRequest('There is no such page of the list', `“${id}” is not the id of a job.`);
   return id;
 }
 
-/** Each filter with the path that the list has without it. */
+/** Returns each filter with the path of the list without it. */
 function chipsOf(filters: Filters): { key: string; value: string; without: string }[] {
   const { terms } = filters;
   return terms.map((term) => ({

@@ -3,25 +3,25 @@ import { formatCount } from '../../format/count.js';
 import { confirmPath, type Filters } from '../../search/filters.js';
 import { bulkWords } from '../bulk-words.js';
 
-/** Something to do to all jobs that match. */
+/** A bulk action on all matching jobs. */
 export interface Offer {
   /** `Retry all 43` */
   readonly words: string;
-  /** Only an admin may do it. */
+  /** It requires the role `admin`. */
   readonly admin: boolean;
-  /** Where it is confirmed. */
+  /** The path of its confirmation. */
   readonly path: string;
 }
 
-/** What stands between the tabs and the list: how many jobs match, and what can be done to all of them. */
+/** The toolbar above the list: how many jobs match, and the bulk actions on them. */
 export interface JobsToolbar {
   readonly narrowed: boolean;
-  /** `null` while it is counted. */
+  /** `null` while it is being counted. */
   readonly total: JobCount | null;
   readonly offers: readonly Offer[];
 }
 
-/** To every job of the storage, nothing is offered, nor is what no job that matches is known to be in a state for. */
+/** Offers no actions without a filter, and none that no matching job is in a state for. */
 export function jobsToolbar(
   filters: Filters,
   counts: Readonly<Record<JobState, JobCount>> | undefined,

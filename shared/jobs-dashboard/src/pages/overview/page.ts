@@ -28,12 +28,12 @@ export async function overviewPage(_request: PageRequest, context: PageContext):
   };
 }
 
-/** Nothing is told of a store that has never seen a job or a server, but how the first ones come. */
+/** Hides the region until the storage has seen a job or a server. */
 function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,
     load: async () => {
-      // At once: no part waits for all queues before it begins to read its own.
+      // In parallel, so that no part waits for the list of queues.
       const [queues, servers, lost, content] = await Promise.all([
         reader.queues.list(),
         reader.servers.list(),
@@ -61,7 +61,7 @@ async function loadFlow(context: PageContext): Promise<object> {
   };
 }
 
-/** A server that takes no more has the slots whose jobs still run. */
+/** A server that takes no more jobs counts only its busy slots. */
 function slotsInService({ state, concurrency, processing }: Server): number {
   return state === 'running' ? concurrency : Math.min(processing, concurrency);
 }
@@ -80,7 +80,7 @@ async function loadFailures({ reader }: PageContext): Promise<object> {
   return { jobs: (await latestFailed(reader)).map(jobRow) };
 }
 
-/** The longest wait first, then the longest line. */
+/** Sorts by the longest wait, then by the number of ready jobs. */
 function byUrgency(a: Queue, b: Queue): number {
   const wait = (queue: Queue): number => queue.oldestEnqueuedAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (wait(a) !== wait(b)) return wait(a) - wait(b);

@@ -14,15 +14,15 @@ import { countField, invalidField, textField } from '../../actions/fields.js';
 const DAY_MS = 86_400_000;
 
 const refusals: Readonly<Record<Exclude<QueueDeletion, 'deleted' | 'unknown'>, string>> = {
-  'holds-jobs': 'It holds jobs that have not finished; nothing was changed.',
-  served: 'Servers take jobs from it; nothing was changed.',
-  changed: 'Its settings were changed at the same moment; nothing else was changed.',
+  'holds-jobs': 'It has unfinished jobs. Nothing was changed.',
+  served: 'Servers consume it. Nothing was changed.',
+  changed: 'Its settings have just been changed by somebody else. Try again.',
 };
 
 export const queueActions: Actions = {
   '/queues/:target/pause': {
     role: 'operator',
-    flash: 'The queue is paused: none of its jobs start until it is resumed.',
+    flash: 'The queue is paused. Its jobs do not start until it is resumed.',
     perform: async (control, { target, reader }) => {
       const before = await reader.queues.find(target);
       await control.queues.pause(target);
@@ -40,7 +40,7 @@ export const queueActions: Actions = {
   },
   '/queues/:target/limit': {
     role: 'operator',
-    flash: 'The limits are set.',
+    flash: 'The limits have been updated.',
     intent: ({ form }) => {
       const { concurrencyLimit, rateLimit } = limitsIn(form);
       return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
@@ -57,14 +57,14 @@ export const queueActions: Actions = {
     perform: async (control, { target }) => {
       const deletion = await control.queues.delete(target);
       if (deletion === 'unknown')
-        throw notFound('There is no such queue', 'It may have been deleted already; nothing was done.');
+        throw notFound('There is no such queue', 'It may have been deleted already. Nothing was changed.');
       if (deletion !== 'deleted') throw conflict('This queue cannot be deleted', refusals[deletion]);
       return { next: 'queues' };
     },
   },
 };
 
-/** As {@link limitsIn} writes them. */
+/** Returns the limits in the form that {@link limitsIn} returns. */
 function limitsOf(queue: Queue | null): JsonValue {
   const { concurrencyLimit = null, rateLimit = null } = queue ?? {};
   if (rateLimit === null) return { concurrencyLimit, rateLimit };
@@ -72,9 +72,9 @@ function limitsOf(queue: Queue | null): JsonValue {
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === jobs ? {} : { burst }) } };
 }
 
-/** Fields left empty take a limit away. */
+/** Empty fields remove a limit. */
 function limitsIn(form: Form): Required<QueueLimits> {
-  const what = 'The number of jobs at once';
+  const what = 'The number of concurrent jobs';
   const concurrencyLimit = countField(form, 'concurrency', { what, least: 1, most: maxTokens });
   return { concurrencyLimit, rateLimit: rateLimitIn(form) };
 }
@@ -85,7 +85,7 @@ function rateLimitIn(form: Form): RateLimit | null {
   const burst = countField(form, 'burst', { ...starts, what: 'The number in a burst' });
   const seconds = textField(form, 'seconds');
   if (jobs === null && burst === null && seconds === '') return null;
-  if (jobs === null) throw invalidField(starts.what, 'given, if starts are to be limited');
+  if (jobs === null) throw invalidField(starts.what, 'set if starts are limited');
   const periodMs = Math.round(Number(seconds || 1) * 1_000);
   if (!(periodMs >= 1 && periodMs <= DAY_MS))
     throw invalidField('The time', 'a number of seconds up to a day, 86400');

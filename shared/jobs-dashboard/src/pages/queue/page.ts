@@ -49,12 +49,12 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Its heartbeat would be news every few seconds. */
+/** Without the heartbeat, which changes every few seconds. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
 
-/** How many of its jobs ended in a minute, over the last five whole ones. */
+/** Returns the jobs finished per minute, averaged over the last five complete minutes. */
 function perMinute(buckets: readonly Bucket[]): number {
   const { done, failed } = totalOf(buckets.slice(-1 - RATE_MINUTES, -1));
   return (done + failed) / RATE_MINUTES;
@@ -87,7 +87,7 @@ async function find(name: string, { reader }: PageContext): Promise<Queue> {
   if (queue === null) {
     throw notFound(
       'There is no such queue',
-      `No job was ever put into a queue “${name}”, or it was deleted, or unused for a month. Its finished jobs are found among all jobs.`,
+      `There has never been a queue “${name}”, or it was deleted, or unused for a month. Its finished jobs are still in the list of jobs.`,
     );
   }
   return queue;

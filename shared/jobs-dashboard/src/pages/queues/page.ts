@@ -5,7 +5,7 @@ import { isUnserved, queueRows } from '../queue-row.js';
 
 const ROWS = 50;
 
-/** How the list can be sorted; counts start with the highest. */
+/** The orders of the list; counts are sorted in descending order. */
 const sorts = {
   urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
   name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),
@@ -20,7 +20,9 @@ function readySince({ oldestEnqueuedAt }: Queue): number {
   return oldestEnqueuedAt?.getTime() ?? Number.MAX_VALUE;
 }
 
-/** 0: jobs wait and nobody takes them; 1: jobs wait; 2: jobs run; 3: nothing to do. */
+/**
+ * Returns 0 if ready jobs cannot start, 1 if jobs are ready, 2 if jobs are running, 3 if the queue is idle.
+ */
 function urgency(queue: Queue): number {
   const { counts, pausedAt } = queue;
   if (isUnserved(queue) || (pausedAt !== null && counts.enqueued > 0)) return 0;

@@ -4,7 +4,7 @@ import type { Actions } from '../../actions/action.js';
 export const recurringActions: Actions = {
   '/recurring/:target/trigger': {
     role: 'operator',
-    flash: 'This is the job that was triggered.',
+    flash: 'The recurring job has enqueued this job.',
     perform: async ({ recurring }, { target }) => ({
       next: `jobs/${found(await recurring.trigger(target)).id}`,
     }),
@@ -23,10 +23,7 @@ export const recurringActions: Actions = {
 
 function found<Found>(result: Found | null): Found {
   if (result !== null) return result;
-  throw notFound(
-    'There is no such recurring job',
-    'It may have been removed a moment ago; nothing was done.',
-  );
+  throw notFound('There is no such recurring job', 'It may just have been removed. Nothing was changed.');
 }
 
 function after({ id }: { readonly id: string }): { next: string } {

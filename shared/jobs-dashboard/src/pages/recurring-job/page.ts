@@ -10,7 +10,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const NEXT_TIMES = 5;
 const LAST_RUNS = 20;
-/** A server enqueues what is due within a second or so. */
+/** Servers enqueue due jobs within about a second. */
 const LATE_MS = 10_000;
 
 export async function recurringJobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
@@ -44,7 +44,7 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** They begin with the one that the storage has noted, so that they stay the same until it has come. */
+/** Starts with the time that is stored, so that the list stays the same until then. */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;
   const times = nextDueAt === null ? [] : [nextDueAt, ...following(job, nextDueAt)];
@@ -56,7 +56,7 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** None of a schedule that cannot be read: the page says what is wrong with it by other means. */
+/** Returns nothing for an invalid schedule, which the page reports elsewhere. */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);
@@ -73,5 +73,8 @@ async function loadRuns(id: string, { reader, redact }: PageContext): Promise<ob
 async function find(id: string, { reader }: PageContext): Promise<RecurringJob> {
   const job = await reader.recurring.find(id);
   if (job !== null) return job;
-  throw notFound('There is no such recurring job', `None has the id “${id}”. It may have been removed.`);
+  throw notFound(
+    'There is no such recurring job',
+    `No recurring job has the id “${id}”. It may have been removed.`,
+  );
 }

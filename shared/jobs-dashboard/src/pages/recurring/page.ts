@@ -25,7 +25,7 @@ export async function recurringPage({ query }: PageRequest, { reader }: PageCont
   };
 }
 
-/** The jobs that they enqueued last, in one read for all rows; those that are not kept any more are missing. */
+/** Reads the latest jobs of all rows at once. Jobs that have been removed are missing. */
 async function lastRuns(
   rows: readonly RecurringJob[],
   reader: PageContext['reader'],
@@ -41,7 +41,7 @@ function recurringRow({ args: _args, ...row }: RecurringJob, last: ReadonlyMap<s
   return { ...row, words: cronWords(row.cron), lastState: state };
 }
 
-/** What comes next first; what is paused or over last. */
+/** Sorts by the next time; paused and ended ones come last. */
 function byNextDue(a: RecurringJob, b: RecurringJob): number {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Number.MAX_VALUE;
   return due(a) - due(b) || a.id.localeCompare(b.id);

@@ -17,5 +17,5 @@ export const serverActions: Actions = {
 
 function after(result: ServerControlResult): ActionResult {
   if (result.outcome === 'ok') return { next: `servers/${result.server.id}`, changed: result.changed };
-  throw notFound('There is no such server', 'It may have stopped a moment ago; nothing was done.');
+  throw notFound('There is no such server', 'It may just have stopped. Nothing was changed.');
 }

@@ -27,7 +27,10 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
   };
 }
 
-/** What it runs is counted by the jobs shown below, so that the numbers agree: with its heartbeat it said what was so then. */
+/**
+ * Counts the running jobs that are listed below, so that the numbers match; the number in the heartbeat is
+ * older.
+ */
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [{ clockAheadMs, ...server }, jobs] = await Promise.all([
     find(id, context),
@@ -55,5 +58,5 @@ function listRunning(id: string, { reader }: PageContext): Promise<Job[]> {
 async function find(id: string, { reader }: PageContext): Promise<Server> {
   const server = (await reader.servers.list()).find((candidate) => candidate.id === id.toLowerCase());
   if (server !== undefined) return server;
-  throw notFound('There is no such server', `None with the id “${id}” is running. It may have stopped.`);
+  throw notFound('There is no such server', `No running server has the id “${id}”. It may have stopped.`);
 }
