@@ -15,7 +15,7 @@ execFileSync('npm', ['ci', ...omit, ...quiet, `--workspace=${folder}`], { stdio:
 const linked = path.join('node_modules', '@longshore');
 const packages = readdirSync(linked).map((name) => path.relative('.', realpathSync(path.join(linked, name))));
 
-const isForRunning = (file: string): boolean => !/\.d\.ts(\.map)?$|\.tsbuildinfo$/.test(file);
+const isForRunning = (file: string): boolean => !/\.ts(\.map)?$|\.tsbuildinfo$/.test(file);
 
 for (const source of packages) {
   const manifest = readFileSync(path.join(source, 'package.json'), 'utf8');

@@ -1,30 +1,29 @@
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { AccessRecord } from './access/access-record.js';
-import { createGate } from './access/create-gate.js';
-import { PasswordGate } from './access/password-gate.js';
-import { saidOf } from './actions/receipt.js';
+import type { AccessRecord } from './auth/access-record.js';
+import { createAuthenticator } from './auth/create-authenticator.js';
+import { PasswordAuthenticator } from './auth/password-authenticator.js';
+import { flashMessageOf } from './actions/flash-message.js';
+import { Cache } from './cache.js';
 import { defaultRedaction } from './format/redaction.js';
-import { actionRouter } from './http/action-routes.js';
+import { actionRouter } from './actions/action-routes.js';
 import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
 import { compress } from './http/compression.js';
 import { Layout } from './http/layout.js';
-import { PageAnswer, REGION_HEADER } from './http/page-answer.js';
+import { PageResponder, REGION_HEADER } from './http/page-answer.js';
 import { Problem } from './http/problem.js';
 import { sendProblem } from './http/problem-answer.js';
-import { refuse } from './http/refusal.js';
+import { refuse } from './auth/refusal.js';
 import { Renderer } from './http/renderer.js';
-import { pageRouter, unrouted } from './http/routes.js';
+import { pageRouter, unrouted } from './pages/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
-import { signInRouter } from './http/sign-in.js';
-import { streamRouter } from './http/stream-routes.js';
-import { keepVisit, keptVisit, visitOf } from './http/visit.js';
+import { signInRouter } from './auth/sign-in.js';
+import { streamRouter } from './live/stream-routes.js';
+import { setRequestContext, findRequestContext, createRequestContext } from './http/request-context.js';
 import type { DashboardOptions } from './options.js';
-import { HealthWatch } from './reading/health.js';
-import { shareReads } from './reading/shared-reads.js';
-import { LastKnown } from './reading/last-known.js';
-import { Snapshot } from './reading/snapshot.js';
+import { HealthWatch } from './diagnosis/health.js';
+import { cachedReader } from './reading/cached-reader.js';
 
 /**
  * The dashboard as a Koa middleware: it answers everything under its path and passes on the rest. Unforeseen errors
@@ -51,17 +50,19 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const storageNow = (): number => options.storage.clock.now();
   const { now = storageNow, now: machineNow = Date.now } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
-  const gate = createGate({ authorize, password, production, secret, now, onAccess });
+  const authenticator = createAuthenticator({ authorize, password, production, secret, now, onAccess });
   const assets = new Assets();
   const layout = new Layout(basePath, assets, new Renderer(), storageNow, options.instance ?? '');
-  const snapshot = new Snapshot(options.snapshotMs ?? 1_000, now);
-  const reader = shareReads(options.storage, snapshot);
+  const cache = new Cache(options.cacheMs ?? 1_000, now);
+  const reader = cachedReader(options.storage, cache);
   const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;
-  const lastKnown = new LastKnown(now);
-  const context = { reader, lastKnown, now: storageNow, machineNow, redact, readTimeoutMs };
+  const context = { reader, cache, now: storageNow, machineNow, redact, readTimeoutMs };
   const health = new HealthWatch(context);
-  const pages = pageRouter(basePath.path, context, new PageAnswer(layout, snapshot, readTimeoutMs)).routes();
-  const signIn = gate instanceof PasswordGate ? signInRouter(basePath.path, gate, layout).routes() : null;
+  const pages = pageRouter(basePath.path, context, new PageResponder(layout, cache, readTimeoutMs)).routes();
+  const signIn =
+    authenticator instanceof PasswordAuthenticator
+      ? signInRouter(basePath.path, authenticator, layout).routes()
+      : null;
 
   const streams = streamRouter(basePath.path, context, layout, {
     maxStreams: options.maxStreams ?? 100,
@@ -73,12 +74,9 @@ export function createDashboard(options: DashboardOptions): Middleware {
       : actionRouter(basePath.path, {
           control,
           reader: options.storage,
-          gate,
+          authenticator,
           layout,
-          forget: () => {
-            snapshot.clear();
-            lastKnown.clear();
-          },
+          clearCache: () => cache.clear(),
           now: storageNow,
           redact,
           onAction,
@@ -88,14 +86,14 @@ export function createDashboard(options: DashboardOptions): Middleware {
     if (assets.serve(ctx, inside)) return;
     await signIn?.(ctx, nothing);
     if (isAnswered(ctx)) return;
-    const viewer = await gate.identify(ctx);
-    if (viewer === null) return refuse(ctx, gate, layout, inside);
+    const viewer = await authenticator.identify(ctx);
+    if (viewer === null) return refuse(ctx, authenticator, layout, inside);
     const { latest } = health;
-    keepVisit(
+    setRequestContext(
       ctx,
-      Object.assign(visitOf(ctx, gate, viewer, acts === null), {
+      Object.assign(createRequestContext(ctx, authenticator, viewer, acts === null), {
         health: latest,
-        said: saidOf(ctx, gate, viewer),
+        flash: flashMessageOf(ctx, authenticator, viewer),
       }),
     );
     if (latest !== null && ctx.get(REGION_HEADER) !== '')
@@ -117,16 +115,16 @@ export function createDashboard(options: DashboardOptions): Middleware {
       await answer(ctx as RouterContext, inside);
       await compress(ctx);
     } catch (error) {
-      if (error instanceof Problem && error.told.status === 403) onAccess(refusalOf(ctx, error));
+      if (error instanceof Problem && error.content.status === 403) onAccess(refusalOf(ctx, error));
       sendProblem(ctx, layout, error, inside);
     }
   };
 }
 
-function refusalOf(ctx: Context, { told }: Problem): AccessRecord {
+function refusalOf(ctx: Context, { content }: Problem): AccessRecord {
   const { ip: address, method, path } = ctx;
-  const viewer = keptVisit(ctx)?.viewer ?? null;
-  return { event: 'refused', address, viewer, method, path, why: told.title };
+  const viewer = findRequestContext(ctx)?.viewer ?? null;
+  return { event: 'refused', address, viewer, method, path, why: content.title };
 }
 
 async function nothing(): Promise<void> {}

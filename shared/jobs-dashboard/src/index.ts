@@ -1,8 +1,8 @@
-export type { AccessEvent, AccessRecord, OnAccess } from './access/access-record.js';
-export { isDirectFromLoopback, isLoopbackHost } from './access/loopback.js';
-export { isSameOrigin } from './access/same-origin.js';
-export type { Authorize, Role, Viewer } from './access/viewer.js';
-export type { ActionRecord } from './actions/audited.js';
+export type { AccessEvent, AccessRecord, OnAccess } from './auth/access-record.js';
+export { isDirectFromLoopback, isLoopbackHost } from './auth/loopback.js';
+export { isSameOrigin } from './auth/same-origin.js';
+export type { Authorize, Role, Viewer } from './auth/viewer.js';
+export type { ActionRecord } from './actions/audited-action.js';
 export type { DashboardControl } from './actions/control.js';
 export { createDashboard } from './dashboard.js';
 export { defaultRedaction } from './format/redaction.js';

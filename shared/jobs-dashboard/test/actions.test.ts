@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { HttpResponse } from '@longshore/test-support';
+import { type HttpResponse, overriding } from '@longshore/test-support';
 import { newId } from '@longshore/jobs/storage';
 import { actions } from '../src/actions/actions.js';
-import { hasRole, type Role, roles } from '../src/access/viewer.js';
+import { hasRole, type Role, roles } from '../src/auth/viewer.js';
 import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
@@ -20,7 +20,8 @@ describe('an action', () => {
     site = await openSite({
       authorize: () => ({ name, role }),
       onAction: (record) => records.push(record),
-      control: (story) => story.storage,
+      control: ({ storage }) =>
+        overriding(storage, { setAside: { retry: async () => true, discard: async () => true } }),
     });
   });
   beforeEach(async () => {
@@ -54,6 +55,7 @@ describe('an action', () => {
     if (path.startsWith('/batches')) return story.batchId;
     if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
+    if (path.startsWith('/set-aside/')) return '1';
     return /(run|cancel|reschedule)$/.test(path) ? story.scheduledId : story.failedId;
   };
 
@@ -82,9 +84,9 @@ describe('an action', () => {
 
   it('pauses a queue and resumes it, which its page shows at once', async () => {
     await act('/queues/mail/pause');
-    expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('until somebody resumes');
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).to.include('until it is resumed');
     await act('/queues/mail/resume');
-    expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until somebody resumes');
+    expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until it is resumed');
   });
 
   it('is told to the application, with who did it', async () => {

@@ -69,7 +69,7 @@ describe('what the attempts of a job said', () => {
   it('stands in the log alone for the attempt that runs, and for the only one', async () => {
     await attemptThatSays(['one'], false);
     expect((await attempts()).join('')).not.to.include('Log, ');
-    expect(textOf(await get(`/jobs/${id}`))).to.match(/Log .*one .*The whole log/);
+    expect(textOf(await get(`/jobs/${id}`))).to.match(/Log .*one .*View full log/);
   });
 
   it('stands above all else with its latest 25 lines only', async () => {

@@ -53,13 +53,13 @@ describe('the audit', () => {
     const entry = await latest();
     expect(entry).to.include({ action: 'jobs/retry', target: site.story.failedId, count: 0 });
     expect(entry?.filter).to.include({ outcome: 'begun' });
-    expect(await page()).to.include(`${site.story.failedId.slice(-8)} begun: how it ended is not known`);
+    expect(await page()).to.include(`${site.story.failedId.slice(-8)} started; result unknown`);
   });
 
   it('says of what was refused that nothing was changed, and why', async () => {
     await act(`/jobs/${site.story.doneId}/cancel`);
     expect((await latest())?.filter).to.include({ outcome: 'refused', why: 'This job cannot be cancelled' });
-    expect(await page()).to.include('refused: nothing was changed');
+    expect(await page()).to.include('refused; nothing was changed');
   });
 
   it('says from where', async () => {
@@ -184,7 +184,7 @@ describe('the audit', () => {
         viewer: { name: 'ada', role: 'viewer' },
         method: 'POST',
         path,
-        why: 'You may not do this',
+        why: 'You are not allowed to do this',
       },
     ]);
   });

@@ -61,7 +61,7 @@ describe('the confirmation of an action on many jobs, before they are counted', 
   it('offers to do it to all that match where none is known yet', async () => {
     near = [];
     const html = await get();
-    expect(textOf(html)).to.include('Not counted yet').and.not.include('None is in a state for it');
+    expect(textOf(html)).to.include('Not counted yet').and.not.include('None of these jobs');
     expect(html).to.include('>Retry all that match</button>');
   });
 

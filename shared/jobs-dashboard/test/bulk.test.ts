@@ -111,7 +111,7 @@ describe('an action on many jobs', () => {
     expect(await failed()).to.equal(0);
     expect(textOf(await get(path)))
       .to.include('2 jobs retried in ')
-      .and.include('Asked for by local');
+      .and.include('Started by local');
   });
 
   it('is done to the marked jobs only', async () => {
@@ -202,16 +202,16 @@ describe('an action on many jobs', () => {
 
   for (const [query, why] of [
     ['action=explode', 'There is no such action'],
-    ['action=retry&selected=1', 'No job is selected'],
-    ['action=retry&id=1', 'It is not clear which jobs are meant'],
+    ['action=retry&selected=1', 'No jobs are selected'],
+    ['action=retry&id=1', 'It is not clear which jobs to change'],
     ['action=retry&state=lost', 'There is no state “lost”'],
-    ['action=retry&args.card.cardToken=guess', 'cannot be searched for'],
-    ['action=delete', 'every job there is'],
-    ['action=delete&words=%20', 'every job there is'],
-    ['action=delete&state=done&queu=mail', 'Some of the conditions cannot be understood'],
-    ['action=delete&state=done&queue=', 'Some of the conditions cannot be understood'],
-    ['action=delete&state=done&args..x=1', 'Some of the conditions cannot be understood'],
-    ['action=delete&state=done&id=0198b3f0-0000-7000-8000-000000000000', 'Either jobs are selected'],
+    ['action=retry&args.card.cardToken=guess', 'cannot be searched'],
+    ['action=delete', 'matches every job'],
+    ['action=delete&words=%20', 'matches every job'],
+    ['action=delete&state=done&queu=mail', 'Some of the conditions are invalid'],
+    ['action=delete&state=done&queue=', 'Some of the conditions are invalid'],
+    ['action=delete&state=done&args..x=1', 'Some of the conditions are invalid'],
+    ['action=delete&state=done&id=0198b3f0-0000-7000-8000-000000000000', 'Select jobs or give conditions'],
   ] as const) {
     it(`is not asked for by ${query}`, async () => {
       const { status, text } = await site.http.get(`/job-dashboard/bulk/confirm?${query}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Role } from '../src/access/viewer.js';
+import type { Role } from '../src/auth/viewer.js';
 import { openSite, textOf } from './dashboard-site.js';
 
 describe('the confirmation of an action on many jobs', () => {
@@ -47,9 +47,11 @@ describe('the confirmation of an action on many jobs', () => {
 
   it('asks nobody who may not, and says what it would take', async () => {
     const text = textOf(await confirmation('viewer', 'action=retry&state=failed'));
-    expect(text).to.include('Jobs that would be retried').and.include('it takes the role operator');
+    expect(text).to.include('Jobs that would be retried').and.include('You need the role operator for this');
     expect(text).not.to.include('Retry these jobs?');
     const ofOperator = textOf(await confirmation('operator', 'action=delete&state=failed'));
-    expect(ofOperator).to.include('Jobs that would be deleted').and.include('it takes the role admin');
+    expect(ofOperator)
+      .to.include('Jobs that would be deleted')
+      .and.include('You need the role admin for this');
   });
 });

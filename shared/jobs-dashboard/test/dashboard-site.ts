@@ -44,7 +44,7 @@ export async function openSite({
       storage: read?.(story) ?? storage,
       control: control?.(story),
       now: storage.manualClock.now,
-      snapshotMs: 0,
+      cacheMs: 0,
       ...options,
     }),
   );
@@ -104,6 +104,7 @@ export function pagePaths(story: Story): string[] {
     '/errors?since=7d',
     '/servers',
     `/servers/${story.serverId}`,
+    '/set-aside',
     '/help',
   ];
 }

@@ -55,7 +55,7 @@ describe('the sentence about a job', () => {
       'whose lease ran out on a living server',
       job({ state: 'processing', attempt: 1, serverId: 's1', startedAt: ago(12) }),
       around({ lease: lease({ expiresAt: ago(20) }) }),
-      'has stopped renewing the lease, which ran out 20 s ago',
+      'has stopped renewing the lease, which expired 20 s ago',
     ],
     [
       'whose lease ran out while its handler holds it',
@@ -91,19 +91,19 @@ describe('the sentence about a job', () => {
       'that used up its attempts',
       job({ state: 'failed', attempt: 3, error: failure }),
       around(),
-      'It will not run again by itself: all 3 attempts are used up.',
+      'It is not retried automatically: all 3 attempts are used up.',
     ],
     [
       'that had one attempt',
       job({ state: 'failed', attempt: 1, maxAttempts: 1, error: failure }),
       around(),
-      'It will not run again by itself: its only attempt is used up.',
+      'It is not retried automatically: its only attempt is used up.',
     ],
     [
       'that gave up',
       job({ state: 'failed', attempt: 1, error: failure }),
       around(),
-      'It will not run again by itself: it gave up at attempt 1 of 3.',
+      'It is not retried automatically: it gave up at attempt 1 of 3.',
     ],
     [
       'whose last attempt was lost',

@@ -67,7 +67,7 @@ describe('the page of errors', () => {
     });
     try {
       const text = textOf((await own.http.get('/job-dashboard/errors')).text);
-      expect(text).to.match(/upstream said 503 .* 2,000\+ 30 .*Retry all… There may be further errors/);
+      expect(text).to.match(/upstream said 503 .* 2,000\+ 30 .*Retry all… There may be more errors/);
       expect(text).not.to.match(/Retry [\d,]/);
     } finally {
       await own.close();

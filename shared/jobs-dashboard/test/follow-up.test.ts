@@ -30,23 +30,23 @@ describe('the follow-up of a batch whose failures are retried', () => {
   it('stays cancelled, which the page of the batch says', async () => {
     expect((await site.story.storage.jobs.find(followUpId))?.state).to.equal('cancelled');
     expect(textOf(await get(`/batches/${id}`))).to.include(
-      'It stays cancelled, whatever is retried here, until',
+      'It stays cancelled, whichever jobs are retried here.',
     );
   });
 
   it('stays cancelled, which the confirmation says, with a link to it', async () => {
     const html = await get(confirm('retry'));
-    expect(textOf(html)).to.include('which follows their batch, was cancelled and stays so');
+    expect(textOf(html)).to.include('the callback of their batch, was cancelled and stays cancelled');
     expect(html).to.include(`jobs/${followUpId}"`);
   });
 
   it('is nothing to think of before they are deleted', async () => {
-    expect(await get(confirm('delete'))).not.to.include('which follows their batch');
+    expect(await get(confirm('delete'))).not.to.include('the callback of their batch');
   });
 
   it('is nothing to think of once it has been retried itself', async () => {
     await site.story.storage.control.retry(followUpId);
-    expect(await get(confirm('retry'))).not.to.include('which follows their batch');
+    expect(await get(confirm('retry'))).not.to.include('the callback of their batch');
     expect(await get(`/batches/${id}`)).not.to.include('It stays cancelled');
   });
 });

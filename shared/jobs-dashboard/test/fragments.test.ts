@@ -5,7 +5,7 @@ describe('a fragment that many ask for', () => {
   let site: Site;
   beforeEach(async () => {
     site = await openSite({
-      snapshotMs: 60_000,
+      cacheMs: 60_000,
       authorize: (ctx) => ({ name: ctx.get('x-user'), role: ctx.get('x-role') === '' ? 'admin' : 'viewer' }),
       control: ({ storage }) => storage,
     });

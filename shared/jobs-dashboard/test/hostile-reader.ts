@@ -2,6 +2,7 @@ import { overriding } from '@longshore/test-support';
 import type { Batch, Job, JsonValue, RecurringJob } from '@longshore/jobs';
 import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/storage';
 import type { DashboardReader } from '../src/index.js';
+import { setAside } from './situation.js';
 
 /** Each contains something that must not stand in a page as it is. */
 export const hostileTexts = [
@@ -113,6 +114,9 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         const hostile = { name: text, fingerprint: text, message: text };
         return { groups: groups.map((group) => ({ ...group, ...hostile })), complete };
       },
+    },
+    setAside: {
+      list: async () => [setAside({ role: 'recurring', key: text, jobId: null, queue: text, error })],
     },
     bulk: {
       find: async (id) => {

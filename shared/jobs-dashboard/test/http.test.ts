@@ -137,7 +137,7 @@ describe('a storage that is out of reach', () => {
       for (const path of ['/', '/jobs', `/jobs/${site.story.doneId}`, '/queues', '/servers']) {
         const { status, headers, text } = await site.http.get(`/job-dashboard${path}`);
         expect([path, status, headers['retry-after']]).to.deep.equal([path, 503, '5']);
-        expect(text).to.include('The storage is out of reach').and.not.include('secret');
+        expect(text).to.include('The storage is unreachable').and.not.include('secret');
       }
     } finally {
       await site.close();

@@ -17,7 +17,7 @@ describe('an action that does not come to its end', () => {
       return act();
     };
     site = await openSite({
-      snapshotMs: 60_000,
+      cacheMs: 60_000,
       control: ({ storage }) => {
         const { audit } = storage;
         const pauseQueue = storage.queues.pause.bind(storage.queues);
@@ -46,7 +46,7 @@ describe('an action that does not come to its end', () => {
     const { status, text } = await post('/queues/mail/pause');
     expect([status, await pausedAt()]).to.deep.equal([503, null]);
     expect(textOf(text))
-      .to.include('was not carried out: nothing was changed')
+      .to.include('was not carried out. Nothing was changed')
       .and.include('Back to the queue');
     expect(text).to.include('href="../../queues/mail"').and.not.include('Reload');
   });
@@ -55,7 +55,7 @@ describe('an action that does not come to its end', () => {
     failing = { step: 'pause', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect(status).to.equal(503);
-    expect(textOf(text)).to.include('It is not known whether what you asked for was carried out');
+    expect(textOf(text)).to.include('It is not known whether the action was carried out');
     expect(text).to.include('href="../../queues/mail"');
   });
 
@@ -63,7 +63,7 @@ describe('an action that does not come to its end', () => {
     failing = { step: 'amend', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect([status, (await pausedAt()) === null]).to.deep.equal([503, false]);
-    expect(textOf(text)).to.include('What you asked for was carried out');
+    expect(textOf(text)).to.include('The action was carried out');
   });
 
   it('lets whoever looks then see how things are, not how they were a moment ago', async () => {
@@ -85,7 +85,7 @@ describe('an action that does not come to its end', () => {
     const gone = newId();
     const { status, text } = await post(`/jobs/${gone}/retry`);
     expect(status).to.equal(404);
-    expect(textOf(text)).to.include('nothing was done').and.include('What was done to it');
+    expect(textOf(text)).to.include('Nothing was changed').and.include('History');
     expect(text).to.include(`href="../../audit?target=${gone}"`);
   });
 
@@ -93,7 +93,7 @@ describe('an action that does not come to its end', () => {
     const { doneId } = site.story;
     const { status, text } = await post(`/jobs/${doneId}/cancel`);
     expect(status).to.equal(409);
-    expect(textOf(text)).to.include('nothing was changed').and.include('Back to the job');
+    expect(textOf(text)).to.include('Nothing was changed').and.include('Back to the job');
     expect(text).to.include(`href="../../jobs/${doneId}"`);
   });
 

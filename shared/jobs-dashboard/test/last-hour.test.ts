@@ -28,7 +28,7 @@ describe('what ended in the last hour', () => {
     try {
       const { status, text } = await site.http.get('/job-dashboard/queues');
       expect(status).to.equal(200);
-      expect(text).to.include('so that is left out').and.include('>images<');
+      expect(text).to.include('so it is left out').and.include('>images<');
       expect(text).not.to.include('data-every="500"');
     } finally {
       await site.close();
@@ -56,7 +56,7 @@ async function siteThatCounts(
   const released = new Promise<void>((resolve) => (release = resolve));
   let asked = 0;
   const site = await openSite({
-    snapshotMs: 1_000,
+    cacheMs: 1_000,
     read: ({ storage }) =>
       overriding(storage, {
         statistics: {

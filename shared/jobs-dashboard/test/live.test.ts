@@ -99,7 +99,7 @@ describe('the snapshot', () => {
   it('reads the storage once for all viewers within its time', async () => {
     let reads = 0;
     const site = await openSite({
-      snapshotMs: 1_000,
+      cacheMs: 1_000,
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {
@@ -130,7 +130,7 @@ describe('a slow storage', () => {
     });
     try {
       const { status, text } = await site.http.get(`/job-dashboard/jobs/${site.story.doneId}`);
-      expect([status, text.includes('The storage takes too long')]).to.deep.equal([503, true]);
+      expect([status, text.includes('The storage is too slow')]).to.deep.equal([503, true]);
     } finally {
       await site.close();
     }
@@ -169,11 +169,11 @@ describe('a slow storage', () => {
     try {
       const path = '/job-dashboard/jobs?state=failed';
       const { text } = await site.http.get(path);
-      expect(text).to.include('Still looking').and.include('data-region="list" data-every="500"');
+      expect(text).to.include('Still searching').and.include('data-region="list" data-every="500"');
       found(await site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 50 }));
       site.story.storage.manualClock.advance(1_000);
       const whole = await site.http.get(path);
-      expect(whole.text).not.to.include('Still looking');
+      expect(whole.text).not.to.include('Still searching');
       expect(whole.text.match(/<tr/g)).to.have.length.above(text.match(/<tr/g)?.length ?? 0);
     } finally {
       await site.close();

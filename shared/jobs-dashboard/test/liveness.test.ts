@@ -54,10 +54,10 @@ describe('what the pages tell of what runs no longer', () => {
   it('a running job names the owner of its lease, as a link, and when it runs out', async () => {
     const path = `/jobs/${site.story.processingId}`;
     expect(await page(path)).to.match(
-      /Lease owner worker-2, process 4310 .*Lease runs out in 2\d s.* unless renewed/,
+      /Lease owner worker-2, process 4310 .*Lease expires in 2\d s.* unless renewed/,
     );
     const { text } = await site.http.get(`/job-dashboard${path}`);
-    expect(text).to.match(/runs out <time datetime="2026-03-0[^"]+" title="[^"]+ UTC">/);
+    expect(text).to.match(/expires <time datetime="2026-03-0[^"]+" title="[^"]+ UTC">/);
     const owner = (await site.story.storage.jobs.find(site.story.processingId))?.serverId;
     expect(text).to.match(new RegExp(`Lease owner</dt><dd><a href="[^"]*servers/${owner}"`));
   });
@@ -69,8 +69,8 @@ describe('what the pages tell of what runs no longer', () => {
   it('a job whose lease ran out on a living server says so, first of all', async () => {
     stalled.push(leaseEnding(20));
     expect(await page(`/jobs/${site.story.processingId}`))
-      .to.include('stopped renewing the lease, which ran out 20 s ago')
-      .and.match(/Lease ran out 20 s ago/)
+      .to.include('stopped renewing the lease, which expired 20 s ago')
+      .and.match(/Lease expired 20 s ago/)
       .and.not.include('The server is alive');
   });
 
@@ -106,9 +106,9 @@ describe('what the pages tell of what runs no longer', () => {
     };
     lost.push(gone);
     expect(await page('/servers')).to.match(
-      /worker-9, process 99 \w+ was last heard of 1 min ago and declared dead 1 min ago . 2 jobs that it ran were taken back/,
+      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it ran were taken back/,
     );
-    expect(await page('/')).to.include('Server worker-9, process 99, has not been heard of for 1 min 35 s');
+    expect(await page('/')).to.include('Server worker-9, process 99, has sent no heartbeat for 1 min 35 s');
   });
 
   it('the overview counts stalled leases and leads to the job', async () => {

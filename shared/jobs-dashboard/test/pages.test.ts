@@ -44,7 +44,7 @@ describe('the pages', () => {
   });
 
   it('warn on the overview of a queue that no server takes', async () => {
-    expect(await page('/')).to.include('No server takes jobs from queue “search”.');
+    expect(await page('/')).to.include('No server consumes queue “search”.');
   });
 
   it('list the jobs of one state', async () => {
@@ -109,7 +109,7 @@ describe('the pages', () => {
   it('say when a recurring job comes next in its zone, what it does otherwise, and how it went', async () => {
     const text = await page('/recurring/nightly-report');
     expect(text).to.include('30 2 * * 1-5').and.include('Mon 2 Mar, 02:30');
-    expect(text).to.include('a job for each of them').and.not.include('tok_4711');
+    expect(text).to.include('one job for each').and.not.include('tok_4711');
     expect(await page(`/recurring/${site.story.recurringId}`))
       .to.include('count-stock')
       .and.include('4.9 s');
@@ -158,9 +158,7 @@ describe('the pages', () => {
     expect(await page(`/jobs/${site.story.awaitingId}`)).to.include(
       'It waits for job “import-catalogue” to finish, which is processing.',
     );
-    expect(await page(`/jobs/${site.story.processingId}`)).to.include(
-      'Jobs that wait for it publish-catalogue',
-    );
+    expect(await page(`/jobs/${site.story.processingId}`)).to.include('Dependent jobs publish-catalogue');
   });
 
   it('find jobs by tag, arguments and time', async () => {

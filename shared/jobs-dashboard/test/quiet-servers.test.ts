@@ -1,7 +1,7 @@
 import type { Server } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { explain } from '../src/diagnosis/explanation.js';
-import { queueVerdict } from '../src/diagnosis/queue-verdict.js';
+import { queueStatus } from '../src/diagnosis/queue-status.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
 
@@ -9,25 +9,25 @@ describe('a server that takes no more jobs', () => {
   const quiet = server({ state: 'quiet' });
 
   it('is not counted among those that take them', () => {
-    const { text } = queueVerdict(queue(), [server(), quiet], nowMs);
+    const { text } = queueStatus(queue(), [server(), quiet], nowMs);
     expect(read(text)).to.equal('No job is ready. 1 server takes jobs from this queue.');
   });
 
   it('leaves a queue without any, which takes no jobs', () => {
-    const { text } = queueVerdict(queue(), [quiet], nowMs);
+    const { text } = queueStatus(queue(), [quiet], nowMs);
     expect(read(text)).to.equal('No job is ready. No server takes jobs from this queue.');
   });
 
   it('is why jobs that come later will not start', () => {
-    const { look, text } = queueVerdict(queue({ counts: { ...counts, scheduled: 2 } }), [quiet], nowMs);
-    expect(look.word).to.equal('No server takes jobs');
+    const { badge, text } = queueStatus(queue({ counts: { ...counts, scheduled: 2 } }), [quiet], nowMs);
+    expect(badge.word).to.equal('No server takes jobs');
     expect(read(text)).to.include('2 jobs wait for a time or for other jobs, but the only server that takes');
   });
 
   it('does not hide that the others are silent', () => {
     const given = queue({ counts: { ...counts, enqueued: 1 } });
-    const { look } = queueVerdict(given, [quiet, server({ heartbeatAt: ago(20) })], nowMs);
-    expect(look.word).to.equal('Servers are silent');
+    const { badge } = queueStatus(given, [quiet, server({ heartbeatAt: ago(20) })], nowMs);
+    expect(badge.word).to.equal('Servers are silent');
   });
 
   it('does not count for a job that is about to start, nor for one that is due later', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { actions } from '../src/actions/actions.js';
-import { roles } from '../src/access/viewer.js';
-import { pages } from '../src/http/routes.js';
-import { streamPath } from '../src/http/stream-routes.js';
+import { roles } from '../src/auth/viewer.js';
+import { pages } from '../src/pages/routes.js';
+import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
 /** All there are. What an action does if its form is whole, by each role, is told by the tests of actions. */
@@ -63,7 +63,9 @@ describe('each route', () => {
       };
       try {
         for (const [path, status] of Object.entries(sessionRoutes)) {
-          expect(await statusOf(locked, path), `${path} of a stranger`).to.equal(status(method) ?? 401);
+          expect(await statusOf(locked, path), `${path} by an anonymous client`).to.equal(
+            status(method) ?? 401,
+          );
           expect(await statusOf(locked, path, basic), path).to.equal(status(method) ?? 405);
           for (const { role, site } of others)
             expect(await statusOf(site, path), `${path} of ${role}`).to.equal(role === null ? 403 : 404);

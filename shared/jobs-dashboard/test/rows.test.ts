@@ -94,7 +94,7 @@ describe('the rows of lists', () => {
     const text = await page('/audit');
     expect(text).to.match(/Sunday,? 1 March 2026 14:05:00 ada/);
     expect(text).to.include('14:05:00 ada Set limits of queue mail at once 4 done');
-    expect(text).to.include('ada Paused queue mail refused: nothing was changed (gone)');
+    expect(text).to.include('ada Paused queue mail refused; nothing was changed (gone)');
   });
 
   it('put actions under their days, the latest first', async () => {
@@ -117,8 +117,8 @@ describe('the rows of lists', () => {
 
   it('that are none say what to do about it', async () => {
     expect(await page('/jobs?state=failed&queue=stock')).to.include(
-      'No job matches. Look in all states · Show all jobs',
+      'No jobs match. Search all states · Show all jobs',
     );
-    expect(await page('/jobs?queue=none')).to.include('No job matches. Show all jobs');
+    expect(await page('/jobs?queue=none')).to.include('No jobs match. Show all jobs');
   });
 });

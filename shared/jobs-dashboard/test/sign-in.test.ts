@@ -58,7 +58,7 @@ describe('a dashboard with a password', () => {
   it('refuses a wrong password', async () => {
     const answer = await signIn('correct hors');
     expect([answer.status, answer.headers['set-cookie']]).to.deep.equal([401, undefined]);
-    expect(answer.text).to.include('That password is wrong.');
+    expect(answer.text).to.include('Wrong password.');
   });
 
   for (const next of [

@@ -130,12 +130,12 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
 
   it('shows the jobs that were found meanwhile to whoever reloads it', async () => {
     complete = false;
-    expect(textOf(await get())).to.include('None among the nearest jobs');
+    expect(textOf(await get())).to.include('No matches among the nearest jobs');
     await searching.end(await failedJobs());
     later(1_500);
     const html = await get();
     expect(html.match(/<tr role="row" data-key/g)).to.have.length(2);
-    expect(html).not.to.include('Still looking');
+    expect(html).not.to.include('Still searching');
   });
 
   it('keeps the jobs that it found while they are sought again', async () => {
@@ -170,6 +170,6 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     await get();
     await searching.end(await failedJobs());
     later(60_000);
-    expect(textOf(await get())).to.match(/All of history was looked through 1 min\w* ago/);
+    expect(textOf(await get())).to.match(/All of history was searched 1 min\w* ago/);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Throttle } from '../src/access/throttle.js';
+import { Throttle } from '../src/auth/throttle.js';
 
 describe('a throttle', () => {
   for (const [missed, other, shared] of [

@@ -35,7 +35,7 @@ describe('a store that has never seen a job or a server', () => {
 
   it('has no empty charts and lists', async () => {
     const html = await overview();
-    expect(html).not.to.include('<figure').and.not.include('Newest failed').and.not.include('id="queues"');
+    expect(html).not.to.include('<figure').and.not.include('Latest failures').and.not.include('id="queues"');
     expect(html).to.match(/data-region="throughput"[^>]*><\/div>/);
   });
 
@@ -49,7 +49,7 @@ describe('a store that has never seen a job or a server', () => {
   it('is no longer one with its first server, nor when that has gone', async () => {
     const server = await startServer();
     expect(textOf(await overview()))
-      .to.include('Nothing to do')
+      .to.include('Idle')
       .and.include('1 Server');
     await server.unregister();
     expect(textOf(await overview())).to.include('No server is running.');

@@ -38,12 +38,12 @@ describe('the warnings', () => {
     [
       'a queue without a server',
       situation({ queues: [queue({ servers: 0, counts: waiting })] }),
-      'No server takes jobs from queue “q”',
+      'No server consumes queue “q”',
     ],
     [
       'a queue without a server for its scheduled jobs',
       situation({ queues: [queue({ servers: 0, counts: { ...counts, scheduled: 1 } })] }),
-      'No server takes jobs',
+      'No server consumes',
     ],
     [
       'a paused queue with jobs, once',
@@ -55,7 +55,7 @@ describe('the warnings', () => {
     [
       'a job that background work set aside',
       situation({ setAside: [setAside()] }),
-      'A job could not be made ready although its time has come: poisoned. It was set aside 10 min ago',
+      'A scheduled job could not be made ready: poisoned. It was set aside 10 min ago',
     ],
     [
       'jobs that nobody handles',
@@ -65,14 +65,14 @@ describe('the warnings', () => {
     [
       'a stalled lease',
       situation({ stalled: [lease({ expiresAt: ago(80) })] }),
-      '1 job stalled: a server that is alive has stopped renewing its lease, which ran out 1 min ago',
+      '1 job stalled: a server that is alive has stopped renewing its lease, which expired 1 min ago',
     ],
     [
       'leases of two servers that stalled',
       situation({
         stalled: [lease({ expiresAt: ago(80) }), lease({ expiresAt: ago(9), serverId: 's2' })],
       }),
-      '2 jobs stalled: 2 servers that are alive have stopped renewing their leases, the first of which ran out 1 min ago',
+      '2 jobs stalled: 2 servers that are alive have stopped renewing their leases, the first of which expired 1 min ago',
     ],
     ['a silent server', situation({ servers: [server({ heartbeatAt: ago(16) })] }), 'no heartbeat for 16 s'],
     [
@@ -91,7 +91,7 @@ describe('the warnings', () => {
     [
       'jobs that nothing keeps from running',
       situation({ queues: [queue({ oldestEnqueuedAt: ago(20), counts: waiting })] }),
-      'Queue “q” stands still: its oldest job has been ready for 20 s, although 1 of 2 slots are free',
+      'Queue “q” is stalled: its oldest job has been ready for 20 s, although 1 of 2 slots are free',
     ],
     [
       'many failures',
@@ -136,7 +136,7 @@ describe('the warnings', () => {
     [
       'a server that died',
       situation({ lost: [lostServer()] }),
-      'Server host, process 6, has not been heard of for 1 min 30 s, and was declared dead 1 min ago',
+      'Server host, process 6, has sent no heartbeat for 1 min 30 s, and was declared dead 1 min ago',
     ],
   ] as const) {
     it(`tell of ${what}`, () => {
@@ -172,7 +172,11 @@ describe('the warnings', () => {
       { queue: { name: 'bulk', failed: 4_600 }, error: { name: 'Error', message: '', most: false } },
       'All in queue “bulk”; often Error',
     ],
-    ['where to look if nothing is in common', { queue: null, error: null }, 'See what they have in common.'],
+    [
+      'where to look if nothing is in common',
+      { queue: null, error: null },
+      'Check what they have in common.',
+    ],
   ] as const) {
     it(`name ${what}`, () => {
       const [warning] = findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }));

@@ -1,54 +1,57 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { JobCount } from '@longshore/jobs/storage';
-import type { Role, Viewer } from '../access/viewer.js';
+import type { Role, Viewer } from '../auth/viewer.js';
 import type { Form } from '../http/form.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import type { Intent } from './audit-details.js';
 import type { DashboardControl } from './control.js';
 
-/** What somebody asks for by a form. */
-export interface Wish {
-  /** The part of the path that names what it is about, a job's id for example. */
+/** The action that a form requests. */
+export interface ActionRequest {
+  /** The part of the path that identifies what to change, such as the id of a job. */
   readonly target: string;
   readonly form: Form;
   readonly viewer: Viewer;
-  /** Reads what is there now, not a moment ago. */
+  /** Not cached. */
   readonly reader: Pick<DashboardReader, 'jobs' | 'queues'>;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** Values under keys that match are never shown. */
+  /** Values under matching keys are never shown. */
   readonly redact: RegExp;
 }
 
-/** What was done. */
-export interface Deed {
-  /** Where to go on, inside the dashboard. */
+/** The result of an action that was carried out. */
+export interface ActionResult {
+  /** The page to show next, as a path inside the dashboard. */
   readonly next: string;
-  /** What it was done to, where the path does not say it. */
+  /** What was changed, if the path does not identify it. */
   readonly target?: string;
-  /** How many things it was done to, `null` if to count took too long; 1 unless given. */
+  /** How many things were changed; `null` if counting took too long. Default 1. */
   readonly count?: JobCount | null;
-  /** What was there before the `values` of the intent, under the same names. */
+  /** The values before the change, with the same names as the `values` of the intent. */
   readonly before?: JsonValue;
-  /** `false`: all was already as it should be. Default `true`. */
+  /** `false` if no change was needed. Default `true`. */
   readonly changed?: boolean;
 }
 
-/** Something that a form of a page does. */
+/** An action that operators can take. */
 export interface Action {
-  /** The least role that may do it. */
+  /** The lowest role that may take it. */
   readonly role: Role;
-  /** What the next page says of it, unless it is a page of the action itself. */
-  readonly said?: string;
+  /** The flash message of the next page; none if that is a page about the action. */
+  readonly flash?: string;
   /**
-   * What to write down before it is done.
+   * Returns what to record before the action is carried out.
    *
-   * @throws {Problem} if a field of the form is wrong
+   * @throws {Problem} if a field of the form is invalid
    */
-  readonly intent?: (wish: Wish) => Intent;
-  /** @throws {Problem} if there is no such thing, its state does not allow it, or a field of the form is wrong */
-  readonly perform: (control: DashboardControl, wish: Wish) => Promise<Deed>;
+  readonly intent?: (request: ActionRequest) => Intent;
+  /**
+   * @throws {Problem} if the target does not exist, its state does not allow the action, or a field of the
+   * form is invalid
+   */
+  readonly perform: (control: DashboardControl, request: ActionRequest) => Promise<ActionResult>;
 }
 
-/** Actions by their path inside the dashboard, whose last part is what the audit calls them. */
+/** Actions by their path inside the dashboard. */
 export type Actions = Readonly<Record<`/${string}`, Action>>;

@@ -1,12 +1,13 @@
 import type { Actions } from './action.js';
-import { batchActions } from './batch-actions.js';
-import { bulkActions } from './bulk-actions.js';
-import { jobActions } from './job-actions.js';
-import { queueActions } from './queue-actions.js';
-import { recurringActions } from './recurring-actions.js';
-import { serverActions } from './server-actions.js';
+import { batchActions } from '../pages/batch/actions.js';
+import { bulkActions } from '../pages/bulk-operation/actions.js';
+import { jobActions } from '../pages/job/actions.js';
+import { queueActions } from '../pages/queue/actions.js';
+import { recurringActions } from '../pages/recurring-job/actions.js';
+import { serverActions } from '../pages/server/actions.js';
+import { setAsideActions } from '../pages/set-aside/actions.js';
 
-/** Everything that can be done; `:target` is the id or the name of what it is done to. */
+/** All actions; `:target` is the id or the name of what they change. */
 export const actions: Actions = {
   ...jobActions,
   ...queueActions,
@@ -14,4 +15,5 @@ export const actions: Actions = {
   ...batchActions,
   ...bulkActions,
   ...serverActions,
+  ...setAsideActions,
 };

@@ -1,38 +1,38 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { JobCount } from '@longshore/jobs/storage';
 
-/** What is known of an action before it is done, besides who does what to what. */
+/** What is known about an action before it is carried out, besides the viewer, the action and the target. */
 export interface Intent {
-  /** Which jobs, if it is done to many: `{ state, terms }` or `{ ids }`. */
+  /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
   readonly filter?: { readonly [member: string]: JsonValue };
-  /** What was filled in: the new time of a job, the new limits of a queue. */
+  /** The values of the form, such as the new time of a job or the new limits of a queue. */
   readonly values?: JsonValue;
 }
 
 /**
- * - `begun`: it is not known whether it was done; only the storage or this process may have failed in the middle
+ * - `begun`: the result is not known, because the storage or this process failed in between
  * - `refused`: nothing was changed, for the reason given
- * - `without effect`: all was already as it should be
- * - `done`: it was done to `count` things
+ * - `without effect`: no change was needed
+ * - `done`: `count` things were changed
  */
 export type Outcome = 'begun' | 'refused' | 'without effect' | 'done';
 
-/** What an entry of the audit holds as its `filter`, besides the filter of an intent. */
+/** What an audit entry stores in its `filter`, in addition to the filter of the intent. */
 export interface AuditDetails {
   readonly outcome: Outcome;
   readonly why: string | null;
   readonly values: JsonValue;
-  /** What was there before them; `null` if that is not known. */
+  /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
-  /** Where it was asked for; `null` in entries of older versions. */
+  /** The client’s address; `null` in entries of older versions. */
   readonly address: string | null;
-  /** The name is only what somebody with the password said. */
+  /** The name was entered by the client and is not authenticated. */
   readonly unverified: boolean;
-  /** How well `count` is known: not at all if to count took too long. */
+  /** Whether `count` is exact, a lower bound, or missing because counting took too long. */
   readonly counted: 'exactly' | 'at least' | 'not';
 }
 
-/** Only what is not as usual is written down. */
+/** Members that have their default value are omitted. */
 export function storedDetails({ filter = {}, values }: Intent, details: Partial<AuditDetails>): JsonValue {
   const { outcome = 'done', why = null, address = null, unverified = false, counted = 'exactly' } = details;
   const { before = null } = details;
@@ -48,7 +48,7 @@ export function storedDetails({ filter = {}, values }: Intent, details: Partial<
   };
 }
 
-/** Reads what {@link storedDetails} made, and entries that know nothing of it. */
+/** Reads what {@link storedDetails} has written; missing members get their defaults. */
 export function auditDetails(stored: JsonValue): AuditDetails {
   const { outcome, why, values, before, address, unverified, counted } = membersOf(stored);
   return {
@@ -68,7 +68,7 @@ function membersOf(stored: JsonValue): { readonly [member: string]: JsonValue | 
   return stored === null || typeof stored !== 'object' || Array.isArray(stored) ? {} : stored;
 }
 
-/** A count as an entry holds it. */
+/** Converts a count to the form stored in an audit entry. */
 export function countedBy(count: JobCount | null): { count: number; counted: AuditDetails['counted'] } {
   if (count === null) return { count: 0, counted: 'not' };
   return { count: count.count, counted: count.exact ? 'exactly' : 'at least' };

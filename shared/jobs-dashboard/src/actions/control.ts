@@ -6,9 +6,10 @@ import type {
   Queues,
   RecurringJobs,
   Servers,
+  SetAside,
 } from '@longshore/jobs/storage';
 
-/** What the dashboard’s forms can change in a storage. */
+/** The part of a storage that the dashboard’s actions use. */
 export interface DashboardControl {
   readonly control: Pick<JobControl, 'cancel' | 'retry' | 'run' | 'reschedule' | 'delete'>;
   readonly queues: Pick<Queues, 'pause' | 'resume' | 'limit' | 'delete'>;
@@ -16,6 +17,7 @@ export interface DashboardControl {
   readonly servers: Pick<Servers, 'quiet' | 'stop'>;
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
+  readonly setAside: Pick<SetAside, 'retry' | 'discard'>;
   /** Records every action. */
   readonly audit: Pick<AuditLog, 'record' | 'amend'>;
 }

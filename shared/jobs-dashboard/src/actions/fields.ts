@@ -1,15 +1,15 @@
 import type { Form } from '../http/form.js';
 import { Problem } from '../http/problem.js';
 
-/** A field of a form without blanks around it; empty if it was not sent. */
+/** Returns a field of a form, trimmed; empty if it is missing. */
 export function textField(form: Form, name: string): string {
   return form.get(name)?.trim() ?? '';
 }
 
 /**
- * A count that somebody typed; `null` if the field was left empty.
+ * Returns the count in a field of a form; `null` if the field is empty.
  *
- * @throws {Problem} if it is no integer from `least` to `most`
+ * @throws {Problem} if it is not an integer from `least` to `most`
  */
 export function countField(form: Form, name: string, { what, least, most }: CountRange): number | null {
   const text = textField(form, name).replaceAll(/[,_ ]/g, '');
@@ -20,7 +20,7 @@ export function countField(form: Form, name: string, { what, least, most }: Coun
 }
 
 export interface CountRange {
-  /** What the page calls the field, at the beginning of a sentence. */
+  /** The name of the field, as the beginning of a sentence. */
   readonly what: string;
   readonly least: number;
   readonly most: number;
@@ -29,7 +29,7 @@ export interface CountRange {
 export function invalidField(what: string, wanted: string): Problem {
   return new Problem({
     status: 422,
-    title: 'This form cannot be used as it is',
-    text: `${what} is to be ${wanted}. Nothing was changed; go back and correct it.`,
+    title: 'This form has an invalid field',
+    text: `${what} must be ${wanted}. Nothing was changed. Go back and correct it.`,
   });
 }

@@ -1,9 +1,9 @@
-/** A second press of a button comes within this time, or it is meant. */
+/** A repeated submission within this time is taken for a double click. */
 const MEMORY_MS = 10_000;
 
 /**
- * Does the same thing once, however often it is asked for at a stroke: a form that is sent twice, with one token, is one
- * wish. What failed may be tried again.
+ * Carries out a form once, even if it is submitted several times in quick succession with the same token.
+ * After a failure it can be submitted again.
  */
 export class Once<Result> {
   readonly #now: () => number;

@@ -1,23 +1,23 @@
 import type { Server } from '@longshore/jobs/storage';
 import { formatDuration } from '../format/duration.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Clocks that differ by so many milliseconds make the times that they tell wrong enough to mislead. */
+/** Clocks that differ by less than this, in milliseconds, are accurate enough. */
 const SKEW_MS = 5_000;
 
-/** `12 s ahead of the storage’s clock`; `null` if that is no news, or not known. */
+/** Returns `12 s ahead of the storage’s clock`, or `null` if the clock is right or its error unknown. */
 export function skewOf(aheadMs: number | null): string | null {
   if (aheadMs === null || Math.abs(aheadMs) < SKEW_MS) return null;
   return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the storage’s clock`;
 }
 
-/** @param aheadMs of this process's clock, compared with the storage's */
+/** @param aheadMs how far this process's clock is ahead of the storage's, in milliseconds */
 export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[] {
   const own = skewOf(aheadMs);
   const ofDashboard = {
-    text: told`The clock of this dashboard is ${own ?? ''}.`,
-    advice: 'Ages on these pages are wrong by as much. Check the time service of its machine.',
+    text: sentence`The clock of this dashboard is ${own ?? ''}.`,
+    advice: 'Check the time service of its machine.',
     link: 'servers',
   };
   const ofServers = servers.flatMap(({ id, host, pid, clockAheadMs }) => {
@@ -25,9 +25,9 @@ export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[
     if (skew === null) return [];
     return [
       {
-        text: told`The clock of server ${host}, process ${pid}, is ${skew}.`,
+        text: sentence`The clock of server ${host}, process ${pid}, is ${skew}.`,
         advice:
-          'Times that its handlers compute, and those in its logs, are wrong by as much. Check the time service of its machine.',
+          'Times that its handlers compute or log are wrong by as much. Check the time service of its machine.',
         link: `servers/${id}`,
       },
     ];

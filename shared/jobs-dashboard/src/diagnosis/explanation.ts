@@ -2,39 +2,39 @@ import type { Job, JobState } from '@longshore/jobs';
 import { type Attempt, isFinished, type Lease, type Queue, type Server } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
-import { type Moment, type Sentence, told } from '../format/sentence.js';
-import { obstacleTo, slotsOf } from './obstacle.js';
-import { isSilent, openAmong } from './takers.js';
-import { isStalled } from './stalled.js';
-import type { Standstill } from './standstill.js';
+import { type Moment, type Sentence, sentence } from '../format/sentence.js';
+import { findBlocker, slotsOf } from './blocker.js';
+import { isSilent, activeAmong } from './consumers.js';
+import { isStalled } from './stalled-leases.js';
+import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
-/** What surrounds a job and decides what happens to it next. */
+/** Everything that the explanation of a job depends on. */
 export interface Surroundings {
   readonly attempts: readonly Attempt[];
   /** Every running server. */
   readonly servers: readonly Server[];
-  /** The job's queue; `null` if there is no such queue any more. */
+  /** The job's queue; `null` if it has been deleted. */
   readonly queue: Queue | null;
-  /** The first of the jobs or batches that it waits or waited for, if there is one and it is still known. */
+  /** The first of the jobs or batches that it depends on, if any and still stored. */
   readonly parent?: {
     readonly kind: 'job' | 'batch';
     readonly name: string;
     readonly state: JobState;
-    /** Why nothing goes on there; left out or `null` if something does, or that is not known. */
-    readonly standstill?: Pick<Standstill, 'text'> | null;
+    /** Why the parent is stalled; missing or `null` if it is not, or if that is unknown. */
+    readonly stall?: Pick<Stall, 'text'> | null;
   } | null;
-  /** That under which it runs; `null` or left out if it does not. */
+  /** The lease of a running job; missing or `null` for others. */
   readonly lease?: Lease | null;
-  /** When it last wrote a line into its log; `null` or left out if it has not. */
+  /** When it last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
   readonly nowMs: number;
 }
 
-/** What is happening to a job and why, in plain words. */
+/** A sentence that explains what happens to a job and why. */
 export interface Explanation {
   readonly text: Sentence;
-  /** `attention`: it will not go on by itself. */
+  /** `attention`: an operator has to act. */
   readonly tone: 'calm' | 'attention';
 }
 
@@ -49,34 +49,33 @@ export function explain(job: Job, around: Surroundings): Explanation {
     case 'processing':
       return explainProcessing(job, around);
     case 'done':
-      return calm(told`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
+      return calm(sentence`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
     case 'failed':
       return attention(explainFailure(job, around));
     case 'cancelled':
-      return calm(told`It was cancelled and will not run again.`);
+      return calm(sentence`It was cancelled and will not run again.`);
   }
 }
 
 function explainScheduled(job: Job, around: Surroundings): Explanation {
   const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
-  if (job.attempt === 0)
-    return withServers(told`It waits for its time and becomes ready ${due}.`, job, around);
+  if (job.attempt === 0) return withServers(sentence`It is scheduled and becomes ready ${due}.`, job, around);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
   return withServers(
-    told`${attempts} ${howItEnded(around)}. The next one becomes ready ${due}.`,
+    sentence`${attempts} ${howItEnded(around)}. The next one becomes ready ${due}.`,
     job,
     around,
   );
 }
 
 function explainAwaiting({ parent = null }: Surroundings): Explanation {
-  if (parent === null) return calm(told`It waits for another job to finish.`);
+  if (parent === null) return calm(sentence`It waits for another job to finish.`);
   const what = `${parent.kind} “${parent.name}”`;
   if (isFinished(parent.state))
-    return calm(told`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`);
-  const text = told`It waits for ${what} to finish, which is ${parent.state}.`;
-  const { standstill = null } = parent;
-  return standstill === null ? calm(text) : attention(told`${text} ${standstill.text}`);
+    return calm(sentence`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`);
+  const text = sentence`It waits for ${what} to finish, which is ${parent.state}.`;
+  const { stall = null } = parent;
+  return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
@@ -84,19 +83,19 @@ function explainEnqueued(job: Job, around: Surroundings): Explanation {
   const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(around)}.` : '';
   if (job.readyAt === null) {
     return calm(
-      told`As many jobs as may run at once with its concurrency key are ready or running. It becomes ready when one of them ends.${retried}`,
+      sentence`As many jobs as may run at once with its concurrency key are ready or running. It becomes ready when one of them ends.${retried}`,
     );
   }
-  if (queue === null) return attention(told`It is ready to run, but its queue is gone.${retried}`);
-  const takers = serversOf(job.queue, around.servers);
-  const obstacle = obstacleTo(queue, takers, nowMs);
-  if (obstacle !== null) {
-    const { reason, remedy, tone } = obstacle;
-    return { text: told`It is ready to run, ${reason}. ${remedy}${retried}`, tone };
+  if (queue === null) return attention(sentence`It is ready to run, but its queue is gone.${retried}`);
+  const consumers = serversOf(job.queue, around.servers);
+  const blocker = findBlocker(queue, consumers, nowMs);
+  if (blocker !== null) {
+    const { reason, remedy, tone } = blocker;
+    return { text: sentence`It is ready to run, ${reason}. ${remedy}${retried}`, tone };
   }
-  const taken = `${counted(openAmong(takers).length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
+  const taken = `${counted(activeAmong(consumers).length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
   return calm(
-    told`It is ready: ${taken}, with ${counted(slotsOf(takers).free, 'slot')} free. It should start soon.${retried}`,
+    sentence`It is ready: ${taken}, with ${counted(slotsOf(consumers).free, 'slot')} free. It should start soon.${retried}`,
   );
 }
 
@@ -108,33 +107,33 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
     const fate =
       job.attempt < job.maxAttempts ? 'runs again on another server' : 'fails, as this was its last attempt';
     return attention(
-      told`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${fate}.`,
+      sentence`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${fate}.`,
     );
   }
   const where = `${server.host}, process ${server.pid}`;
   if (isSilent(server, nowMs)) {
     return attention(
-      told`It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${{ since: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
+      sentence`It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${{ since: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
     );
   }
   if (lease !== null && lease.attempt === job.attempt && isStalled(lease, nowMs)) {
     const fate = job.attempt < job.maxAttempts ? 'runs again' : 'fails, as this was its last attempt';
     return attention(
-      told`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which ran out ${{ at: lease.expiresAt }}: a handler keeps it from doing anything else, or it cannot write. As soon as some server takes the job back, it ${fate}; if none does, start that one again.`,
+      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which expired ${{ at: lease.expiresAt }}: a handler blocks its process, or it cannot write. When another server takes the job back, it ${fate}; if none does, restart that one.`,
     );
   }
-  const since = job.startedAt === null ? '' : told` for ${{ since: job.startedAt }}`;
-  const said = lastLineAt === null ? '' : told` Its last log line came ${{ at: lastLineAt }}.`;
-  return calm(told`It has been running on ${where}${since} (${attempt}). The server is alive.${said}`);
+  const since = job.startedAt === null ? '' : sentence` for ${{ since: job.startedAt }}`;
+  const said = lastLineAt === null ? '' : sentence` Its last log line came ${{ at: lastLineAt }}.`;
+  return calm(sentence`It has been running on ${where}${since} (${attempt}). The server is alive.${said}`);
 }
 
-/** Which error it was stands above it. */
+/** The error is shown above the explanation. */
 function explainFailure(job: Job, { attempts }: Surroundings): Sentence {
   const { attempt, maxAttempts } = job;
   const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;
   const tries = attempt >= maxAttempts ? all : `it gave up at attempt ${attempt} of ${maxAttempts}`;
   const lost = wasLost(attempts) ? '; the last one was lost with its server' : '';
-  return told`It will not run again by itself: ${tries}${lost}.`;
+  return sentence`It is not retried automatically: ${tries}${lost}.`;
 }
 
 function howItEnded({ attempts }: Surroundings): string {
@@ -155,8 +154,8 @@ function span(job: Job, { attempts, nowMs }: Surroundings): string {
 }
 
 function withServers(text: Sentence, job: Job, { servers }: Surroundings): Explanation {
-  if (openAmong(serversOf(job.queue, servers)).length > 0) return calm(text);
-  return attention(told`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
+  if (activeAmong(serversOf(job.queue, servers)).length > 0) return calm(text);
+  return attention(sentence`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
 }
 
 function serversOf(queue: string, servers: readonly Server[]): readonly Server[] {

@@ -1,13 +1,16 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** A server enqueues what is due within a second or so; so many milliseconds later nothing does. */
+/**
+ * Servers enqueue due jobs within about a second. A job that is overdue for longer than this, in
+ * milliseconds, is late.
+ */
 const LATE_MS = 60_000;
 
-/** Those that were due long ago, the one that was due first before the others. */
+/** Returns the recurring jobs that are late, the latest first. */
 export function lateAmong(jobs: readonly RecurringJob[], nowMs: number): RecurringJob[] {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Infinity;
   return jobs
@@ -15,7 +18,10 @@ export function lateAmong(jobs: readonly RecurringJob[], nowMs: number): Recurri
     .toSorted((one, other) => due(one) - due(other));
 }
 
-/** Without those that are to wait for their last job. @param last the last jobs of those that do, as far as they are kept */
+/**
+ * Removes those that wait for their previous job to finish. @param last the previous jobs of those that wait,
+ * as far as they are still stored
+ */
 export function withoutReason(late: readonly RecurringJob[], last: readonly Job[]): RecurringJob[] {
   const unfinished = new Set(last.filter(({ state }) => !isFinished(state)).map(({ id }) => id));
   return late.filter(({ overlap, lastJobId }) => overlap !== 'wait' || !unfinished.has(lastJobId ?? ''));
@@ -27,13 +33,12 @@ export function lateRecurring(late: readonly RecurringJob[]): Warning[] {
   const due = { at: first.nextDueAt };
   const text =
     late.length === 1
-      ? told`Recurring job “${first.id}” is late: it was due ${due}, and no server has enqueued it.`
-      : told`${counted(late.length, 'recurring job')} are late: the first was due ${due}, and no server has enqueued it.`;
+      ? sentence`Recurring job “${first.id}” is late: it was due ${due}, and no server has enqueued it.`
+      : sentence`${counted(late.length, 'recurring job')} are late: the first was due ${due}, and no server has enqueued it.`;
   return [
     {
       text,
-      advice:
-        'Servers enqueue what is due as long as they can write. Their logs tell what keeps them from it.',
+      advice: 'Check that servers can write to the storage; their logs have the cause.',
       link: late.length === 1 ? `recurring/${encodeURIComponent(first.id)}` : 'recurring',
     },
   ];

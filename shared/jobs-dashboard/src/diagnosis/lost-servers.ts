@@ -1,12 +1,12 @@
 import type { LostServer, Server } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Whoever looks at the overview so many milliseconds later has been told, or has mended it. */
+/** Older losses are no news, in milliseconds. */
 const NEWS_MS = 15 * 60_000;
 
-/** Servers that died a short while ago, unless another one has been started on the same machine since. */
+/** Warns of servers that died recently, unless another one has been started on the same host. */
 export function lostServers(
   lost: readonly LostServer[],
   servers: readonly Server[],
@@ -16,8 +16,8 @@ export function lostServers(
     .filter(({ lostAt }) => nowMs - lostAt.getTime() <= NEWS_MS)
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
     .map(({ host, pid, heartbeatAt, lostAt, processing }) => ({
-      text: told`Server ${host}, process ${pid}, has not been heard of for ${{ since: heartbeatAt }}, and was declared dead ${{ at: lostAt }}.`,
-      advice: `${ran(processing)} See what ended its process, in its logs and those of its machine.`,
+      text: sentence`Server ${host}, process ${pid}, has sent no heartbeat for ${{ since: heartbeatAt }}, and was declared dead ${{ at: lostAt }}.`,
+      advice: `${ran(processing)} Check its logs and those of its machine.`,
       link: 'servers',
     }));
 }
@@ -27,6 +27,6 @@ function replaces(server: Server, gone: LostServer): boolean {
 }
 
 function ran(jobs: number): string {
-  if (jobs === 0) return 'It ran no jobs when it was last heard of.';
-  return `${counted(jobs, 'job')} that it ran when it was last heard of ${jobs === 1 ? 'was' : 'were'} taken back.`;
+  if (jobs === 0) return 'It was running no jobs.';
+  return `${counted(jobs, 'job')} that it was running ${jobs === 1 ? 'was' : 'were'} taken back.`;
 }

@@ -1,22 +1,22 @@
 import type { SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** What each role cannot do with an item that it set aside. */
+/** The work of each background role that has failed. */
 const failures: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'The dependencies of a job could not be resolved',
-  scheduler: 'A job could not be made ready although its time has come',
+  scheduler: 'A scheduled job could not be made ready',
   rescuer: 'A job could not be taken back from a lost server',
   recurring: 'A recurring job could not be enqueued',
-  bulk: 'A bulk operation passed a job over that it could not change',
-  cleaner: 'Housekeeping could not be done',
+  bulk: 'A bulk action could not change a job',
+  cleaner: 'Housekeeping failed',
   completer: 'The outcome of a job could not be stored',
 };
 
 const longestReason = 200;
 
-/** One warning for each role, about the newest item. */
+/** Returns one warning for each role, about its newest item. */
 export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
   const byRole = new Map<SetAsideRole, SetAsideItem[]>();
   for (const item of items) {
@@ -31,20 +31,15 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
       others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
     return [
       {
-        text: told`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
-        advice: `Everything else goes on.${more} ${retryOf(first)}; correct its data, or cancel the job.`,
-        link: linkOf(first),
+        text: sentence`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
+        advice: `Other work is not affected.${more} ${retryOf(first)}. Correct the data and retry the item, or discard it.`,
+        link: 'set-aside',
       },
     ];
   });
 }
 
 function retryOf({ retryAt, failures: times }: SetAsideItem): string {
-  if (retryAt === null) return 'It is not tried again by itself';
-  return `It is tried again ${times === 1 ? 'after a minute' : 'at growing intervals'}`;
-}
-
-function linkOf({ role, key, jobId }: SetAsideItem): string {
-  if (jobId !== null) return `jobs/${jobId}`;
-  return role === 'recurring' ? `recurring/${encodeURIComponent(key)}` : 'servers';
+  if (retryAt === null) return 'It is not retried automatically';
+  return `It is retried ${times === 1 ? 'after a minute' : 'at growing intervals'}`;
 }

@@ -7,13 +7,13 @@ export interface Stretch {
   /** The attempt that ran; `null` for a wait. */
   readonly attempt: Attempt | null;
   readonly from: Date;
-  /** `null`: still going on. */
+  /** `null` if it has not ended. */
   readonly until: Date | null;
 }
 
 /**
- * The job's life so far, oldest first and without gaps: waits and attempts by turns, from its creation until it
- * finished or until now. Waits of no time at all are left out.
+ * Returns the waits and attempts of a job, oldest first and without gaps, from its creation until it finished
+ * or until now. Waits of zero length are omitted.
  */
 export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
   const stretches: Stretch[] = [];
@@ -34,12 +34,12 @@ export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
   return stretches;
 }
 
-/** Milliseconds that a stretch has lasted. */
+/** Returns the length of a stretch, in milliseconds. */
 function lengthMs({ from, until }: Stretch, nowMs: number): number {
   return Math.max(0, (until?.getTime() ?? nowMs) - from.getTime());
 }
 
-/** Milliseconds that all stretches of one kind have lasted. */
+/** Returns the total length of all stretches of one kind, in milliseconds. */
 export function totalMs(stretches: readonly Stretch[], kind: Stretch['kind'], nowMs: number): number {
   return stretches
     .filter((stretch) => stretch.kind === kind)

@@ -1,9 +1,9 @@
 import type { Sentence } from '../format/sentence.js';
 
-/** Something that will not mend itself, or may not. */
+/** A warning of the overview. */
 export interface Warning {
   readonly text: Sentence;
-  /** What to do, or where to look. */
+  /** What to do about it. */
   readonly advice: string;
   /** A path inside the dashboard that shows more. */
   readonly link: string;

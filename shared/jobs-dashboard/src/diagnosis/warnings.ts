@@ -2,15 +2,15 @@ import type { Job, RecurringJob } from '@longshore/jobs';
 import type { Lease, LostServer, Orphan, Queue, Server, SetAsideItem } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
-import { told } from '../format/sentence.js';
+import { sentence } from '../format/sentence.js';
 import { clockSkew } from './clocks.js';
-import { failureWarning, type RecentEnds } from './failing.js';
+import { failureWarning, type RecentThroughput } from './recent-failures.js';
 import { lateRecurring } from './late-recurring.js';
 import { lostServers } from './lost-servers.js';
-import { obstacleTo } from './obstacle.js';
+import { findBlocker } from './blocker.js';
 import { setAsideWarnings } from './set-aside.js';
-import { stalledLeases } from './stalled.js';
-import { isSilent, takersAmong } from './takers.js';
+import { stalledLeases } from './stalled-leases.js';
+import { isSilent, groupByQueue } from './consumers.js';
 import { isUntouched } from './untouched.js';
 import type { Warning } from './warning.js';
 
@@ -22,10 +22,10 @@ export interface Situation {
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
   readonly lost: readonly LostServer[];
-  /** Recurring jobs that were due long ago, for no reason. */
+  /** Recurring jobs that are late without a reason. */
   readonly late: readonly RecurringJob[];
-  readonly recent: RecentEnds;
-  /** What background work could not deal with, newest first. */
+  readonly recent: RecentThroughput;
+  /** Items that background work has set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
@@ -33,15 +33,18 @@ export interface Situation {
   readonly nowMs: number;
 }
 
-/** A job that waits longer than this, in milliseconds, with servers about, is worth a look. */
+/**
+ * A job that has been ready for longer than this, in milliseconds, although servers are running, is worth a
+ * warning.
+ */
 const LONG_WAIT_MS = 5 * 60_000;
-/** A claim belongs to its server a moment before the lists agree. */
+/** The lists of jobs and servers are read separately and may disagree for a moment, in milliseconds. */
 const SETTLING_MS = 5_000;
 
-/** What an operator should know, most urgent first. */
+/** Returns all warnings, most urgent first. */
 export function findWarnings(situation: Situation): Warning[] {
   return [
-    ...idleHouse(situation),
+    ...noServers(situation),
     ...pausedQueues(situation),
     ...unservedQueues(situation),
     ...failureWarning(situation.recent),
@@ -49,7 +52,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...unhandledJobs(situation),
     ...silentServers(situation),
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
-    ...ownerlessJobs(situation),
+    ...abandonedJobs(situation),
     ...stalledLeases(situation.stalled),
     // Without any server at all, one warning is enough.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
@@ -58,13 +61,13 @@ export function findWarnings(situation: Situation): Warning[] {
   ];
 }
 
-/** Where nothing has begun yet, nothing is missing. */
-function idleHouse(situation: Situation): Warning[] {
+/** A new installation without servers is no reason for a warning. */
+function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
     {
-      text: told`No server is running.`,
-      advice: 'Jobs are accepted, but none is run until one starts.',
+      text: sentence`No server is running.`,
+      advice: 'Jobs are accepted, but do not run until one starts.',
       link: 'servers',
     },
   ];
@@ -75,8 +78,8 @@ function pausedQueues({ queues }: Situation): Warning[] {
     if (pausedAt === null || counts.enqueued === 0) return [];
     return [
       {
-        text: told`Queue “${name}” was paused ${{ at: pausedAt }}.`,
-        advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it when they may run.`,
+        text: sentence`Queue “${name}” was paused ${{ at: pausedAt }}.`,
+        advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it to let them run.`,
         link: `queues/${encodeURIComponent(name)}`,
       },
     ];
@@ -89,19 +92,19 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
   return queues
     .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
     .map((queue) => ({
-      text: told`No server takes jobs from queue “${queue.name}”.`,
-      advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server with this queue.`,
+      text: sentence`No server consumes queue “${queue.name}”.`,
+      advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server that consumes this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
     }));
 }
 
-/** Of a queue that no server takes jobs from, that is the news. */
+/** Queues without servers have their own warning. */
 function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')
     .map(({ queue, name, jobs }) => ({
-      text: told`No server of queue “${queue}” has a handler for “${name}”.`,
-      advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that knows it, or delete them.`,
+      text: sentence`No server of queue “${queue}” has a handler for “${name}”.`,
+      advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that has the handler, or delete the jobs.`,
       link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
     }));
 }
@@ -110,38 +113,38 @@ function silentServers({ servers, nowMs }: Situation): Warning[] {
   return servers
     .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
-      text: told`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
-      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run elsewhere.`,
+      text: sentence`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
+      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
       link: `servers/${server.id}`,
     }));
 }
 
-function ownerlessJobs({ longestRunning, servers, nowMs }: Situation): Warning[] {
+function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[] {
   const running = new Set(servers.map(({ id }) => id));
   return longestRunning
     .filter((job) => job.serverId !== null && !running.has(job.serverId))
     .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
     .map((job) => ({
-      text: told`A job “${job.name}” is processing on a server that is gone.`,
-      advice: 'Its lease will be taken back; if it stays like this, no server is sweeping.',
+      text: sentence`A job “${job.name}” is processing on a server that is gone.`,
+      advice: 'Its lease will be taken back. If this does not change, check that servers are running.',
       link: `jobs/${job.id}`,
     }));
 }
 
 function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
-  const takersOf = takersAmong(servers);
+  const consumersOf = groupByQueue(servers);
   return queues.flatMap((queue) => {
     if (queue.servers === 0 || queue.pausedAt !== null || queue.oldestEnqueuedAt === null) return [];
     const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
     if (waitedMs < SETTLING_MS) return [];
-    const obstacle = obstacleTo(queue, takersOf(queue.name), nowMs);
-    const stands = obstacle?.tone === 'attention';
+    const blocker = findBlocker(queue, consumersOf(queue.name), nowMs);
+    const stands = blocker?.tone === 'attention';
     if (!stands && waitedMs < LONG_WAIT_MS) return [];
-    const reason = obstacle === null ? '' : told`, ${obstacle.reason}`;
+    const reason = blocker === null ? '' : sentence`, ${blocker.reason}`;
     return [
       {
-        text: told`Queue “${queue.name}” ${stands ? 'stands still' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
-        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${obstacle?.remedy ?? 'Add servers, or see what keeps them busy.'}`,
+        text: sentence`Queue “${queue.name}” ${stands ? 'is stalled' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
+        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${blocker?.remedy ?? 'Add servers, or check what keeps them busy.'}`,
         link: `queues/${encodeURIComponent(queue.name)}`,
       },
     ];

@@ -6,8 +6,8 @@ import { redact } from './redaction.js';
 const MAX_CHARACTERS = 160;
 
 /**
- * Arguments in one line of a list, by which people tell jobs apart: `orderId: 90071, currency: "EUR"`. Numbers that may have had
- * more digits are marked by `≈`. Empty if there are none.
+ * Formats arguments as one line of a list: `orderId: 90071, currency: "EUR"`. Numbers that may have lost
+ * digits are marked with `≈`. Empty if there are no arguments.
  */
 export function argsLine(args: JsonValue, pattern: RegExp): string {
   const { tokens } = jsonTokens(redact(args, pattern), 2 * MAX_CHARACTERS);

@@ -3,8 +3,8 @@ import type { JsonValue } from '@longshore/jobs';
 import { argsLine } from './args-line.js';
 
 /**
- * What was set, in one line, with what was there before where that is known: `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Of members that are
- * as they were nothing is told.
+ * Formats a change as one line, with the previous values if they are known: `at: "2026-03-02T08:00" →
+ * "2026-03-02T09:00"`. Unchanged members are omitted.
  */
 export function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {
   if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);

@@ -1,4 +1,4 @@
-/** What ended in a span of time. */
+/** The jobs that finished in a span of time. */
 export interface Bucket {
   readonly at: Date;
   readonly done: number;
@@ -6,41 +6,42 @@ export interface Bucket {
 }
 
 /**
- * A bar chart, ready to be drawn: ten units wide for each bucket. What is done stands on the axis, a hundred units high; what
- * failed hangs below it, thirty units, on a scale of its own: three failures among thousands are what one looks for.
+ * The shapes of a bar chart, ten units wide for each bucket. Successful jobs are drawn above the axis, up to
+ * 100 units; failed ones below it, up to 30 units, on their own scale, so that a few failures among thousands
+ * stay visible.
  */
 export interface Chart {
   readonly width: number;
-  /** The most that were done in one bucket: the full height. */
+  /** The highest number of successful jobs in a bucket, drawn at full height. */
   readonly most: number;
-  /** A path of SVG: all bars. */
+  /** The SVG path of all bars. */
   readonly done: string;
-  /** The same of what failed; `null` if nothing did. */
+  /** The same for failed jobs; `null` if there are none. */
   readonly failed: { readonly most: number; readonly bars: string } | null;
-  /** The bucket that is still filling; it is drawn in outline. */
+  /** The current bucket, which is drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
-  /** A path of SVG: lines at half of the height and at the times of `ticks`. */
+  /** The SVG path of lines at half height and at the times of `ticks`. */
   readonly grid: string;
-  /** Evenly spaced times below the axis, from the left; the right end is now. */
+  /** Evenly spaced times below the axis, from left to right; the right end is now. */
   readonly ticks: readonly Date[];
   readonly total: { readonly done: number; readonly failed: number };
-  /** The same as a table of a few rows. */
+  /** The same data as a short table. */
   readonly rows: readonly Bucket[];
 }
 
 const HEIGHT = 100;
 const DEPTH = 30;
 const BAR = 8;
-/** From one bar to the next. */
+/** The distance between bars. */
 export const STEP = 10;
 const MAX_ROWS = 24;
-/** A single job among thousands is to be seen. */
+/** A single job among thousands stays visible. */
 const LEAST = 2;
 const LEAST_FAILED = 6;
 
 /**
- * @param buckets oldest first, evenly long; the last one is still filling. At least one.
- * @param parts into how many the ticks divide it
+ * @param buckets at least one, oldest first, of equal length; the last one is incomplete
+ * @param parts the number of parts between ticks
  */
 export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const last = buckets.at(-1) ?? { at: new Date(0), done: 0, failed: 0 };
@@ -79,14 +80,14 @@ function failures(buckets: readonly Bucket[], most: number): { most: number; bar
   };
 }
 
-/** A path of SVG. @param lengths upwards where they are negative */
+/** A path of SVG. @param lengths upwards if negative */
 export function bars(lengths: readonly number[], axis: number): string {
   return lengths
     .map((length, index) => (length === 0 ? '' : `M${STEP * index} ${axis}h${BAR}v${length}h${-BAR}z`))
     .join('');
 }
 
-/** How long the bar of so many jobs is, where `most` are as long as the whole: what is there is to be seen. */
+/** Returns the length of a bar, with `most` at full length. Anything above zero stays visible. */
 export function scaled(jobs: number, most: number, whole: number, least: number): number {
   return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / most));
 }
@@ -99,7 +100,7 @@ function rowsOf(buckets: readonly Bucket[]): Bucket[] {
   });
 }
 
-/** What ended in all of them. */
+/** Returns the sums of all buckets. */
 export function totalOf(buckets: readonly Bucket[]): { done: number; failed: number } {
   return {
     done: buckets.reduce((total, { done }) => total + done, 0),

@@ -2,8 +2,8 @@ const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 const number = /^\d+$/;
 
 /**
- * What the usual cron expressions mean: `every 15 min`, `daily at 02:30`, `Monday to Friday at 02:30`, `Sundays at 04:00`.
- * `null` for the others, which are better read as they are than in a long sentence.
+ * Describes common cron expressions: `every 15 min`, `daily at 02:30`, `Monday to Friday at 02:30`, `Sundays
+ * at 04:00`. `null` for others, whose description would be harder to read than the expression.
  */
 export function cronWords(cron: string): string | null {
   const fields = cron.trim().split(/\s+/);
@@ -21,7 +21,7 @@ export function cronWords(cron: string): string | null {
 function withinTheHour(minute: string): string | null {
   const [, step] = /^\*\/(\d+)$/.exec(minute) ?? [];
   if (minute === '*' || step === '1') return 'every minute';
-  // Other steps begin anew with each hour, so that the last one is shorter.
+  // Other steps restart with each hour, so the last interval is shorter.
   if (step !== undefined) return 60 % Number(step) === 0 ? `every ${step} min` : null;
   return number.test(minute) ? `hourly at :${minute.padStart(2, '0')}` : null;
 }

@@ -4,8 +4,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * A span of milliseconds for people: `350 ms`, `4.2 s`, `3 min 12 s`, `2 h 5 min`, `3 d 4 h`. Negative spans count as none.
- * Rounded down, like everything that tells a time: what was created 29 s ago has not run for 30 s.
+ * Formats milliseconds: `350 ms`, `4.2 s`, `3 min 12 s`, `2 h 5 min`, `3 d 4 h`. Negative spans count as 0.
+ * Rounded down, like all times: a job created 29 s ago has not run for 30 s.
  */
 export function formatDuration(ms: number): string {
   const span = Math.max(0, ms);

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@longshore/jobs';
 import type { JsonText } from '@longshore/jobs/storage';
 
-/** Unknown to whoever writes arguments, so that nothing in them can be mistaken for it. */
+/** Random, so that no argument can be mistaken for it. */
 const mark = randomUUID();
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
-/** Parses JSON so that numbers keep the digits that a JavaScript number has not, as in `900719925474099312345`; `exactNumberOf` finds them. */
+/**
+ * Parses JSON without losing the digits of large numbers such as `900719925474099312345`; `exactNumberOf`
+ * returns them.
+ */
 export function parseExactly(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>
     literal.startsWith('"') || String(Number(literal)) === literal ? literal : `{"${mark}":"${literal}"}`,
@@ -14,7 +17,7 @@ export function parseExactly(text: JsonText): JsonValue {
   return JSON.parse(marked) as JsonValue;
 }
 
-/** The digits of a number that `parseExactly` has kept; `null` for anything else. */
+/** Returns the digits of a number parsed by `parseExactly`; `null` for anything else. */
 export function exactNumberOf(value: object): string | null {
   return mark in value ? String((value as Record<string, unknown>)[mark]) : null;
 }

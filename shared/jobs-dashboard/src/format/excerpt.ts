@@ -1,4 +1,4 @@
-/** At most so many characters of a text; what is left out is marked by an ellipsis. */
+/** Cuts a text to a maximum length, with an ellipsis. */
 export function excerpt(text: string, maxCharacters: number): string {
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
 }

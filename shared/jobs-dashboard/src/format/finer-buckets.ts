@@ -1,11 +1,13 @@
 import type { Bucket } from './chart.js';
 
 /**
- * Coarse buckets, each with at least what fine ones of the same time hold: the two were read at different moments, and what
- * ended in ten minutes is never more than what ended in a day. Both are counted from 1970 on, so fine ones fit into coarse ones.
+ * Raises coarse buckets to at least the sums of the fine ones of the same time: the two are read at different
+ * moments, and ten minutes must never show more jobs than the day. Both are aligned to 1970, so fine buckets
+ * fit into coarse ones.
  *
- * @param coarse oldest first, evenly long; as many are given back. If the newest of the fine ones come after them, a bucket for these takes the place of the oldest
- * @param bucketMs the length of a coarse one
+ * @param coarse oldest first, of equal length; as many are returned. If fine ones are newer than all of them,
+ * a bucket is added for these, and the oldest is dropped
+ * @param bucketMs the length of a coarse bucket
  */
 export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {
   const least = new Map<number, { done: number; failed: number }>();

@@ -1,6 +1,6 @@
 import { ExactNumber, omitted, redacted, type Shown } from './redaction.js';
 
-/** A piece of pretty-printed JSON, and the kind that colours it. */
+/** A token of pretty-printed JSON; its kind determines its colour. */
 export interface JsonToken {
   readonly kind: 'key' | 'string' | 'number' | 'literal' | 'mark' | 'redacted';
   readonly text: string;
@@ -8,13 +8,13 @@ export interface JsonToken {
 
 export interface JsonText {
   readonly tokens: readonly JsonToken[];
-  /** The document went on, but was too long to show. */
+  /** The document was truncated. */
   readonly cut: boolean;
 }
 
 const MAX_CHARACTERS = 64 * 1024;
 
-/** Pretty-prints a document, two spaces a level, up to `maxCharacters` (64 Ki by default). */
+/** Pretty-prints a document, indented by two spaces, up to `maxCharacters` (64 Ki by default). */
 export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS): JsonText {
   const tokens: JsonToken[] = [];
   let room = maxCharacters;

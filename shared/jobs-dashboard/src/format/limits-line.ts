@@ -4,9 +4,8 @@ import { formatNumber } from './count.js';
 import { formatRate } from './rate.js';
 
 /**
- * Which limits a queue was given, in the words of its page, with those that it had where that is known:
- * `at once 2 → 4, starts none → 100 per min`. Of those that are as they were nothing is told, unless all are. `null`: these
- * are no limits.
+ * Formats the new limits of a queue, with the previous ones if they are known: `at once 2 → 4, starts none →
+ * 100 per min`. Unchanged limits are omitted unless none changed. `null` if the values are not limits.
  */
 export function limitsLine(before: JsonValue, values: JsonValue): string | null {
   if (!isObject(values)) return null;
@@ -15,13 +14,15 @@ export function limitsLine(before: JsonValue, values: JsonValue): string | null 
   const changed = given.filter(([key, value]) => !isDeepStrictEqual(known.get(key), value));
   const lines =
     changed.length === 0
-      ? given.map(([key, value]) => told(key, [value]))
-      : changed.map(([key, value]) => told(key, known.has(key) ? [known.get(key) ?? null, value] : [value]));
+      ? given.map(([key, value]) => limitLine(key, [value]))
+      : changed.map(([key, value]) =>
+          limitLine(key, known.has(key) ? [known.get(key) ?? null, value] : [value]),
+        );
   return lines.includes(null) ? null : lines.join(', ');
 }
 
-/** A limit as it was and is, or as it is. */
-function told(key: string, limits: readonly JsonValue[]): string | null {
+/** Formats a limit, with the previous one if it is known. */
+function limitLine(key: string, limits: readonly JsonValue[]): string | null {
   if (key === 'concurrencyLimit') return joined('at once', limits.map(numberOf));
   if (key === 'rateLimit') return joined('starts', limits.map(rateOf));
   return null;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@longshore/jobs';
 import { exactNumberOf } from './exact-json.js';
 
-/** Members whose keys look like these are never shown. Short words count only as words: a `pin`, no `spin`. */
+/** Values under matching keys are never shown. Short words match only as whole words: `pin`, not `spin`. */
 export const defaultRedaction = new RegExp(
   [
     'passw|passphrase|pwd|secret|token|credential|authorization|cookie|session|bearer|jwt|signature',
@@ -11,15 +11,15 @@ export const defaultRedaction = new RegExp(
   'i',
 );
 
-/** Stands where a redacted value stood. A symbol, so that no argument can be mistaken for it. */
+/** Replaces a redacted value. A symbol, so that no argument can be mistaken for it. */
 export const redacted: unique symbol = Symbol('redacted');
 
-/** Stands where a document went on too deep to read. */
+/** Replaces values that are nested too deeply. */
 export const omitted: unique symbol = Symbol('omitted');
 
 const MAX_DEPTH = 64;
 
-/** A number, to the digit. */
+/** A number with all its digits. */
 export class ExactNumber {
   readonly text: string;
 
@@ -32,7 +32,10 @@ export type Shown =
   JsonPrimitive | ExactNumber | typeof redacted | typeof omitted | Shown[] | { [key: string]: Shown };
 type JsonPrimitive = null | boolean | number | string;
 
-/** A copy of the value without what operators should not see. `pattern` is tested as {@link isRedacted} says, at any depth. */
+/**
+ * Returns a copy of the value with redacted members replaced, at any depth. See {@link isRedacted} for how
+ * `pattern` is matched.
+ */
 export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (value === null || typeof value !== 'object') return value;
   const exact = exactNumberOf(value);
@@ -46,13 +49,16 @@ export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   return copy;
 }
 
-/** Whether what stands under a key is not to be seen, by the key as it is written, or with hyphens between its words: `user-PIN`. */
+/**
+ * Returns whether values under a key are redacted. The pattern is matched against the key as written, and
+ * with hyphens between its words: `user-PIN`.
+ */
 export function isRedacted(key: string, pattern: RegExp): boolean {
   const words = key.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2-');
   return matches(pattern, key) || matches(pattern, words);
 }
 
-/** `RegExp.test` remembers where it stopped if the caller's pattern is global or sticky. */
+/** `RegExp.test` keeps `lastIndex` if the caller's pattern is global or sticky. */
 function matches(pattern: RegExp, key: string): boolean {
   pattern.lastIndex = 0;
   return pattern.test(key);

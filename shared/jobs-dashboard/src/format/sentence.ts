@@ -1,21 +1,21 @@
-/** How long something has lasted: “3 min 12 s”, and growing. */
+/** An elapsed time that keeps growing: “3 min 12 s”. */
 export interface Elapsed {
   readonly since: Date;
 }
 
-/** When something comes or came: “in 3 min”, “3 min ago”. */
+/** A point in time: “in 3 min”, “3 min ago”. */
 export interface Moment {
   readonly at: Date;
 }
 
 /**
- * Text with times in it. They are told when somebody looks, so that the text is the same as long as nothing has happened,
- * and browsers that ask again have it already.
+ * Text with times in it, which are formatted when it is shown. The text itself stays the same as long as
+ * nothing changes, so refreshes can be answered with 304.
  */
 export type Sentence = readonly (string | Elapsed | Moment)[];
 
-/** Makes a sentence: told`Paused for ${{ since }}.` */
-export function told(
+/** Builds a sentence: sentence`Paused for ${{ since }}.` */
+export function sentence(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Elapsed | Moment | Sentence)[]
 ): Sentence {

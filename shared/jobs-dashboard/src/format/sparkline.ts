@@ -1,27 +1,27 @@
 import { type Bucket, bars, scaled, STEP, totalOf } from './chart.js';
 
 /**
- * A chart of the size of a word: what is done stands on the axis, what failed hangs below it, each on a scale of its own,
- * up to what was most. Units are those of a chart.
+ * A chart of the size of a word: successful jobs above the axis, failed ones below it, each on its own scale.
+ * It uses the units of a chart.
  */
 export interface Sparkline {
   readonly width: number;
-  /** A path of SVG. */
+  /** An SVG path. */
   readonly done: string;
-  /** The same of what failed; empty if nothing did. */
+  /** The same for failed jobs; empty if there are none. */
   readonly failed: string;
   readonly total: { readonly done: number; readonly failed: number };
 }
 
-/** Where the axis is; below it is room for as much again by half. */
+/** The position of the axis. The space below it is half as high as the space above. */
 const HEIGHT = 20;
 const DEPTH = 10;
 const LEAST = 1;
-/** Less than this in a bucket is not drawn to the full height: a job an hour is no peak. */
+/** A bucket needs at least this many jobs to be drawn at full height: one job an hour is no peak. */
 const FEW = 5;
 const LEAST_FAILED = 5;
 
-/** @param buckets oldest first, evenly long */
+/** @param buckets oldest first, of equal length */
 export function sparklineOf(buckets: readonly Bucket[]): Sparkline {
   const mostDone = Math.max(FEW, ...buckets.map(({ done }) => done));
   const mostFailed = Math.max(...buckets.map(({ failed }) => failed));

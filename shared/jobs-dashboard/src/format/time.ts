@@ -1,6 +1,6 @@
 import { formatDuration } from './duration.js';
 
-/** What a `<time>` element says: for machines, as exact text with its zone, and relative to now. */
+/** The texts of a `<time>` element: machine-readable, exact with its zone, and relative to now. */
 export interface TimeText {
   readonly iso: string;
   /** `2026-03-01 14:05:09.123 UTC` */
@@ -9,7 +9,7 @@ export interface TimeText {
   readonly relative: string;
 }
 
-/** Zone and relative text are the server's; the script rewrites both for the viewer's own clock and zone. */
+/** The script replaces the zone and the relative text by those of the viewer. */
 export function timeText(at: Date, nowMs: number): TimeText {
   const iso = at.toISOString();
   return { iso, exact: `${iso.replace('T', ' ').slice(0, -1)} UTC`, relative: relativeText(at, nowMs) };
@@ -22,7 +22,7 @@ function relativeText(at: Date, nowMs: number): string {
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }
 
-/** In whole seconds or minutes: a distance that changes all the time is noise. */
+/** In whole seconds or minutes, so that it does not change constantly. */
 function roughDuration(ms: number): string {
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
   return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : formatDuration(ms);

@@ -1,12 +1,12 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What times of one list are told with, so that no two of them look alike. */
+/** The details that the times of a list need to be distinguishable. */
 export interface TimeDetail {
   readonly seconds: boolean;
   readonly year: boolean;
 }
 
-/** Seconds if any of them has some, the year if it is not that of `now` for all. */
+/** Includes seconds if any time has some, and the year unless it is the current one for all of them. */
 export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   return {
     seconds: times.some((at) => at.getUTCSeconds() !== 0),
@@ -14,7 +14,7 @@ export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   };
 }
 
-/** A time as the clocks of a zone show it: `Mon 2 Mar, 02:30`. */
+/** Formats a time in a zone: `Mon 2 Mar, 02:30`. */
 export function timeIn(timeZone: string, at: Date, { seconds, year }: TimeDetail): string {
   return formatted(at, {
     timeZone,
@@ -28,17 +28,17 @@ export function timeIn(timeZone: string, at: Date, { seconds, year }: TimeDetail
   });
 }
 
-/** The name of a zone at a time: `CET`, `CEST`. */
+/** Returns the abbreviation of a zone at a time: `CET`, `CEST`. */
 export function zoneNameAt(timeZone: string, at: Date): string {
   return formatted(at, { timeZone, timeZoneName: 'short', hour: 'numeric' }).replace(/^\S+ /, '');
 }
 
-/** A day as the calendars of a zone show it: `Monday, 2 March 2026`. */
+/** Formats a day in a zone: `Monday, 2 March 2026`. */
 export function dayIn(timeZone: string, at: Date): string {
   return formatted(at, { timeZone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }
 
-/** Formats are dear to make. */
+/** Formats are expensive to create. */
 function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   const key = JSON.stringify(options);
   let format = formats.get(key);
@@ -46,7 +46,7 @@ function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   return format.format(at);
 }
 
-/** In UTC if there is no such zone: what is stored may name one that this system does not know. */
+/** Falls back to UTC: the storage may have zones that this system does not know. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-GB', options);

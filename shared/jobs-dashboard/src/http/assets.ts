@@ -18,11 +18,11 @@ interface Asset {
 }
 
 /**
- * Style sheet, scripts and icon, read once at start-up. They live under a folder named by the hash of them all, so
- * browsers may keep them for good and the scripts may import one another by plain relative names.
+ * Style sheet, scripts and icon, read once at start-up. Their path contains the hash of all of them, so
+ * browsers can cache them forever and scripts can import each other by relative names.
  */
 export class Assets {
-  /** The hash: another one for every change of any file. */
+  /** The hash of all files. */
   readonly version: string;
   readonly #files: ReadonlyMap<string, Asset>;
 
@@ -38,12 +38,12 @@ export class Assets {
     this.#files = new Map(Array.from(sources, ([name, content]) => [name, asset(name, content)]));
   }
 
-  /** The path inside the dashboard of a file. */
+  /** Returns the path of a file inside the dashboard. */
   path(name: string): string {
     return `assets/${this.version}/${name}`;
   }
 
-  /** Answers if the path names one of the files; tells whether it did. */
+  /** Answers the request if it is for one of the files; returns whether it was. */
   serve(ctx: Context, inside: string): boolean {
     const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/.exec(inside) ?? [];
     const file = this.#files.get(name);
@@ -63,7 +63,7 @@ function namesIn(subfolder: string): string[] {
   return readdirSync(new URL(subfolder, folder)).toSorted();
 }
 
-/** All of them, in the order of their names, which is the order of the cascade, without what only people need. */
+/** Joins the sheets in the order of their names, which is the order of the cascade, without white space. */
 function styleSheet(): Buffer {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
   return Buffer.from(
@@ -77,7 +77,7 @@ function styleSheet(): Buffer {
   );
 }
 
-/** Without its comments, which are a third of it; they stand on lines of their own. */
+/** Reads a script without its comments, which are a third of it. They are on lines of their own. */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');
   return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n/gm, ''));

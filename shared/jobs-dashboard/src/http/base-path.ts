@@ -1,7 +1,7 @@
-/** Turns a path inside the dashboard, `jobs/123` for example, into a link that works on the page under answer. */
+/** Turns a path inside the dashboard, such as `jobs/123`, into a link for the current page. */
 export type Link = (path: string) => string;
 
-/** Deeper paths than this belong to no page; their links need not be relative. */
+/** No page has a deeper path, so links on one need not be relative. */
 const MAX_DEPTH = 16;
 
 /** Where the dashboard is mounted. */
@@ -9,7 +9,7 @@ export class BasePath {
   /** Without a slash at the end; empty at the root. */
   readonly path: string;
 
-  /** Throws a TypeError if the path is none: segments of letters, digits, `-`, `_`, `.` and `~`. */
+  /** Throws a TypeError unless the path consists of segments of letters, digits, `-`, `_`, `.` and `~`. */
   constructor(path: string) {
     const trimmed = path.replace(/\/+$/, '');
     if (!/^(\/[\w~-][\w.~-]*)*$/.test(trimmed))
@@ -17,15 +17,18 @@ export class BasePath {
     this.path = trimmed;
   }
 
-  /** The path inside the dashboard with its leading slash; empty for the base itself, `null` outside. */
+  /**
+   * Returns the path inside the dashboard with its leading slash; empty for the base path itself, `null`
+   * outside.
+   */
   inside(requestPath: string): string | null {
     if (requestPath !== this.path && !requestPath.startsWith(`${this.path}/`)) return null;
     return requestPath.slice(this.path.length);
   }
 
   /**
-   * Links relative to the page that was asked for, so that they hold behind any gateway, whether it strips its prefix
-   * or not: how the path ends is the same on both sides.
+   * Returns links relative to the requested page, which work behind any gateway, whether or not it strips a
+   * prefix.
    */
   linksFrom(requestPath: string): Link {
     const root = this.#rootFrom(this.inside(requestPath) ?? '/');

@@ -4,13 +4,14 @@ import type { Context } from 'koa';
 
 const gzipped = promisify(gzip);
 
-/** Shorter bodies fit into one packet as they are. */
+/** Shorter bodies fit into one packet. */
 const MIN_BYTES = 1_400;
 
 /**
- * Compresses a page for clients that take it. The form tokens in it are new each time, so its length tells nothing of them.
+ * Compresses a page for clients that accept it. Its form tokens change with each page, so its length reveals
+ * nothing about them (BREACH).
  *
- * @param zipped the text of the body, compressed, if somebody has it
+ * @param zipped compresses the body, or returns a cached copy
  */
 export async function compress(ctx: Context, zipped: (text: string) => Promise<Buffer> = zip): Promise<void> {
   const { body } = ctx;

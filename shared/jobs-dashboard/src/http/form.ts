@@ -1,16 +1,16 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { Gate } from '../access/gate.js';
-import { isSameOrigin } from '../access/same-origin.js';
-import type { Viewer } from '../access/viewer.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { isSameOrigin } from '../auth/same-origin.js';
+import type { Viewer } from '../auth/viewer.js';
 import { Problem } from './problem.js';
 
-/** The fields of a form, each as often as it was sent: read as a page's query is, so that both mean the same. */
+/** The fields of a form, parsed like the query of a page. */
 export type Form = URLSearchParams;
 
 /**
- * Takes the body in as text, for {@link checkForm}. Parsers of nested objects are no good here: they drop what is
- * nested, too long or too much, and a filter that lost its conditions reaches every job.
+ * Reads the body as text, for {@link checkForm}. Parsers of nested objects silently drop what is too deep or
+ * too much, and a filter that loses conditions matches more jobs.
  *
  * @param limit as `64kb`
  */
@@ -23,21 +23,21 @@ export function readForm(limit: string): Middleware {
 }
 
 /**
- * The fields of a form that one of these pages has sent.
+ * Returns the fields of a form that was sent by one of these pages.
  *
- * @throws {Problem} 403 if another site sent it, or its token is not of this viewer’s making
+ * @throws {Problem} 403 if another site sent it, or its token is not valid for this viewer
  */
-export function checkForm(ctx: Context, gate: Gate, viewer: Viewer | null): Form {
+export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Viewer | null): Form {
   const form = new URLSearchParams(textOf(ctx));
-  if (isSameOrigin(ctx) && gate.acceptsFormToken(ctx, viewer, form.get('token'))) return form;
+  if (isSameOrigin(ctx) && authenticator.acceptsFormToken(ctx, viewer, form.get('token'))) return form;
   throw new Problem({
     status: 403,
-    title: 'This form is not valid any more',
-    text: 'It was sent from another site, or it is older than its session. Nothing was changed; go back, reload the page and send it again.',
+    title: 'This form has expired',
+    text: 'It was sent from another site, or its session has ended. Nothing was changed. Go back, reload the page and try again.',
   });
 }
 
-/** A host application may have read the body before; what its parser made of it does not count. */
+/** The host application may have parsed the body already; only the raw text is used. */
 function textOf({ request: { body, rawBody } }: Context): string {
   if (typeof rawBody === 'string') return rawBody;
   if (typeof body === 'string') return body;

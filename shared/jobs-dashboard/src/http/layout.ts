@@ -3,15 +3,15 @@ import { timeText } from '../format/time.js';
 import type { Assets } from './assets.js';
 import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
-import type { Visit } from './visit.js';
+import type { RequestContext } from './request-context.js';
 
-/** What an answer is made of besides its view. */
-export interface Content extends Visit {
+/** The data of a page. */
+export interface Content extends RequestContext {
   readonly title: string;
   readonly [name: string]: unknown;
 }
 
-/** What every page has around it: links that hold where it is, hashed files, the time it was made. */
+/** Renders pages with what all of them share: relative links, hashed assets and the current time. */
 export class Layout {
   readonly #basePath: BasePath;
   readonly #assets: Assets;
@@ -19,7 +19,7 @@ export class Layout {
   readonly #now: () => number;
   readonly #instance: string;
 
-  /** @param instance shown on every page; empty for nothing */
+  /** @param instance shown on every page, unless empty */
   constructor(basePath: BasePath, assets: Assets, renderer: Renderer, now: () => number, instance: string) {
     this.#basePath = basePath;
     this.#assets = assets;
@@ -28,7 +28,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** Changes whenever pages may look different for the same data. */
+  /** Changes whenever pages may render differently for the same data. */
   get version(): string {
     return this.#assets.version;
   }
@@ -42,7 +42,7 @@ export class Layout {
     ctx.body = this.render(ctx, view, { section: null, data: {}, ...content });
   }
 
-  /** A view by itself. */
+  /** Renders a view without sending it. */
   render(ctx: Context, view: string, own: object): string {
     const link = this.links(ctx);
     const nowMs = this.#now();

@@ -3,87 +3,96 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Page, PartialModel, Redirect, Region } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
-import type { Snapshot } from '../reading/snapshot.js';
-import { Fragments } from './fragments.js';
+import type { Cache } from '../cache.js';
+import { Fragments } from '../live/fragments.js';
 import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
-import type { Visit } from './visit.js';
+import type { RequestContext } from './request-context.js';
 
-/** The request header that names the regions a refresh asks for, separated by commas. */
+/** The request header with the comma-separated names of the regions to refresh. */
 export const REGION_HEADER = 'Longshore-Region';
 
-/** Until a region is asked again that there is more of to come. */
+/** Refresh interval of a region that is still loading, in milliseconds. */
 const PARTIAL_EVERY_MS = 500;
 
 interface LoadedRegion extends Region {
-  /** `null` if it took longer than the page would wait. */
+  /** `null` if it took longer than the page waits. */
   readonly model: object | null;
-  /** Weak: the same model may be shown with other relative times. */
+  /** Weak, because relative times may differ for the same model. */
   readonly etag: string;
   readonly error?: StorageUnavailableError;
 }
 
-/** Turns a page into the answer: the whole of it, or those of the regions asked for that have changed, or 304 if none has. */
-export class PageAnswer {
+/** Answers with the whole page, or with the requested regions that have changed, or with 304 if none has. */
+export class PageResponder {
   readonly #layout: Layout;
-  readonly #snapshot: Snapshot;
+  readonly #cache: Cache;
   readonly #fragments: Fragments;
   readonly #readTimeoutMs: number;
 
-  constructor(layout: Layout, snapshot: Snapshot, readTimeoutMs: number) {
+  constructor(layout: Layout, cache: Cache, readTimeoutMs: number) {
     this.#layout = layout;
-    this.#snapshot = snapshot;
-    this.#fragments = new Fragments(snapshot);
+    this.#cache = cache;
+    this.#fragments = new Fragments(cache);
     this.#readTimeoutMs = readTimeoutMs;
   }
 
-  async send(ctx: Context, visit: Visit, page: Page | Redirect): Promise<void> {
+  async send(ctx: Context, requestContext: RequestContext, page: Page | Redirect): Promise<void> {
     if ('redirect' in page) {
       ctx.status = 303;
       ctx.set('Location', this.#layout.links(ctx)(page.redirect));
       return;
     }
     const wanted = ctx.get(REGION_HEADER);
-    if (wanted === '') await this.#sendWhole(ctx, visit, page);
-    else await this.#sendRegions(ctx, visit, page, wanted.split(/, */));
+    if (wanted === '') await this.#sendWhole(ctx, requestContext, page);
+    else await this.#sendRegions(ctx, requestContext, page, wanted.split(/, */));
   }
 
-  async #sendWhole(ctx: Context, visit: Visit, page: Page): Promise<void> {
-    const loaded = await this.#loadAll(ctx, visit, page.regions);
+  async #sendWhole(ctx: Context, requestContext: RequestContext, page: Page): Promise<void> {
+    const loaded = await this.#loadAll(ctx, requestContext, page.regions);
     const regions = Object.fromEntries(loaded.map((region) => [region.name, region]));
-    this.#layout.send(ctx, page.view, { ...page, ...visit, regions });
+    this.#layout.send(ctx, page.view, { ...page, ...requestContext, regions });
   }
 
-  async #sendRegions(ctx: Context, visit: Visit, page: Page, names: readonly string[]): Promise<void> {
+  async #sendRegions(
+    ctx: Context,
+    requestContext: RequestContext,
+    page: Page,
+    names: readonly string[],
+  ): Promise<void> {
     const wanted = page.regions.filter(({ name }) => names.includes(name));
     if (wanted.length < names.length)
       throw badRequest('There is no such region', 'This page has no part of that name.');
-    const loaded = await this.#loadAll(ctx, visit, wanted);
+    const loaded = await this.#loadAll(ctx, requestContext, wanted);
     const known = ctx.get('If-None-Match').split(/, */);
     const news = loaded.filter(({ etag }) => !known.includes(etag));
     ctx.status = news.length === 0 ? 304 : 200;
     if (news.length === 0) return;
     const key = JSON.stringify(['fragment', ctx.path, ctx.querystring, ...news.map(({ etag }) => etag)]);
-    await this.#fragments.send(ctx, key, visit, ({ formToken }) =>
-      this.#layout.render(ctx, 'regions', { may: visit.may, formToken, regions: news }),
+    await this.#fragments.send(ctx, key, requestContext, ({ formToken }) =>
+      this.#layout.render(ctx, 'regions', { may: requestContext.may, formToken, regions: news }),
     );
   }
 
-  /** @throws {StorageUnavailableError} if there is nothing to show but that */
-  async #loadAll(ctx: Context, visit: Visit, regions: readonly Region[]): Promise<LoadedRegion[]> {
+  /** @throws {StorageUnavailableError} if no region could be loaded because of it */
+  async #loadAll(
+    ctx: Context,
+    requestContext: RequestContext,
+    regions: readonly Region[],
+  ): Promise<LoadedRegion[]> {
     const loaded = await Promise.all(regions.map((region) => this.#load(ctx, region)));
     const [first] = loaded;
     if (first?.error !== undefined && loaded.every(({ error }) => error !== undefined)) throw first.error;
-    return loaded.map((region) => shownTo(visit, region));
+    return loaded.map((region) => shownTo(requestContext, region));
   }
 
-  /** Shared by all who look at the same address: what regions show does not depend on the viewer. */
+  /** Shared by all viewers of the same URL: regions do not depend on the viewer. */
   #load(ctx: Context, region: Region): Promise<LoadedRegion> {
     const key = JSON.stringify(['region', region.name, ctx.path, ctx.querystring]);
-    return this.#snapshot.share(
+    return this.#cache.read(
       key,
       () => this.#loadInTime(region),
-      ({ model }) => (model !== null && isPartial(model) ? 0 : this.#snapshot.lifetimeMs),
+      ({ model }) => (model !== null && isPartial(model) ? 0 : this.#cache.lifetimeMs),
     );
   }
 
@@ -110,7 +119,7 @@ function isPartial(model: object | PartialModel): boolean {
   return 'partial' in model && model.partial;
 }
 
-/** Forms go stale, and others are offered after a change of role, while what a region tells stays the same. */
-function shownTo({ version }: Visit, region: LoadedRegion): LoadedRegion {
+/** Adds the version of the viewer’s forms: tokens expire and roles change while the data stays the same. */
+function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegion {
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };
 }

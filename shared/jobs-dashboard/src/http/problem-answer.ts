@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Layout } from './layout.js';
 import { problemOf } from './problem.js';
-import { keptVisit, stranger } from './visit.js';
-import { waysOut } from './way-out.js';
+import { findRequestContext, anonymous } from './request-context.js';
+import { problemLinks } from './problem-links.js';
 
 /**
- * Answers with the page of an error, and tells the application of one that nobody foresaw.
+ * Answers with an error page, and emits unexpected errors on the application.
  *
  * @param inside the path inside the dashboard
  */
@@ -16,11 +16,11 @@ export function sendProblem(ctx: Context, layout: Layout, error: unknown, inside
   if (problem.status === 500) {
     ctx.app.emit('error', new Error(`Dashboard, incident ${incident}`, { cause: error }), ctx);
   }
-  const visit = keptVisit(ctx) ?? stranger;
+  const requestContext = findRequestContext(ctx) ?? anonymous;
   ctx.status = problem.status;
   ctx.set(problem.headers ?? {});
   ctx.remove('ETag');
   const ofAction = ctx.method === 'POST' || problem.status === 405;
-  const ways = ofAction ? waysOut(inside, problem.status === 404) : [];
-  layout.send(ctx, 'problem', { ...visit, title: problem.title, problem, ways });
+  const ways = ofAction ? problemLinks(inside, problem.status === 404) : [];
+  layout.send(ctx, 'problem', { ...requestContext, title: problem.title, problem, ways });
 }

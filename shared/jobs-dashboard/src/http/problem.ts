@@ -1,8 +1,8 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { type Fate, InterruptedAction } from '../actions/interrupted.js';
+import { type Completion, InterruptedAction } from '../actions/interrupted-action.js';
 import { ReadTooSlowError } from '../reading/deadline.js';
 
-/** Something that a page says instead of what was asked for. */
+/** The content of an error page. */
 export interface ProblemText {
   readonly status: number;
   readonly title: string;
@@ -10,15 +10,15 @@ export interface ProblemText {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Thrown anywhere under the dashboard, it becomes an error page in its style. */
+/** An error that is answered with an error page of the dashboard. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
-  readonly told: ProblemText;
+  readonly content: ProblemText;
 
-  constructor(told: ProblemText) {
-    super(told.title);
-    this.told = told;
+  constructor(content: ProblemText) {
+    super(content.title);
+    this.content = content;
   }
 }
 
@@ -34,54 +34,56 @@ export function badRequest(title: string, text: string): Problem {
   return new Problem({ status: 400, title, text });
 }
 
-/** What to tell of any error: of an unforeseen one, only the incident's id, which is logged with it. */
+/**
+ * Returns the error page of any error; that of an unexpected one shows only the id of the logged incident.
+ */
 export function problemOf(error: unknown, incident: string): ProblemText {
-  if (error instanceof Problem) return error.told;
+  if (error instanceof Problem) return error.content;
   if (error instanceof InterruptedAction) return problemOfAction(error, incident);
   if (error instanceof StorageUnavailableError) {
     return {
       status: 503,
-      title: 'The storage is out of reach',
-      text: 'The dashboard runs, but the storage that holds the jobs does not answer. Jobs that were accepted are safe there. Reload this page to try again.',
+      title: 'The storage is unreachable',
+      text: 'The dashboard is running, but the job storage does not answer. Accepted jobs are safe. Reload this page to try again.',
       headers: { 'Retry-After': '5' },
     };
   }
   if (error instanceof ReadTooSlowError) {
     return {
       status: 503,
-      title: 'The storage takes too long',
-      text: 'It did not answer in the time that a page may take. Other pages may still work; reload this one to try again.',
+      title: 'The storage is too slow',
+      text: 'It did not answer within the time limit of this page. Other pages may work. Reload this one to try again.',
       headers: { 'Retry-After': '5' },
     };
   }
   if (isRequestError(error)) {
-    return { status: error.status, title: 'This request cannot be read', text: error.message };
+    return { status: error.status, title: 'Invalid request', text: error.message };
   }
   return {
     status: 500,
-    title: 'Something went wrong here',
-    text: `The dashboard could not make this page. The log has the cause under incident ${incident}.`,
+    title: 'Something went wrong',
+    text: `The dashboard could not show this page. The log has the cause under incident ${incident}.`,
   };
 }
 
-const fates: Readonly<Record<Fate, string>> = {
-  undone: 'What you asked for was not carried out: nothing was changed.',
+const completionTexts: Readonly<Record<Completion, string>> = {
+  undone: 'The action was not carried out. Nothing was changed.',
   unknown:
-    'It is not known whether what you asked for was carried out. Look how things are before you do it again.',
-  done: 'What you asked for was carried out. Only that it ended well is missing in the audit.',
+    'It is not known whether the action was carried out. Check the current state before you repeat it.',
+  done: 'The action was carried out, but its audit entry does not have the result.',
 };
 
-/** A form is not to be sent again without a thought, as reloading the page would. */
-function problemOfAction({ fate, cause }: InterruptedAction, incident: string): ProblemText {
+/** Does not suggest reloading the page, which would submit the form again. */
+function problemOfAction({ completion, cause }: InterruptedAction, incident: string): ProblemText {
   if (cause instanceof StorageUnavailableError) {
-    const text = `${fates[fate]} The storage that holds the jobs does not answer; jobs that were accepted are safe there.`;
+    const text = `${completionTexts[completion]} The job storage does not answer. Accepted jobs are safe.`;
     return { ...problemOf(cause, incident), text };
   }
-  const text = `${fates[fate]} The log has the cause under incident ${incident}.`;
+  const text = `${completionTexts[completion]} The log has the cause under incident ${incident}.`;
   return { ...problemOf(cause, incident), text };
 }
 
-/** What libraries throw for a request that is at fault itself (http-errors). */
+/** Returns whether a library has rejected the request (http-errors). */
 function isRequestError(error: unknown): error is Error & { status: number } {
   return error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
 }

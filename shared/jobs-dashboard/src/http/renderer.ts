@@ -1,25 +1,30 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ejs, { type TemplateFunction } from 'ejs';
 import { counted, formatCount, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { formatRate } from '../format/rate.js';
 import { sections } from '../pages/page.js';
-import { outcomeLook, stateLook } from '../format/state-look.js';
+import { outcomeBadge, stateBadge } from '../format/state-badge.js';
 import { timeIn } from '../format/zoned-time.js';
 
-const folder = new URL('../../views/', import.meta.url);
+/** The views lie beside the pages that they belong to, in the sources: the compiler does not copy them. */
+const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** What every view can call. */
+/** Begins a view inside a file; it goes on to the next one, or to the end of the file. */
+const beginning = /^<%# view: ([\w-]+) %>\n/gm;
+
+/** Available in every view. */
 const formats = {
   counted,
   formatCount,
   formatDuration,
   formatNumber,
   formatRate,
-  outcomeLook,
+  outcomeBadge,
   sections,
-  stateLook,
+  stateBadge,
   timeIn,
 };
 
@@ -27,24 +32,25 @@ const compileOptions = {
   strict: true,
   localsName: 'it',
   rmWhitespace: true,
-  /** Without it, all that a page has would be copied for each view; a page has no prototype that could be polluted. */
+  /** Prevents EJS from copying all data for each view. The data has no prototype that could be polluted. */
   unsafePrototypeLocals: true,
 };
 
-/** The views, compiled once at start-up; a view that does not compile stops the start. In a view, `it` holds everything. */
+/** The views, compiled at start-up; one that does not compile stops the start. In a view, `it` holds everything. */
 export class Renderer {
-  readonly #views: ReadonlyMap<string, TemplateFunction>;
+  readonly #views = new Map<string, TemplateFunction>();
 
   constructor() {
-    const names = readdirSync(folder).filter((name) => name.endsWith('.ejs'));
-    this.#views = new Map(names.map((name) => [name.slice(0, -'.ejs'.length), compile(name)]));
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      if (file.endsWith('.ejs')) this.#compile(path.join(folder, file));
+    }
   }
 
   /**
-   * An included view finds in `it` what the whole page has, and before that its own. (EJS’s own `include` looks for the
-   * file and copies everything each time: ten times as long for a list of 50 jobs.)
+   * Renders a view. The views that it includes find in `it` what the whole page has, after their own members. (EJS's own
+   * `include` looks for the file and copies everything each time, which takes ten times as long for a list of 50 jobs.)
    *
-   * Throws if there is no such view or it asks for what it was not given.
+   * Throws if there is no such view or if it uses something that it was not given.
    */
   render(view: string, it: object): string {
     const page = Object.assign(Object.create(null) as object, formats, it, {
@@ -59,9 +65,14 @@ export class Renderer {
     if (view === undefined) throw new Error(`No such view: ${name}`);
     return view;
   }
-}
 
-function compile(name: string): TemplateFunction {
-  const filename = fileURLToPath(new URL(name, folder));
-  return ejs.compile(readFileSync(filename, 'utf8'), { ...compileOptions, filename });
+  /** Throws if a view has the name of another one. */
+  #compile(filename: string): void {
+    const [, ...parts] = readFileSync(filename, 'utf8').split(beginning);
+    for (let index = 0; index < parts.length; index += 2) {
+      const [name = '', text = ''] = parts.slice(index, index + 2);
+      if (this.#views.has(name)) throw new Error(`Two views are called ${name}`);
+      this.#views.set(name, ejs.compile(text, { ...compileOptions, filename }));
+    }
+  }
 }

@@ -21,7 +21,10 @@ const headers = new Map([
   ['Cache-Control', 'no-store'],
 ]);
 
-/** On every answer, refusals and errors included. Nothing is kept by caches but the hashed files, which say so themselves. */
+/**
+ * Sets the security headers of every response, errors included. Only hashed assets may be cached, and set
+ * their own header.
+ */
 export function setSecurityHeaders(ctx: Context): void {
   ctx.res.setHeaders(headers);
 }

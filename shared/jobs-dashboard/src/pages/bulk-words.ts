@@ -1,18 +1,18 @@
 import type { BulkAction } from '@longshore/jobs/storage';
 
-/** How an action on many jobs is told. */
+/** The texts of a bulk action. */
 export interface BulkWords {
-  /** Above its pages. */
+  /** The title of its pages. */
   readonly title: string;
-  /** While it goes on. */
+  /** While it is running. */
   readonly doing: string;
-  /** On its button. */
+  /** On the buttons of a list. */
   readonly verb: string;
-  /** On its button: `Retry 43 jobs`. */
+  /** On the button of its confirmation: `Retry 43 jobs`. */
   readonly of: (jobs: string) => string;
-  /** Of a job that it was done to. */
+  /** The participle: `retried`. */
   readonly done: string;
-  /** What it means for the jobs that it finds. */
+  /** What it does to the jobs. */
   readonly effect: string;
 }
 
@@ -24,7 +24,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     of: (jobs) => `Cancel ${jobs}`,
     done: 'cancelled',
     effect:
-      'Those that wait never run. Those that run are told to stop; one whose handler finishes its work all the same is done.',
+      'Waiting jobs never run. Running ones are asked to stop; if a handler completes anyway, its job counts as done.',
   },
   retry: {
     title: 'Bulk retry',
@@ -33,7 +33,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     of: (jobs) => `Retry ${jobs}`,
     done: 'retried',
     effect:
-      'They go back to their queues, with one more attempt where none is left. Work that had begun is done again.',
+      'They go back to their queues, with one more attempt if none is left. Work that had been started is repeated.',
   },
   run: {
     title: 'Bulk run',
@@ -41,7 +41,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     verb: 'Run now',
     of: (jobs) => `Run ${jobs} now`,
     done: 'made ready',
-    effect: 'They become ready at once and no longer wait for their time, or for other jobs.',
+    effect: 'They become ready at once, without waiting for their time or for other jobs.',
   },
   delete: {
     title: 'Bulk delete',
@@ -49,7 +49,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     verb: 'Delete',
     of: (jobs) => `Delete ${jobs}`,
     done: 'deleted',
-    effect: 'They are gone for good, with their attempts and results.',
+    effect: 'They are permanently deleted, with their attempts and results.',
   },
 };
 

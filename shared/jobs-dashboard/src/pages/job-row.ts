@@ -2,7 +2,7 @@ import type { Job, JobState } from '@longshore/jobs';
 import { argsLine } from '../format/args-line.js';
 import { excerpt } from '../format/excerpt.js';
 
-/** A job as one line of a list. */
+/** A job as a row of a list. */
 export interface JobRow {
   readonly id: string;
   readonly name: string;
@@ -12,18 +12,18 @@ export interface JobRow {
   readonly maxAttempts: number;
   readonly createdAt: Date;
   readonly runAt: Date | null;
-  /** When it became ready, of a job that is enqueued and not held back. */
+  /** When an enqueued job became ready; `null` if it is blocked by its concurrency key. */
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
-  /** Why it failed, in one line; `null` if nothing did. */
+  /** The error in one line; `null` if there is none. */
   readonly error: string | null;
-  /** The time that says most about a job in its state. */
+  /** The most relevant time of a job in its state. */
   readonly when: When;
 }
 
 export interface When {
-  /** What happened then, or will. */
+  /** What happened at that time, or will. */
   readonly what: 'created' | 'due' | 'ready' | 'started' | 'ended';
   readonly at: Date;
 }
@@ -58,7 +58,7 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
   return { what: 'created', at: createdAt };
 }
 
-/** In a table, where there is room for what it was given. */
+/** Converts a job to a row of a table, with its arguments. */
 export function jobLine(job: Job, pattern: RegExp): JobRow & { readonly given: string } {
   return { ...jobRow(job), given: argsLine(job.args, pattern) };
 }

@@ -1,8 +1,8 @@
-import type { Viewer } from '../access/viewer.js';
+import type { Viewer } from '../auth/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import type { LastKnown } from '../reading/last-known.js';
+import type { Cache } from '../cache.js';
 
-/** What a page is made from: everything of the HTTP request that pages may depend on. */
+/** The part of an HTTP request that pages may depend on. */
 export interface PageRequest {
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
@@ -10,39 +10,41 @@ export interface PageRequest {
   readonly viewer: Viewer;
 }
 
-/** What pages read from, the same for every request. */
+/** What all pages share, the same for every request. */
 export interface PageContext {
   readonly reader: DashboardReader;
-  readonly lastKnown: LastKnown;
+  readonly cache: Cache;
   /** Milliseconds since 1970 by the storage's clock; every time that a page shows is relative to it. */
   readonly now: () => number;
-  /** The same by the clock of this machine. */
+  /** Milliseconds since 1970 by the clock of this machine. */
   readonly machineNow: () => number;
-  /** How long anything on a page may take, in milliseconds. */
+  /** The time limit for each part of a page, in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Values under keys that match are never shown. */
+  /** Values under matching keys are never shown. */
   readonly redact: RegExp;
 }
 
-/** A part of a page that is loaded on its own, and again and again while someone looks. */
+/** A part of a page that is loaded and refreshed on its own. */
 export interface Region {
   readonly name: string;
-  /** The view that shows what `load` gives, as `it.model`. */
+  /** The view that renders the result of `load`, which is `it.model`. */
   readonly view: string;
   /** Milliseconds between two refreshes. */
   readonly everyMs: number;
-  /** Where in the dashboard it goes on by server-sent events instead, for browsers that can. */
+  /** The path of an event stream that replaces refreshes in browsers that support it. */
   readonly stream?: string;
-  /** Absolute times only: what it gives must stay the same while nothing changes, so that a refresh costs nothing. */
+  /**
+   * The model must not contain relative times: as long as it does not change, a refresh is answered with 304.
+   */
   readonly load: () => Promise<object>;
 }
 
-/** What a region shows for now: there is more to come, which takes longer than a page waits, so it is asked again soon. */
+/** A model that is incomplete for now: the region is refreshed soon. */
 export interface PartialModel {
   readonly partial: boolean;
 }
 
-/** What a region gives that has nothing to show for now, and takes no room. */
+/** The model of a region that has nothing to show and takes up no space. */
 export const nothing = { nothing: true } as const;
 
 /** In the order of the navigation. */
@@ -63,14 +65,18 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /** Lays out the regions, which it finds by name in `it.regions`. */
+  /** Lays out the regions, which it finds by name in `it.regions`; `page` puts one below the other. */
   readonly view: string;
   readonly regions: readonly Region[];
-  /** What the view needs besides. */
+  /** A link above the title, to the list that the page belongs to. */
+  readonly kicker?: { readonly path: string; readonly text: string };
+  /** Shown below the title. */
+  readonly id?: string;
+  /** Further data of the view. */
   readonly data?: object;
 }
 
-/** The answer is elsewhere in the dashboard. */
+/** Redirects to another page of the dashboard. */
 export interface Redirect {
   readonly redirect: string;
 }

@@ -9,11 +9,11 @@ export interface QueueRow {
   readonly counts: StateCounts;
   readonly oldestEnqueuedAt: Date | null;
   readonly servers: number;
-  /** Since when servers take no jobs from it; `null` if they do. */
+  /** When it was paused; `null` if it is not. */
   readonly pausedAt: Date | null;
   readonly concurrencyLimit: Queue['concurrencyLimit'];
   readonly rateLimit: Queue['rateLimit'];
-  /** Jobs wait here and no running server takes them. */
+  /** It has waiting jobs, but no running server consumes it. */
   readonly unserved: boolean;
 }
 
@@ -36,9 +36,9 @@ export function isUnserved({ counts, servers }: Queue): boolean {
 }
 
 interface QueueRows extends PartialModel {
-  /** Each with what ended in the last hour; `null` if that is not known. */
+  /** Each with its throughput of the last hour; `null` if unknown. */
   readonly queues: readonly (QueueRow & { readonly ended: Sparkline | null })[];
-  /** It is not known what ended, and nobody is about to find out. */
+  /** The throughput could not be read. */
   readonly gaveUp: boolean;
 }
 

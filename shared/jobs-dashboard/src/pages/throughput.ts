@@ -1,4 +1,4 @@
-import { recently } from '../diagnosis/failing.js';
+import { recently } from '../diagnosis/recent-failures.js';
 import { chartOf } from '../format/chart.js';
 import { withFiner } from '../format/finer-buckets.js';
 import { jobsPath, type Term } from '../search/filters.js';
@@ -7,7 +7,10 @@ import type { PageContext, Region } from './page.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** How fine throughput is kept differs: of all queues by ten seconds, of one by the minute. `since`: as a filter writes it. */
+/**
+ * Throughput is stored by ten seconds for all queues together, and by the minute for each. `since` is written
+ * as in a filter.
+ */
 const now = {
   title: 'Ended in the last 10 minutes',
   unit: 'in 10 s',
@@ -30,10 +33,10 @@ const day = {
   span: { sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE },
 };
 
-/** Also what tells how fast a queue is worked off. */
+/** Also used for the rate of a queue. */
 export const lastHour = hour.span;
 
-/** What ended, by time: of one queue, or of all. What was retried or deleted since is counted, too. */
+/** The throughput of one queue or of all. Includes jobs that have been retried or deleted since. */
 export function throughputRegion({ reader }: PageContext, queue?: string): Region {
   const spans = queue === undefined ? [now, day] : [hour, day];
   const ofQueue: Term[] = queue === undefined ? [] : [{ key: 'queue', value: queue }];

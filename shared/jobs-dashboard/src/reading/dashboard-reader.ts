@@ -10,7 +10,7 @@ import type {
   SetAside,
 } from '@longshore/jobs/storage';
 
-/** What the pages read of a storage. */
+/** The part of a storage that pages read. */
 export interface DashboardReader extends Pick<
   JobStorage,
   'jobs' | 'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'

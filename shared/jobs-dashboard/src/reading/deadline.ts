@@ -1,9 +1,12 @@
-/** A read took longer than a page may wait for it. */
+/** A read took longer than a page waits for it. */
 export class ReadTooSlowError extends Error {
   override readonly name = 'ReadTooSlowError';
 }
 
-/** What the promise gives, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read itself goes on. */
+/**
+ * Resolves as the promise does, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read
+ * itself continues.
+ */
 export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -16,10 +19,10 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
   }
 }
 
-/** A page waits for so long for what makes it whole, in milliseconds, before it is sent without. */
+/** How long a page waits for an optional part, in milliseconds. */
 export const SOON_MS = 5;
 
-/** What the promise gives, if it does so within `ms` milliseconds; else `undefined`, and the read goes on for whoever asks next. */
+/** Resolves as the promise does, or with `undefined` after `ms` milliseconds. The read itself continues. */
 export async function soon<T>(promise: Promise<T>, ms: number = SOON_MS): Promise<T | undefined> {
   try {
     return await withDeadline(promise, ms);

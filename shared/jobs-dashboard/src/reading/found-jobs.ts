@@ -1,37 +1,40 @@
 import { type Job, StorageUnavailableError } from '@longshore/jobs';
 import type { JobListQuery } from '@longshore/jobs/storage';
 import type { PageContext } from '../pages/page.js';
-import type { Known } from './last-known.js';
+import type { Known } from '../cache.js';
 
-type Sources = Pick<PageContext, 'reader' | 'lastKnown'>;
+type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
-  /** There may be more, which are still sought. */
+  /** There may be more; the search continues. */
   readonly partial: boolean;
-  /** When all of them were sought last, if that is a while ago and they are sought again. */
+  /** When the search last ended, if that is a while ago and it is running again. */
   readonly asOf: Date | null;
-  /** There may be more, which the storage gave up to seek. */
+  /** There may be more; the storage gave up the search. */
   readonly gaveUp: boolean;
 }
 
-export interface Sought<Row> {
-  /** Of this list always, and of no other. */
+export interface JobSearch<Row> {
+  /** Identifies the list. */
   readonly key: string;
   readonly query: JobListQuery;
   readonly row: (job: Job) => Row;
 }
 
-/** The nearest jobs, with those that were found last, and all as soon as they are found. */
-export async function seekJobs<Row extends { readonly id: string }>(
-  { key, query, row }: Sought<Row>,
-  { reader, lastKnown }: Sources,
+/**
+ * Returns the nearest jobs, merged with the latest result of the search through all of history, which
+ * continues in the background.
+ */
+export async function findJobs<Row extends { readonly id: string }>(
+  { key, query, row }: JobSearch<Row>,
+  { reader, cache }: Sources,
 ): Promise<FoundJobs<Row>> {
   const near = await reader.jobs.listNear(query);
   const jobs = near.jobs.map(row);
   if (near.complete) return { jobs, partial: false, asOf: null, gaveUp: false };
-  const known = await lastKnown.read(listed(key), async () => {
-    const all = await searchAll(query, reader);
+  const known = await cache.readSoon(listed(key), async () => {
+    const all = await searchHistory(query, reader);
     return all?.map(row) ?? null;
   });
   const { value = null, asOf = null } = known ?? {};
@@ -40,22 +43,22 @@ export async function seekJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Whether all of a list is known, though it may be sought again. */
-export function wasSought(key: string, { lastKnown }: Pick<Sources, 'lastKnown'>): boolean {
-  return lastKnown.knows(listed(key));
+/** Returns whether the search through all of history has ended, even if it is running again. */
+export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
+  return cache.knows(listed(key));
 }
 
-/** What is counted, or `null` if the storage gave up to count; `undefined` until one of both is known. */
+/** Returns the latest count, with `null` in it if the storage gave up; `undefined` until it is known. */
 export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
-  { lastKnown }: Pick<Sources, 'lastKnown'>,
+  { cache }: Pick<Sources, 'cache'>,
 ): Promise<Known<Count | null> | undefined> {
-  return lastKnown.read(`count ${key}`, () => unlessGivenUp(count()));
+  return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
-/** Once the nearest are not all. `null` if the storage gave up to seek them. */
-export function searchAll(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
+/** Searches beyond the nearest jobs. `null` if the storage gave up. */
+export function searchHistory(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
   return unlessGivenUp(reader.jobs.list({ ...query, beyondNear: true }));
 }
 
@@ -72,7 +75,7 @@ async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The near ones are as they are now. */
+/** The nearest jobs are more recent, so they take precedence. */
 function merged<Row extends { readonly id: string }>(
   near: readonly Row[],
   found: readonly Row[],

@@ -6,25 +6,28 @@ import { soon } from './deadline.js';
 const MINUTE_MS = 60_000;
 const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
 
-/** A page of queues waits for so long for what is beside its point, in milliseconds. */
+/** How long a page of queues waits for this, in milliseconds. */
 const WAIT_MS = 25;
 
-/** What ended in the last hour. */
+/** The throughput of the last hour. */
 export interface LastHour {
-  /** Of each queue; `null` as long as it is not known. */
+  /** By queue; `null` while it is unknown. */
   readonly byQueue: ReadonlyMap<string, readonly Bucket[]> | null;
   /** It is still being read. */
   readonly partial: boolean;
 }
 
-/** Of these queues only, at most a hundred. A list of queues is whole without it, so it neither waits for it nor fails with it. */
+/**
+ * Reads the throughput of at most a hundred queues. Lists of queues are useful without it, so they neither
+ * wait for it nor fail with it.
+ */
 export async function readLastHour(
   queues: readonly string[],
   { statistics }: Pick<DashboardReader, 'statistics'>,
 ): Promise<LastHour> {
   if (queues.length === 0) return { byQueue: new Map(), partial: false };
   try {
-    // In one order, whatever the list is sorted by: so it is read once for all of them.
+    // Sorted, so that all orders of the list share one read.
     const ended = statistics.throughputByQueue({ ...span, queues: queues.toSorted() });
     const byQueue = (await soon(ended, WAIT_MS)) ?? null;
     return { byQueue, partial: byQueue === null };

@@ -20,7 +20,7 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['q', 'q'],
 ];
 
-/** A filter of the storage as one would type it; selected ids are only counted. */
+/** Formats a storage filter as a search; selected ids are only counted. */
 export function filterText(filter: JobFilter): string {
   const { id, state = [] } = filter;
   if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
@@ -31,7 +31,7 @@ export function filterText(filter: JobFilter): string {
   return texts.filter(Boolean).join(' ') || 'all jobs';
 }
 
-/** The path of the list of its jobs, inside the dashboard; `null` if no list shows just these. */
+/** Returns the path of the list of matching jobs, inside the dashboard; `null` if there is no such list. */
 export function filterPath(filter: JobFilter): string | null {
   const { id = [], state = [] } = filter;
   if (id.length > 0 || state.length > 1) return null;
@@ -52,7 +52,7 @@ function termsOf(filter: JobFilter): Term[] {
   return [...terms, ...args];
 }
 
-/** Words stand in one text. */
+/** Words are stored as one text. */
 function textsOf(values: string | Date | readonly string[]): readonly string[] {
   if (values instanceof Date) return [values.toISOString()];
   return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values;

@@ -14,7 +14,7 @@ export interface Term {
   readonly value: string;
 }
 
-/** As they are written in a search. `args.` is followed by names of members and numbers of elements, with dots between. */
+/** The keys of a search. `args.` is followed by member names and element positions, separated by dots. */
 export const plainKeys = [
   'queue',
   'name',
@@ -34,7 +34,10 @@ export const plainKeys = [
 
 export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
 
-/** What the Jobs page shows, as it stands in its URL. Terms of one kind add up, terms of several kinds narrow. */
+/**
+ * The filters of the jobs page, as in its URL. Terms of the same kind are alternatives; terms of different
+ * kinds narrow the result.
+ */
 export interface Filters {
   readonly state: JobState | null;
   readonly terms: readonly Term[];
@@ -42,7 +45,10 @@ export interface Filters {
 
 export const noFilters: Filters = { state: null, terms: [] };
 
-/** The parameters of the URL are the keys of terms but for these, which mean there a place in the list, or what was typed. */
+/**
+ * The URL parameters of terms are their keys, except for these, which would clash with those for paging and
+ * for the search box.
+ */
 const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
 const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
 
@@ -54,16 +60,16 @@ export function isTermKey(text: string): text is TermKey {
   return (plainKeys as readonly string[]).includes(text) || /^args(\.[^.]+)+$/s.test(text);
 }
 
-/** Why a term cannot be used; `null` if it can. */
-export function complaintOf({ key, value }: Term): string | null {
+/** Returns why a term is invalid; `null` if it is valid. */
+export function termError({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
   if (isTime(key) && momentOf(value, 0) === null) {
-    return `“${value}” is no time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
+    return `“${value}” is not a time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
   return null;
 }
 
-/** @param nowMs what times like “2h” count from */
+/** @param nowMs the time that “2h” is relative to */
 export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter {
   const values = (key: TermKey): string[] =>
     terms.filter((term) => term.key === key).map(({ value }) => value);
@@ -97,7 +103,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
   };
 }
 
-/** The same jobs however much later: times that are told from now become times on the calendar. */
+/** Replaces relative times by absolute ones, so that the filters match the same jobs later. */
 export function pinned({ state, terms }: Filters, nowMs: number): Filters {
   const pin = ({ key, value }: Term): Term => {
     const moment = isTime(key) ? momentOf(value, nowMs) : null;
@@ -106,7 +112,7 @@ export function pinned({ state, terms }: Filters, nowMs: number): Filters {
   return { state, terms: terms.map(pin) };
 }
 
-/** The parameters of a URL or the fields of a form that say which jobs. */
+/** Returns the filters as URL parameters or fields of a form. */
 export function parametersOf({ state, terms }: Filters): [name: string, value: string][] {
   return [
     ...(state === null ? [] : [['state', state] satisfies [string, string]]),
@@ -114,18 +120,20 @@ export function parametersOf({ state, terms }: Filters): [name: string, value: s
   ];
 }
 
-/** The path inside the dashboard of the jobs that match; `more` adds parameters of paging and order. */
+/**
+ * Returns the path of the matching jobs inside the dashboard; `more` adds parameters for paging and order.
+ */
 export function jobsPath(filters: Filters, more: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams([...parametersOf(filters), ...Object.entries(more)]).toString();
   return text === '' ? 'jobs' : `jobs?${text}`;
 }
 
-/** Where an action on all jobs that match is confirmed. */
+/** Returns the path of the confirmation of a bulk action on the matching jobs. */
 export function confirmPath(filters: Filters, action: BulkAction): string {
   return jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm');
 }
 
-/** Parameters that say something else are passed over, and so are empty ones. */
+/** Ignores other parameters and empty ones. */
 export function filtersIn(query: Iterable<[string, string]>): { state: string | null; terms: Term[] } {
   let state: string | null = null;
   const terms: Term[] = [];
@@ -153,7 +161,7 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
   return Array.from(values, ([key, meant]) => ({ path: key.split('.').slice(1), values: meant }));
 }
 
-/** `77` may be meant as a number or as text. A number that JavaScript would round is only text: it would find another. */
+/** `77` can be a number or a text. A number that JavaScript would round is only searched as text. */
 function meaningsOf(text: string): JsonValue[] {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && isExactNumber(text);
   return isNumber || /^(true|false|null)$/i.test(text)

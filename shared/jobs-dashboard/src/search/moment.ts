@@ -11,17 +11,17 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['w', 7 * DAY_MS],
 ]);
 
-/** Longer ago there was no job. */
+/** No job is older than this. */
 const MAX_AGO_MS = 50 * 365 * DAY_MS;
 
-/** Times that are told from now stay the same for so long, so that viewers share what they ask for. */
+/** Relative times are rounded to this, in milliseconds, so that viewers share reads. */
 const STEP_MS = 10_000;
 
 const calendar = /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(?<zone>Z|[+-]\d\d:\d\d)?$/i;
 
 /**
- * The time that somebody wrote: as {@link calendarMomentOf}, or `90s`, `15min`, `2h`, `7d` before now, up to 50 years. `null` if
- * it is none.
+ * Parses a time: as {@link calendarMomentOf} does, or `90s`, `15min`, `2h`, `7d` before now, up to 50 years.
+ * `null` if it is invalid.
  */
 export function momentOf(text: string, nowMs: number): Date | null {
   const [, amount, unit = ''] = /^(\d{1,10})\s*([a-z]+)$/i.exec(text) ?? [];
@@ -31,7 +31,10 @@ export function momentOf(text: string, nowMs: number): Date | null {
   return agoMs > MAX_AGO_MS ? null : new Date(Math.floor(nowMs / STEP_MS) * STEP_MS - agoMs);
 }
 
-/** `2026-03-01`, `2026-03-01T14:05`, in UTC unless it says otherwise. `null` if it is no time from 1970 to 9999. */
+/**
+ * Parses `2026-03-01` or `2026-03-01T14:05`, in UTC unless a zone is given. `null` unless it is a time from
+ * 1970 to 9999.
+ */
 export function calendarMomentOf(text: string): Date | null {
   const groups = calendar.exec(text)?.groups;
   if (groups === undefined) return null;

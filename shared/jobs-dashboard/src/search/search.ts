@@ -1,5 +1,5 @@
 import {
-  complaintOf,
+  termError,
   type Filters,
   isJobState,
   isTermKey,
@@ -8,24 +8,24 @@ import {
   type Term,
 } from './filters.js';
 
-/** What someone typed into the search box, understood. */
+/** The parsed content of the search box. */
 export type Search =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'filters'; readonly filters: Filters }
   | { readonly kind: 'misunderstood'; readonly why: string };
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
-/** Between quotes a quote is written twice. */
+/** A quote inside quotes is doubled. */
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
 const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
-/** Their values may have ids in them that are not the one to go to. */
+/** Ids in the values of these terms are not the job to open. */
 const ofAnother = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
 const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
- * Understands terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; a word alone is
- * looked for wherever there is text. An id, of a job as a rule, may be pasted as it was found, in a URL or a log line; behind `batch:` and
- * its like, and behind `tag:` or `q:`, it is what is looked for.
+ * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; words alone are
+ * searched in all texts. An id may be pasted with its surroundings, such as a URL or a log line, and opens
+ * its page, unless it is the value of a term.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
@@ -40,7 +40,10 @@ export function parseSearch(text: string): Search {
   return { kind: 'filters', filters };
 }
 
-/** The text that {@link parseSearch} understands as these filters. The state has its own place on the page. */
+/**
+ * Returns the text that {@link parseSearch} parses to these filters, without the state, which the page shows
+ * separately.
+ */
 export function searchText({ terms }: Filters): string {
   return terms
     .map((each) => (isPlainWord(each) ? each.value : `${each.key}:${quoted(each.value)}`))
@@ -48,18 +51,18 @@ export function searchText({ terms }: Filters): string {
 }
 
 function add(filters: Filters, written: string, value: string): Filters | string {
-  // What stands in arguments may differ in nothing but capitals.
+  // Keys of arguments are case-sensitive.
   const key = /^args/i.test(written) ? `args${written.slice(4)}` : written.toLowerCase();
   if (value === '') return `“${key}:” needs a value.`;
   if (key === 'state') {
     const state = value.toLowerCase();
     return isJobState(state) ? { ...filters, state } : `There is no state “${value}”.`;
   }
-  if (key === 'id') return `“${value}” is no job’s id: an id is a UUID.`;
+  if (key === 'id') return `“${value}” is not the id of a job, which is a UUID.`;
   if (!isTermKey(key)) {
     return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((each) => `${each}:`).join(', ')}, state: or args.path:.`;
   }
-  return complaintOf({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
+  return termError({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
 }
 
 function isPlainWord({ key, value }: Term): boolean {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@longshore/jobs';
 import { type Filters, isJobState, isTermKey, type Term } from './filters.js';
 
-/** Filters that were written down as JSON; `null` if it is anything else. */
+/** Parses filters stored as JSON; `null` for anything else. */
 export function storedFilters(stored: JsonValue): Filters | null {
   if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return null;
   const { state = null, terms } = stored;
@@ -12,7 +12,7 @@ export function storedFilters(stored: JsonValue): Filters | null {
   };
 }
 
-/** Ids of selected jobs that were written down as JSON; none if it is anything else. */
+/** Parses ids of selected jobs stored as JSON; empty for anything else. */
 export function storedIds(stored: JsonValue): string[] {
   if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
   const { ids } = stored;

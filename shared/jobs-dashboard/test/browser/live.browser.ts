@@ -45,11 +45,11 @@ describe('a live page in a browser', () => {
     try {
       await page.goto(`${own.url}/job-dashboard/jobs/${own.story.failedId}`);
       await page.getByRole('button', { name: 'Retry' }).click();
-      await page.getByText('The job is to run again.').waitFor();
+      await page.getByText('The job will run again.').waitFor();
       expect(new URL(page.url()).search).to.equal('');
       expect(await axeViolations(page)).to.deep.equal([]);
       await page.reload();
-      expect(await page.getByText('The job is to run again.').count()).to.equal(0);
+      expect(await page.getByText('The job will run again.').count()).to.equal(0);
     } finally {
       await own.close();
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { pages } from '../../src/http/routes.js';
+import { pages } from '../../src/pages/routes.js';
 import { openSite, pagePaths, type Site } from '../dashboard-site.js';
 import { axeViolations } from './axe.js';
 import { launchChromium } from './chromium.js';
@@ -13,7 +13,7 @@ const looks = [
 ] as const;
 const TABS = 2;
 
-type Look = (typeof looks)[number];
+type Badge = (typeof looks)[number];
 
 /** What a page was seen to be wrong about. */
 interface Finding {
@@ -23,7 +23,7 @@ interface Finding {
   readonly what: string;
 }
 
-const nameOf = ({ colorScheme, width }: Look): string => `${colorScheme} at ${width} px`;
+const nameOf = ({ colorScheme, width }: Badge): string => `${colorScheme} at ${width} px`;
 
 describe('every page in a browser', () => {
   const findings: Finding[] = [];
@@ -42,21 +42,21 @@ describe('every page in a browser', () => {
     ];
     const context = await browser.newContext();
     try {
-      const visit = async (): Promise<void> => {
+      const requestContext = async (): Promise<void> => {
         const page = await context.newPage();
         for (let address = addresses.shift(); address !== undefined; address = addresses.shift()) {
           findings.push(...(await inspect(page, address)));
           seen += 1;
         }
       };
-      await Promise.all(Array.from({ length: TABS }, visit));
+      await Promise.all(Array.from({ length: TABS }, requestContext));
     } finally {
       await browser.close();
       await Promise.all([site.close(), locked.close()]);
     }
   });
 
-  const found = (of: Finding['of'], look?: Look): Finding[] =>
+  const found = (of: Finding['of'], look?: Badge): Finding[] =>
     findings.filter((each) => each.of === of && (look === undefined || each.look === nameOf(look)));
 
   for (const look of looks) {

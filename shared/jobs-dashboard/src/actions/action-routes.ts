@@ -1,0 +1,67 @@
+import { Router } from '@koa/router';
+import { actions } from './actions.js';
+import { type ActionRecord, runAudited } from './audited-action.js';
+import type { DashboardControl } from './control.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { hasRole } from '../auth/viewer.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+import { Once } from './once.js';
+import { redirectWithFlash } from './flash-message.js';
+import { checkForm, readForm } from '../http/form.js';
+import type { Layout } from '../http/layout.js';
+import { Problem } from '../http/problem.js';
+import { requestContextOf } from '../http/request-context.js';
+
+export interface ActionContext {
+  readonly control: DashboardControl;
+  readonly reader: DashboardReader;
+  readonly authenticator: Authenticator;
+  readonly layout: Layout;
+  /** Called after each action, so that pages show its effect. */
+  readonly clearCache: () => void;
+  readonly now: () => number;
+  readonly redact: RegExp;
+  readonly onAction: (record: ActionRecord) => void;
+}
+
+/** Routes the forms of actions: checks role, origin and token, and answers with 303. */
+export function actionRouter(prefix: string, context: ActionContext): Router {
+  const { control, reader, authenticator, layout, clearCache, now, redact, onAction } = context;
+  const router = new Router({ prefix });
+  const read = readForm('64kb');
+  const once = new Once<string>(now);
+  for (const [path, { role, intent, perform }] of Object.entries(actions)) {
+    const action = path.slice(1).replace('/:target', '');
+    router.post(path, read, async (ctx) => {
+      const { viewer } = requestContextOf(ctx);
+      if (!hasRole(viewer, role)) throw notAllowed(role);
+      const form = checkForm(ctx, authenticator, viewer);
+      const target = ctx.params['target'] ?? '';
+      const request = { target, form, viewer, reader, nowMs: now(), redact };
+      const pending = { viewer, address: ctx.ip, action, target, intent: intent?.(request) ?? {} };
+      const next = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
+        try {
+          const done = await runAudited(control.audit, pending, () => perform(control, request));
+          onAction(done.record);
+          return redirectWithFlash(done.result, path, (message) =>
+            authenticator.signFlash(ctx, viewer, message),
+          );
+        } finally {
+          // Even if the result is not known, the next page must show the current state.
+          clearCache();
+        }
+      });
+      ctx.status = 303;
+      ctx.set('Location', layout.links(ctx)(next));
+    });
+  }
+  return router;
+}
+
+function notAllowed(role: string): Problem {
+  return new Problem({
+    status: 403,
+    title: 'You are not allowed to do this',
+    text: `This requires the role ${role}. Nothing was changed.`,
+  });
+}

@@ -1,0 +1,29 @@
+import type { Context } from 'koa';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Viewer } from '../auth/viewer.js';
+import type { ActionResult } from './action.js';
+import { actions } from './actions.js';
+
+const PARAMETER = 'done';
+const NOTHING_CHANGED = 'It was already so. Nothing was changed.';
+
+/** Returns the page to show after an action, with its flash message. */
+export function redirectWithFlash(
+  { next, changed = true }: ActionResult,
+  path: string,
+  sign: (message: string) => string,
+): string {
+  if (actions[path as keyof typeof actions]?.flash === undefined) return next;
+  const flash = sign(`${changed ? 'done' : 'unchanged'} ${path}`);
+  return `${next}${next.includes('?') ? '&' : '?'}${PARAMETER}=${encodeURIComponent(flash)}`;
+}
+
+/** Returns the flash message in the URL of this page, or `null`. */
+export function flashMessageOf(ctx: Context, authenticator: Authenticator, viewer: Viewer): string | null {
+  const token = new URLSearchParams(ctx.querystring).get(PARAMETER);
+  const message = token === null ? null : authenticator.readFlash(ctx, viewer, token);
+  if (message === null) return null;
+  const [outcome, path = ''] = message.split(' ', 2);
+  if (outcome === 'unchanged') return NOTHING_CHANGED;
+  return actions[path as keyof typeof actions]?.flash ?? null;
+}

@@ -1,0 +1,25 @@
+import type { Viewer } from './viewer.js';
+
+/**
+ * - `signed in`, `signed out`: a session began or ended
+ * - `wrong password`: in the form or by HTTP Basic authentication
+ * - `too many wrong passwords`: further attempts are rejected for a while
+ * - `refused`: answered with 403, for lack of access or of a role, or because of an invalid form
+ */
+export type AccessEvent =
+  'signed in' | 'signed out' | 'wrong password' | 'too many wrong passwords' | 'refused';
+
+/** A sign-in, sign-out or refusal, for the host application’s log. */
+export interface AccessRecord {
+  readonly event: AccessEvent;
+  /** The client’s address, as the application sees it. */
+  readonly address: string;
+  /** `null` if the client is not authenticated. */
+  readonly viewer: Viewer | null;
+  readonly method: string;
+  readonly path: string;
+  /** The reason of a refusal; `null` otherwise. */
+  readonly why: string | null;
+}
+
+export type OnAccess = (record: AccessRecord) => void;

@@ -1,0 +1,24 @@
+const MAX_SESSIONS = 10_000;
+
+/** Sessions that were ended by signing out: their tokens are still validly signed. */
+export class EndedSessions {
+  readonly #now: () => number;
+  /** When each session would have expired, oldest first. */
+  readonly #until = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(session: string, lifetimeMs: number): void {
+    for (const [ended, until] of this.#until) {
+      if (until > this.#now() && this.#until.size < MAX_SESSIONS) break;
+      this.#until.delete(ended);
+    }
+    this.#until.set(session, this.#now() + lifetimeMs);
+  }
+
+  has(session: string): boolean {
+    return this.#until.has(session);
+  }
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Headers that proxies add, apart from `x-forwarded-*`. */
+const forwardingHeaders = new Set([
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-original-forwarded-for',
+  'x-envoy-external-address',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+]);
+
+/**
+ * Returns whether the request comes directly from this machine and uses a loopback name. A page of another
+ * site that points its own name at 127.0.0.1 (DNS rebinding) sends that name as `Host`.
+ */
+export function isDirectLoopback(request: IncomingMessage): boolean {
+  return isDirectFromLoopback(request) && isLoopbackHost(request.headers.host);
+}
+
+/**
+ * Returns whether the request comes from this machine without passing a proxy. HTTP/1.0 counts as a proxy:
+ * nginx uses it by default and sends no client address then.
+ */
+export function isDirectFromLoopback({ socket, httpVersion, headers }: IncomingMessage): boolean {
+  return (
+    isLoopbackAddress(socket.remoteAddress) &&
+    httpVersion !== '1.0' &&
+    !Object.keys(headers).some((name) => forwardingHeaders.has(name) || name.startsWith('x-forwarded'))
+  );
+}
+
+/** Returns whether a `Host` header, with or without a port, is a loopback name or address. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host ?? '');
+}
+
+function isLoopbackAddress(address: string | undefined): boolean {
+  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address ?? '');
+}

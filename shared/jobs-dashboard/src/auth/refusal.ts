@@ -1,0 +1,34 @@
+import type { Context } from 'koa';
+import type { Authenticator } from './authenticator.js';
+import { PasswordAuthenticator } from './password-authenticator.js';
+import type { Layout } from '../http/layout.js';
+import { Problem } from '../http/problem.js';
+import { askToSignIn } from './sign-in.js';
+
+/** Answers an unauthenticated request, with the sign-in form if there is a password. */
+export function refuse(ctx: Context, authenticator: Authenticator, layout: Layout, inside: string): void {
+  if (authenticator instanceof PasswordAuthenticator) {
+    return askToSignIn(ctx, authenticator, layout, { next: pageOf(ctx, inside), wrong: false });
+  }
+  throw authenticator.denial === 'forbidden' ? forbidden : closed;
+}
+
+/** The page to open after signing in: the requested one, or the one above the target of a form. */
+function pageOf({ method, search }: Context, inside: string): string {
+  if (method === 'GET' || method === 'HEAD') return inside.slice(1) + search;
+  return inside.slice(1, Math.max(1, inside.lastIndexOf('/')));
+}
+
+const forbidden = new Problem({
+  status: 403,
+  title: 'You have no access to this dashboard',
+  text: 'The application did not grant you access.',
+});
+
+const closed = new Problem({
+  status: 403,
+  title: 'This dashboard is closed',
+  text:
+    'Access to it has not been configured. Set a password (DASHBOARD_PASSWORD), or pass an authorize function where ' +
+    'it is mounted as a library. Until then it serves only direct clients on the same machine, and none in production.',
+});

@@ -1,0 +1,27 @@
+import type { Context } from 'koa';
+
+/** Each role includes the ones before it. */
+export const roles = ['viewer', 'operator', 'admin'] as const;
+
+/** `viewer` is read-only; `operator` also acts on jobs, queues and servers; `admin` also deletes. */
+export type Role = (typeof roles)[number];
+
+/** Returns whether the viewer has this role or a higher one. */
+export function hasRole({ role }: Viewer, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}
+
+/** A person at the dashboard. */
+export interface Viewer {
+  /** Shown on every page and in audit entries. */
+  readonly name: string;
+  readonly role: Role;
+  /** The name was entered by the client and is not authenticated; only the shared password is. */
+  readonly unverified?: boolean;
+}
+
+/**
+ * The host application's decision about a request: who it is, or `null` to refuse it with 403. To send people to a
+ * sign-in page of your own, redirect in a middleware before the dashboard's.
+ */
+export type Authorize = (ctx: Context) => Viewer | null | Promise<Viewer | null>;

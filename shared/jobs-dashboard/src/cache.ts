@@ -1,0 +1,240 @@
+import { RefreshQueue } from './refresh-queue.js';
+import { soon, SOON_MS } from './reading/deadline.js';
+
+const MAX_ENTRIES = 1_000;
+/** {@link Cache.readSoon} repeats a read after ten times as long as it took, so one open list keeps a tenth of a core busy at most. */
+const REST_FACTOR = 10;
+const MAX_REST_MS = 60_000;
+/** A value that is this much older than intended, in milliseconds, is shown with its age. */
+const OVERDUE_MS = 30_000;
+/** How long {@link Cache.readSoon} keeps a value, in milliseconds: longer than anybody waits before reloading a page. */
+const MAX_AGE_MS = 5 * 60_000;
+
+/** A value of {@link Cache.readSoon}. */
+export interface Known<T> {
+  readonly value: T;
+  /** When it was read, if it is overdue and being read again; `null` otherwise. */
+  readonly asOf: Date | null;
+}
+
+/** A read that has ended. */
+interface Settled {
+  readonly value: Promise<unknown>;
+  readonly askedAtMs: number;
+  readonly tookMs: number;
+  readonly freshUntilMs: number;
+  /** From `freshUntilMs` until then it may be shown while it is read again. */
+  readonly staleUntilMs: number;
+}
+
+interface Entry {
+  settled: Settled | null;
+  /** The read under way; there is never more than one. */
+  pending: Promise<unknown> | null;
+  /** A refresh waits in the queue. */
+  isQueued: boolean;
+}
+
+/** How long a value can be used, in milliseconds, once it has been read. */
+interface Lifetime<T> {
+  /** 0: it is not kept. */
+  readonly freshMs: (value: T, tookMs: number) => number;
+  /** Added to `freshMs`. */
+  readonly staleMs: (freshMs: number, tookMs: number) => number;
+  /** Whether a failure that took longer than the cache's lifetime is kept, too, for as long as it took. */
+  readonly keepsFailures: boolean;
+}
+
+/**
+ * The cache of everything that pages read, shared by all viewers of this process.
+ *
+ * Reads of the same key are coalesced: only one is under way at a time. A value is kept for at least as long as it took
+ * to read, so a slow read occupies the storage half of the time at most. Stale values are refreshed through one
+ * {@link RefreshQueue}. Holds 1,000 entries at most and evicts the least recently used.
+ */
+export class Cache {
+  readonly lifetimeMs: number;
+  readonly #now: () => number;
+  readonly #refreshes: RefreshQueue;
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry>();
+  #sweptAtMs = 0;
+
+  /** @param lifetimeMs how long a value is fresh by default, in milliseconds */
+  constructor(
+    lifetimeMs: number,
+    now: () => number = Date.now,
+    refreshes: RefreshQueue = new RefreshQueue(now),
+  ) {
+    this.lifetimeMs = lifetimeMs;
+    this.#now = now;
+    this.#refreshes = refreshes;
+  }
+
+  /**
+   * Returns the value while it is fresh, and reads it otherwise. A key must always stand for the same read.
+   *
+   * @param freshMs how long the value is fresh, in milliseconds; `lifetimeMs` by default, 0 to not keep it
+   */
+  read<T>(
+    key: string,
+    load: () => Promise<T>,
+    freshMs: (value: T) => number = () => this.lifetimeMs,
+  ): Promise<T> {
+    return this.#read(this.#entry(key), load, this.#lifetime(freshMs, false));
+  }
+
+  /**
+   * Like {@link read}, but returns a value that took longer to read than a page should wait for once more as long as it
+   * was fresh, and refreshes it after the page has been answered (stale-while-revalidate, RFC 5861).
+   */
+  readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
+    const entry = this.#entry(key);
+    const { settled } = entry;
+    const nowMs = this.#now();
+    const lifetime = this.#lifetime(freshMs, true);
+    if (settled === null || nowMs < settled.freshUntilMs || nowMs >= settled.staleUntilMs)
+      return this.#read(entry, load, lifetime);
+    this.#refresh(key, entry, load, lifetime);
+    return settled.value as Promise<T>;
+  }
+
+  /**
+   * Returns the value if it can be read within 5 ms, else the latest one of the last five minutes, else `undefined`. A
+   * value that took longer is refreshed in the background, once ten times that duration has passed (a minute at most).
+   *
+   * @throws what `load` does, if it fails within 5 ms
+   */
+  async readSoon<T>(key: string, load: () => Promise<T>): Promise<Known<T> | undefined> {
+    const entry = this.#entry(key);
+    const { settled } = entry;
+    if (settled !== null && this.#now() < settled.freshUntilMs) {
+      return { value: (await settled.value) as T, asOf: null };
+    }
+    if (settled !== null && settled.tookMs > SOON_MS && this.#now() <= settled.staleUntilMs) {
+      this.#refresh(key, entry, load, slow);
+      return this.#known<T>(settled);
+    }
+    const value = await soon((entry.pending ?? this.#load(entry, load, slow)) as Promise<T>);
+    if (value !== undefined) return { value, asOf: null };
+    return this.knows(key) && entry.settled !== null ? this.#known<T>(entry.settled) : undefined;
+  }
+
+  /** Whether there is a value for the key, fresh or stale. */
+  knows(key: string): boolean {
+    const settled = this.#entries.get(key)?.settled ?? null;
+    return settled !== null && this.#now() <= settled.staleUntilMs;
+  }
+
+  /** Returns the value if it is fresh or being read, without reading it; `undefined` otherwise. */
+  async peek<T>(key: string): Promise<T | undefined> {
+    const { settled = null, pending = null } = this.#entries.get(key) ?? {};
+    if (settled !== null && this.#now() < settled.freshUntilMs) return (await settled.value) as T;
+    return pending === null ? undefined : ((await pending) as T);
+  }
+
+  /** Forgets everything, including reads under way. Called after every change, so that pages show its effect. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  #entry(key: string): Entry {
+    const entry = this.#entries.get(key) ?? { settled: null, pending: null, isQueued: false };
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    this.#evict();
+    return entry;
+  }
+
+  #lifetime<T>(freshMs: (value: T) => number, mayBeStale: boolean): Lifetime<T> {
+    return {
+      freshMs: (value, tookMs) => {
+        const wantedMs = freshMs(value);
+        return wantedMs === 0 ? 0 : Math.max(wantedMs, tookMs);
+      },
+      staleMs: (keptMs, tookMs) => (mayBeStale && tookMs > SOON_MS ? keptMs : 0),
+      keepsFailures: true,
+    };
+  }
+
+  #read<T>(entry: Entry, load: () => Promise<T>, lifetime: Lifetime<T>): Promise<T> {
+    const { settled, pending } = entry;
+    if (settled !== null && this.#now() < settled.freshUntilMs) return settled.value as Promise<T>;
+    return (pending as Promise<T> | null) ?? this.#load(entry, load, lifetime);
+  }
+
+  #load<T>(entry: Entry, load: () => Promise<T>, lifetime: Lifetime<T>): Promise<T> {
+    const askedAtMs = this.#now();
+    const pending = load();
+    entry.pending = pending;
+    void this.#settle(entry, pending, lifetime, askedAtMs);
+    return pending;
+  }
+
+  async #settle<T>(
+    entry: Entry,
+    value: Promise<T>,
+    { freshMs, staleMs, keepsFailures }: Lifetime<T>,
+    askedAtMs: number,
+  ): Promise<void> {
+    try {
+      const read = await value;
+      const nowMs = this.#now();
+      const tookMs = nowMs - askedAtMs;
+      const freshUntilMs = nowMs + freshMs(read, tookMs);
+      const staleUntilMs = freshUntilMs + staleMs(freshUntilMs - nowMs, tookMs);
+      entry.settled = { value, askedAtMs, tookMs, freshUntilMs, staleUntilMs };
+    } catch {
+      const nowMs = this.#now();
+      const tookMs = nowMs - askedAtMs;
+      const untilMs = nowMs + tookMs;
+      if (keepsFailures && tookMs > this.lifetimeMs)
+        entry.settled = { value, askedAtMs, tookMs, freshUntilMs: untilMs, staleUntilMs: untilMs };
+    } finally {
+      entry.pending = null;
+    }
+  }
+
+  /** Reads the value when its turn comes, unless somebody has read it in the meantime or the cache has been cleared. */
+  #refresh<T>(key: string, entry: Entry, load: () => Promise<T>, lifetime: Lifetime<T>): void {
+    if (entry.isQueued || entry.pending !== null) return;
+    entry.isQueued = true;
+    const { settled } = entry;
+    const refresh = this.#refreshes.add(async () => {
+      entry.isQueued = false;
+      if (this.#entries.get(key) === entry && entry.settled === settled && entry.pending === null)
+        await this.#load(entry, load, { ...lifetime, keepsFailures: false });
+    });
+    // The stale value stays; once it has expired, the next read meets the error.
+    refresh.catch(() => undefined);
+  }
+
+  #known<T>({ value, askedAtMs, tookMs }: Settled): Promise<Known<T>> {
+    const isOverdue = this.#now() - askedAtMs > OVERDUE_MS + restMs(tookMs) + 2 * tookMs;
+    return (value as Promise<T>).then((known) => ({
+      value: known,
+      asOf: isOverdue ? new Date(askedAtMs) : null,
+    }));
+  }
+
+  #evict(): void {
+    const nowMs = this.#now();
+    if (nowMs - this.#sweptAtMs < this.lifetimeMs && this.#entries.size <= MAX_ENTRIES) return;
+    this.#sweptAtMs = nowMs;
+    for (const [key, { settled, pending }] of this.#entries) {
+      const isOver = pending === null && settled !== null && settled.staleUntilMs < nowMs;
+      if (isOver || this.#entries.size > MAX_ENTRIES) this.#entries.delete(key);
+    }
+  }
+}
+
+function restMs(tookMs: number): number {
+  return Math.min(REST_FACTOR * tookMs, MAX_REST_MS);
+}
+
+/** Of {@link Cache.readSoon}. */
+const slow: Lifetime<unknown> = {
+  freshMs: (_value, tookMs) => restMs(tookMs),
+  staleMs: (freshMs, tookMs) => MAX_AGE_MS - tookMs - freshMs,
+  keepsFailures: false,
+};

@@ -1,0 +1,104 @@
+import type { Queue, Server } from '@longshore/jobs/storage';
+import { counted, formatNumber } from '../format/count.js';
+import { formatDuration } from '../format/duration.js';
+import { type Sentence, sentence } from '../format/sentence.js';
+import { isSilent, activeAmong } from './consumers.js';
+
+/** The reason why the next ready job of a queue does not start. */
+export interface Blocker {
+  readonly kind: 'paused' | 'unserved' | 'quiet' | 'silent' | 'limit' | 'busy' | 'rate' | 'stuck';
+  /** Continues a sentence such as “13 jobs are ready,”. */
+  readonly reason: Sentence;
+  /** What lets the next job start, as a sentence. */
+  readonly remedy: string;
+  /** `attention`: an operator has to act. */
+  readonly tone: 'calm' | 'attention';
+}
+
+/** A job that has been ready for longer, without any blocker, should have started, in milliseconds. */
+const STUCK_MS = 10_000;
+
+/**
+ * Returns the first blocker that applies to a queue's ready jobs, those that stop the whole queue first;
+ * `null` if the next job should start at once.
+ *
+ * Whether the rate limit has a token left is unknown, so it is returned only if no other blocker applies.
+ *
+ * @param consumers the running servers that consume the queue
+ */
+export function findBlocker(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
+  return cutOff(queue, consumers, nowMs) ?? held(queue, consumers, nowMs);
+}
+
+/** Returns a blocker that stops the whole queue. */
+function cutOff({ name, pausedAt }: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
+  if (pausedAt !== null) {
+    const reason = sentence`but queue “${name}” was paused ${{ at: pausedAt }}`;
+    return attention('paused', reason, 'Nothing starts until the queue is resumed.');
+  }
+  if (consumers.length === 0) {
+    const reason = sentence`but no running server takes jobs from queue “${name}”`;
+    return attention('unserved', reason, 'Start one that does.');
+  }
+  const open = activeAmong(consumers);
+  const [consumer] = open;
+  if (consumer === undefined) {
+    const reason = sentence`but ${allOf(consumers)} jobs from queue “${name}” ${consumers.length === 1 ? 'has' : 'have'} been asked to take no more`;
+    return attention('quiet', reason, 'Start another one, or restart it.');
+  }
+  if (open.every((server) => isSilent(server, nowMs))) {
+    const reason = sentence`but ${allOf(open)} jobs from queue “${name}” ${open.length === 1 ? 'has' : 'have'} sent no heartbeat for ${{ since: consumer.heartbeatAt }}`;
+    return attention('silent', reason, `It counts as dead after ${formatDuration(consumer.timeoutMs)}.`);
+  }
+  return null;
+}
+
+function allOf({ length }: readonly Server[]): string {
+  return length === 1 ? 'the only server that takes' : `all ${formatNumber(length)} servers that take`;
+}
+
+/** Returns a blocker that goes away when running jobs end, or `stuck`. */
+function held(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
+  const { name, concurrencyLimit, rateLimit, oldestEnqueuedAt, counts } = queue;
+  if (concurrencyLimit !== null && counts.processing >= concurrencyLimit) {
+    const running = `${formatNumber(counts.processing)} of ${formatNumber(concurrencyLimit)}`;
+    const reason = sentence`but ${running} jobs that queue “${name}” may run at once are running`;
+    return calm('limit', reason, 'The next one starts when one of them ends.');
+  }
+  const { slots, free } = slotsOf(consumers);
+  if (free === 0) {
+    const { length } = activeAmong(consumers);
+    const where =
+      length === 1 ? 'the one server that takes' : `the ${formatNumber(length)} servers that take`;
+    const reason = sentence`but all ${counted(slots, 'slot')} are busy on ${where} jobs from queue “${name}”`;
+    return calm('busy', reason, 'The next one starts when a slot is free.');
+  }
+  const waitedMs = oldestEnqueuedAt === null ? 0 : nowMs - oldestEnqueuedAt.getTime();
+  if (rateLimit !== null && waitedMs >= 1_000) {
+    const rate = `${counted(rateLimit.jobs, 'job')} in ${formatDuration(rateLimit.periodMs)}`;
+    return calm(
+      'rate',
+      sentence`but queue “${name}” starts at most ${rate}`,
+      'The next one waits for its turn.',
+    );
+  }
+  // Slots are only known from heartbeats: a queue with running jobs is not stuck.
+  if (waitedMs < STUCK_MS || counts.processing > 0) return null;
+  const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
+  return attention('stuck', reason, 'Check the logs of its servers.');
+}
+
+/** Returns the slots of the servers, and how many of them were free at the last heartbeats. */
+export function slotsOf(consumers: readonly Server[]): { slots: number; free: number } {
+  const open = activeAmong(consumers);
+  const slots = open.reduce((sum, { concurrency }) => sum + concurrency, 0);
+  const free = open.reduce(
+    (sum, { concurrency, processing }) => sum + Math.max(0, concurrency - processing),
+    0,
+  );
+  return { slots, free };
+}
+
+type Named = (kind: Blocker['kind'], reason: Sentence, remedy: string) => Blocker;
+const calm: Named = (kind, reason, remedy) => ({ kind, reason, remedy, tone: 'calm' });
+const attention: Named = (kind, reason, remedy) => ({ kind, reason, remedy, tone: 'attention' });

@@ -1,0 +1,15 @@
+import type { PageContext } from '../pages/page.js';
+
+/**
+ * Returns how far this process's clock is ahead of the storage's, in milliseconds; negative if it is behind.
+ * The error is at most half of the duration of the read. Used for warnings only: pages show the storage's
+ * time.
+ */
+export async function readClockAhead({
+  reader,
+  machineNow,
+}: Pick<PageContext, 'reader' | 'machineNow'>): Promise<number> {
+  const askedAtMs = machineNow();
+  const storageMs = (await reader.readClock()).getTime();
+  return Math.round((askedAtMs + machineNow()) / 2) - storageMs;
+}

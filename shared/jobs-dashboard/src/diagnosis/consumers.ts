@@ -1,0 +1,32 @@
+import type { Server } from '@longshore/jobs/storage';
+
+/**
+ * Looks up the consumers of a queue. With a thousand queues, filtering the servers for each of them would
+ * take too long.
+ */
+export type ConsumersOf = (queue: string) => readonly Server[];
+
+export function groupByQueue(servers: readonly Server[]): ConsumersOf {
+  const byQueue = new Map<string, Server[]>();
+  for (const server of servers) {
+    for (const queue of server.queues) {
+      const known = byQueue.get(queue);
+      if (known === undefined) byQueue.set(queue, [server]);
+      else known.push(server);
+    }
+  }
+  return (queue) => byQueue.get(queue) ?? [];
+}
+
+/** Returns the servers that have not been asked to stop taking jobs. */
+export function activeAmong(servers: readonly Server[]): readonly Server[] {
+  return servers.filter(({ state }) => state === 'running');
+}
+
+/** Returns whether half of the server’s timeout has passed without a heartbeat. */
+export function isSilent(
+  { heartbeatAt, timeoutMs }: Pick<Server, 'heartbeatAt' | 'timeoutMs'>,
+  nowMs: number,
+): boolean {
+  return nowMs - heartbeatAt.getTime() > timeoutMs / 2;
+}

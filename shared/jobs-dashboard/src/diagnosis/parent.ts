@@ -1,0 +1,31 @@
+import type { JobState } from '@longshore/jobs';
+import { endOf, isFinished } from '@longshore/jobs/storage';
+import type { Stall } from './stall.js';
+import { findBatchStall, findJobStall } from './stall-search.js';
+import type { PageContext } from '../pages/page.js';
+
+/** A job or batch that a job depends on. */
+export interface Parent {
+  readonly kind: 'job' | 'batch';
+  readonly id: string;
+  /** The name to show. */
+  readonly name: string;
+  readonly state: JobState;
+  /** Why it is stalled, if it is unfinished. */
+  readonly stall: Stall | null;
+}
+
+/** Returns `null` if it has been removed. */
+export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
+  const { reader } = context;
+  const job = await reader.jobs.find(id);
+  if (job !== null) {
+    const { name, state } = job;
+    return { kind: 'job', id, name, state, stall: await findJobStall(job, context) };
+  }
+  const batch = await reader.batches.find(id);
+  if (batch === null) return null;
+  const state = endOf(batch) ?? 'processing';
+  const found = isFinished(state) ? null : await findBatchStall(id, context);
+  return { kind: 'batch', id, name: batch.name ?? 'batch', state, stall: found?.stall ?? null };
+}

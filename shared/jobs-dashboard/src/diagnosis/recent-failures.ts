@@ -1,0 +1,67 @@
+import { formatNumber } from '../format/count.js';
+import { excerpt } from '../format/excerpt.js';
+import { sentence } from '../format/sentence.js';
+import type { Warning } from './warning.js';
+
+/** The period of recent failures, and the length of its buckets, in milliseconds. */
+export const recently = { sinceMs: 10 * 60_000, bucketMs: 10_000 } as const;
+
+/** The jobs that finished within {@link recently}. */
+export interface RecentThroughput {
+  readonly done: number;
+  readonly failed: number;
+  /** What most of the failures have in common; `null` if that was not read. */
+  readonly common: CommonFailures | null;
+}
+
+export interface CommonFailures {
+  /** The queue with the most failures, and their number. */
+  readonly queue: { readonly name: string; readonly failed: number } | null;
+  /** The most frequent error. `most` is `false` if another one may be as frequent. */
+  readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
+}
+
+/** The warning needs at least this many failures, and this share of all finished jobs. */
+const MANY = 5;
+const LARGE_PART = 0.2;
+
+const MAX_MESSAGE = 120;
+
+export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' | 'failed'>): boolean {
+  return failed >= MANY && failed >= LARGE_PART * (done + failed);
+}
+
+/**
+ * Warns if many of the jobs that finished recently have failed, and names the most affected queue and error.
+ */
+export function failureWarning(recent: RecentThroughput): Warning[] {
+  if (!areManyFailures(recent)) return [];
+  const { done, failed } = recent;
+  const ended = done + failed;
+  const share =
+    failed === ended ? `All ${formatNumber(ended)}` : `${formatNumber(failed)} of the ${formatNumber(ended)}`;
+  return [
+    {
+      text: sentence`${share} jobs that ended in the last 10 minutes have failed.`,
+      advice: inCommon(recent) || 'Check what they have in common.',
+      link: 'errors?since=1h',
+    },
+  ];
+}
+
+/** `4,503 of 4,541 in queue “bulk”; most often HttpError: upstream said 503` */
+function inCommon({ failed, common }: RecentThroughput): string {
+  const { queue = null, error = null } = common ?? {};
+  const parts: string[] = [];
+  if (queue !== null) {
+    // The buckets of a queue and of all queues differ in length, so these numbers may not match exactly.
+    const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
+    parts.push(`${share} in queue “${queue.name}”`);
+  }
+  if (error !== null) {
+    const [line = ''] = error.message.split('\n', 1);
+    const message = line === '' ? '' : `: ${excerpt(line, MAX_MESSAGE)}`;
+    parts.push(`${error.most ? 'most often' : 'often'} ${error.name}${message}`);
+  }
+  return parts.join('; ');
+}

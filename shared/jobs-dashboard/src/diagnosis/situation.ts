@@ -1,0 +1,73 @@
+import type { Job, RecurringJob } from '@longshore/jobs';
+import { mostSetAside } from '@longshore/jobs/storage';
+import { recently } from './recent-failures.js';
+import { lateAmong, withoutReason } from './late-recurring.js';
+import { stalledQuery } from './stalled-leases.js';
+import type { Situation } from './warnings.js';
+import { totalOf } from '../format/chart.js';
+import type { PageContext } from '../pages/page.js';
+import { readClockAhead } from './clock-ahead.js';
+import { readCommonFailures } from './common-failures.js';
+
+const FEW_JOBS = 5;
+
+type Reader = PageContext['reader'];
+
+/** Reads everything that warnings depend on. */
+export async function readSituation(
+  context: Pick<PageContext, 'reader' | 'now' | 'machineNow'>,
+): Promise<Situation> {
+  const { reader, now } = context;
+  const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, setAside, clockAheadMs] =
+    await Promise.all([
+      reader.queues.list(),
+      reader.servers.list(),
+      longestRunningJobs(reader),
+      reader.jobs.listOrphans(),
+      reader.leases.listStalled(stalledQuery),
+      reader.servers.listLost(),
+      reader.statistics.throughput(recently),
+      reader.recurring.list(),
+      reader.setAside.list({ limit: mostSetAside }),
+      readClockAhead(context),
+    ]);
+  const total = totalOf(ended);
+  const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
+  const nowMs = now();
+  const late = await lateOf(recurring, nowMs, reader);
+  return {
+    queues,
+    servers,
+    longestRunning,
+    orphans,
+    stalled,
+    lost,
+    late,
+    recent,
+    setAside,
+    clockAheadMs,
+    nowMs,
+  };
+}
+
+/** Reads the previous jobs of those recurring jobs only that may wait for them. */
+async function lateOf(
+  recurring: readonly RecurringJob[],
+  nowMs: number,
+  reader: Reader,
+): Promise<RecurringJob[]> {
+  const late = lateAmong(recurring, nowMs);
+  const ids = late.flatMap(({ overlap, lastJobId }) =>
+    overlap === 'wait' && lastJobId !== null ? [lastJobId] : [],
+  );
+  if (ids.length === 0) return late;
+  return withoutReason(late, await reader.jobs.list({ filter: { id: ids }, limit: ids.length }));
+}
+
+export function latestFailed(reader: Reader): Promise<Job[]> {
+  return reader.jobs.listLatestFailed({ limit: FEW_JOBS });
+}
+
+export function longestRunningJobs(reader: Reader): Promise<Job[]> {
+  return reader.jobs.list({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
+}

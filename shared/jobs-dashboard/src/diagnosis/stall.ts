@@ -1,0 +1,75 @@
+import type { Job } from '@longshore/jobs';
+import type { Queue, Server } from '@longshore/jobs/storage';
+import { counted, formatNumber } from '../format/count.js';
+import { type Sentence, sentence } from '../format/sentence.js';
+import type { Badge } from '../format/state-badge.js';
+import { type Blocker, findBlocker } from './blocker.js';
+import { blockerBadges } from './queue-status.js';
+import { groupByQueue } from './consumers.js';
+
+/** Why the jobs of a batch, or a single job, are stalled. */
+export interface Stall {
+  readonly badge: Badge;
+  /** “None of its jobs runs: 5 wait, but no running server …”, or for a single job “That job waits, but …”. */
+  readonly text: Sentence;
+}
+
+export type WaitingJob = Pick<Job, 'queue' | 'state'>;
+
+/** The state of the queues and servers. */
+export interface QueueSurroundings {
+  readonly queues: readonly Queue[];
+  /** Every running server. */
+  readonly servers: readonly Server[];
+  readonly nowMs: number;
+}
+
+/** A blocker and the number of jobs that it stops. */
+interface Stop {
+  readonly blocker: Blocker;
+  readonly count: number;
+}
+
+const MOST_QUEUES = 3;
+
+/**
+ * Returns why the jobs are stalled; `null` if one of them may start by itself.
+ *
+ * @param jobs enqueued or scheduled ones; none of their batch is running
+ * @param kind whether they are the jobs of a batch or a single job
+ * @param more whether the batch has more such jobs
+ */
+export function stallOf(
+  jobs: readonly WaitingJob[],
+  { queues, servers, nowMs }: QueueSurroundings,
+  kind: 'batch' | 'job',
+  more = false,
+): Stall | null {
+  const consumersOf = groupByQueue(servers);
+  const stops: Stop[] = [];
+  for (const name of new Set(jobs.map(({ queue }) => queue))) {
+    const queue = queues.find((candidate) => candidate.name === name);
+    const waiting = jobs.filter((job) => job.queue === name);
+    const blocker = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs);
+    if (blocker === null || !holds(blocker, waiting)) return null;
+    stops.push({ blocker, count: waiting.length });
+  }
+  const shown = stops.toSorted((a, b) => b.count - a.count).slice(0, MOST_QUEUES);
+  const [first] = shown;
+  if (first === undefined) return null;
+  const { kind: blocker, reason, remedy } = first.blocker;
+  const badge = blockerBadges[blocker];
+  if (kind === 'job') return { badge, text: sentence`That job waits, ${reason}. ${remedy}` };
+  return { badge, text: sentence`None of its jobs runs:${shown.flatMap((stop) => partOf(stop, more))}` };
+}
+
+function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Sentence {
+  const waiting = more ? `${formatNumber(count)} or more wait` : counted(count, 'waits', 'wait');
+  return sentence` ${waiting}, ${reason}. ${remedy}`;
+}
+
+/** A queue that is `stuck` may recover before scheduled jobs are due. */
+function holds({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
+  if (tone !== 'attention') return false;
+  return kind !== 'stuck' || jobs.some(({ state }) => state === 'enqueued');
+}

@@ -1,0 +1,30 @@
+import type { JobState } from '@longshore/jobs';
+import type { AttemptOutcome } from '@longshore/jobs/storage';
+
+/**
+ * The icon, word and colour of a state, which is never shown by colour alone. `tone` is the CSS class of the
+ * colour.
+ */
+export interface Badge {
+  readonly icon: string;
+  readonly word: string;
+  readonly tone: string;
+}
+
+export const stateBadge: Readonly<Record<JobState, Badge>> = {
+  scheduled: { icon: 'clock', word: 'Scheduled', tone: 'scheduled' },
+  awaiting: { icon: 'link', word: 'Awaiting', tone: 'awaiting' },
+  enqueued: { icon: 'stack', word: 'Enqueued', tone: 'enqueued' },
+  processing: { icon: 'half', word: 'Processing', tone: 'processing' },
+  done: { icon: 'check', word: 'Done', tone: 'done' },
+  failed: { icon: 'cross', word: 'Failed', tone: 'failed' },
+  cancelled: { icon: 'slash', word: 'Cancelled', tone: 'cancelled' },
+};
+
+export const outcomeBadge: Readonly<Record<AttemptOutcome, Badge>> = {
+  processing: stateBadge.processing,
+  done: stateBadge.done,
+  failed: stateBadge.failed,
+  cancelled: stateBadge.cancelled,
+  lost: { icon: 'question', word: 'Lost', tone: 'lost' },
+};

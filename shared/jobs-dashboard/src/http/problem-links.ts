@@ -1,0 +1,37 @@
+import { sections } from '../pages/page.js';
+
+/** A link on an error page. */
+export interface ProblemLink {
+  /** Inside the dashboard. */
+  readonly path: string;
+  readonly words: string;
+}
+
+const things: Readonly<Record<string, string>> = {
+  jobs: 'the job',
+  queues: 'the queue',
+  recurring: 'the recurring job',
+  batches: 'the batch',
+  servers: 'the server',
+  bulk: 'the operation',
+};
+
+/**
+ * Returns links for an action that failed: to its target or, if that is gone, to the target’s history.
+ *
+ * @param inside the path of the action, `/queues/mail/pause`
+ * @param gone whether the target does not exist
+ */
+export function problemLinks(inside: string, gone: boolean): ProblemLink[] {
+  const [, section = '', target = '', action] = inside.split('/');
+  const thing = things[section];
+  if (section === 'set-aside') return [{ path: 'set-aside', words: 'Set-aside items' }];
+  if (section.startsWith('bulk-')) return [{ path: 'bulk', words: 'Actions on many jobs' }];
+  if (thing === undefined || action === undefined) return [];
+  if (!gone) return [{ path: `${section}/${target}`, words: `Back to ${thing}` }];
+  const list = sections.find(({ name }) => name === section);
+  return [
+    { path: `audit?target=${target}`, words: 'History' },
+    ...(list === undefined || section === 'jobs' ? [] : [{ path: list.path, words: list.word }]),
+  ];
+}

@@ -1,0 +1,75 @@
+import type { Context } from 'koa';
+import type { Authenticator } from '../auth/authenticator.js';
+import { PasswordAuthenticator } from '../auth/password-authenticator.js';
+import type { Health } from '../diagnosis/health.js';
+import { hasRole, type Viewer } from '../auth/viewer.js';
+
+/** Who sent a request, and what the forms of the page need. */
+export interface RequestContext {
+  /** `null` if the client is not authenticated: the page has no navigation then. */
+  readonly viewer: Viewer | null;
+  readonly canSignOut: boolean;
+  /** Created on demand: most pages have no forms. */
+  readonly formToken: () => string;
+  /** Changes when the forms of open pages have to be renewed. */
+  readonly version: string;
+  /** The overall state; missing if unknown. */
+  readonly health?: Health | null;
+  /** The flash message, if any. */
+  readonly flash?: string | null;
+  /** Which actions to show. Routes check roles themselves. */
+  readonly may: { readonly operate: boolean; readonly delete: boolean };
+}
+
+export interface ViewerContext extends RequestContext {
+  readonly viewer: Viewer;
+}
+
+/** A symbol, so that it does not clash with the application’s own state. */
+const place = Symbol('request context');
+
+export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
+  Object.assign(ctx.state, { [place]: requestContext });
+}
+
+/** Returns `null` if the client is not authenticated. */
+export function findRequestContext(ctx: Context): ViewerContext | null {
+  return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
+}
+
+/** Throws if the client is not authenticated, which cannot happen in a route. */
+export function requestContextOf(ctx: Context): ViewerContext {
+  const requestContext = findRequestContext(ctx);
+  if (requestContext === null) throw new Error('A route was reached without authentication');
+  return requestContext;
+}
+
+export const anonymous: RequestContext = {
+  viewer: null,
+  canSignOut: false,
+  formToken: () => '',
+  version: '',
+  may: { operate: false, delete: false },
+};
+
+/** `readOnly`: the dashboard has no actions. */
+export function createRequestContext(
+  ctx: Context,
+  authenticator: Authenticator,
+  viewer: Viewer,
+  readOnly: boolean,
+): ViewerContext {
+  const may = {
+    operate: !readOnly && hasRole(viewer, 'operator'),
+    delete: !readOnly && hasRole(viewer, 'admin'),
+  };
+  return {
+    viewer,
+    get canSignOut() {
+      return authenticator instanceof PasswordAuthenticator && authenticator.hasSession(ctx);
+    },
+    formToken: () => authenticator.formToken(ctx, viewer),
+    version: `${authenticator.formVersion}.${Number(may.operate)}${Number(may.delete)}`,
+    may,
+  };
+}

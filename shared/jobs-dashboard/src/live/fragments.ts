@@ -1,0 +1,54 @@
+import type { Context } from 'koa';
+import type { Cache } from '../cache.js';
+import { compress, zip } from '../http/compression.js';
+
+/** What differs between viewers in a part of a page. */
+export interface OfViewer {
+  readonly formToken: () => string;
+}
+
+/**
+ * Renders and compresses parts of pages once for all viewers, as long as they are cached. Parts with forms
+ * are rendered for each viewer, because of their tokens.
+ */
+export class Fragments {
+  readonly #cache: Cache;
+
+  constructor(cache: Cache) {
+    this.#cache = cache;
+  }
+
+  /** @param key of everything that the rendered text depends on, except the viewer */
+  async send(
+    ctx: Context,
+    key: string,
+    ofViewer: OfViewer,
+    render: (ofViewer: OfViewer) => string,
+  ): Promise<void> {
+    ctx.type = 'html';
+    const known = await this.#cache.peek<SharedText>(key);
+    if (known !== undefined) return known.send(ctx);
+    let isShared = true;
+    const formToken = (): string => {
+      isShared = false;
+      return ofViewer.formToken();
+    };
+    const text = new SharedText(render({ formToken }));
+    if (isShared) void this.#cache.read(key, () => Promise.resolve(text));
+    await text.send(ctx);
+  }
+}
+
+class SharedText {
+  readonly #text: string;
+  #zipped: Promise<Buffer> | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  async send(ctx: Context): Promise<void> {
+    ctx.body = this.#text;
+    await compress(ctx, () => (this.#zipped ??= zip(this.#text)));
+  }
+}

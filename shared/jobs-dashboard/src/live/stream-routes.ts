@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+import { isFinished } from '@longshore/jobs/storage';
+import { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { logRow } from '../pages/log-row.js';
+import type { PageContext } from '../pages/page.js';
+import { jobStream, type JobEvent } from './job-stream.js';
+import { notFound, Problem } from '../http/problem.js';
+import type { Layout } from '../http/layout.js';
+
+const EVERY_MS = 1_000;
+const LIFETIME_MS = 30_000;
+
+/** The path of a job’s event stream inside the dashboard. */
+export const streamPath = '/jobs/:id/stream';
+
+/** Limits of the event streams. */
+export interface StreamBounds {
+  /** How many may be open at once; further requests get 503. */
+  readonly maxStreams: number;
+  /** Ends all of them. */
+  readonly closing: AbortSignal | undefined;
+}
+
+/** Streams the log and progress of a running job as server-sent events that contain parts of its page. */
+export function streamRouter(
+  prefix: string,
+  context: PageContext,
+  layout: Layout,
+  { maxStreams, closing }: StreamBounds,
+): Router {
+  const router = new Router({ prefix });
+  let open = 0;
+  router.get(streamPath, async (ctx) => {
+    const id = (ctx.params['id'] ?? '').toLowerCase();
+    const job = await context.reader.jobs.find(id);
+    if (job === null) throw notFound('There is no such job', 'It has been removed.');
+    if (job.state !== 'processing' && !isFinished(job.state)) {
+      ctx.status = 204; // There is nothing to stream now. The page will ask again.
+      return;
+    }
+    if (open >= maxStreams || closing?.aborted === true) throw tooMany;
+    ctx.status = 200;
+    ctx.set({ 'X-Accel-Buffering': 'no', 'Content-Type': 'text/event-stream' });
+    if (ctx.method === 'HEAD') return;
+    const closed = new AbortController();
+    const { signal } = closed;
+    closing?.addEventListener('abort', () => closed.abort(), { signal });
+    open += 1;
+    signal.addEventListener('abort', () => (open -= 1));
+    const news = jobStream(id, placeIn(ctx), context.reader, {
+      everyMs: EVERY_MS,
+      lifetimeMs: LIFETIME_MS,
+      signal,
+    });
+    const render = (view: string, own: object): string => layout.render(ctx, view, own);
+    sendWhileOpen(ctx, Readable.from(eventsOf(news, render, context.redact)), closed);
+  });
+  return router;
+}
+
+const tooMany = new Problem({
+  status: 503,
+  title: 'Too many live viewers',
+  text: 'The page falls back to polling.',
+  headers: { 'Retry-After': '10' },
+});
+
+/** Bypasses Koa, which reports a closed connection as an error. */
+function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {
+  ctx.respond = false;
+  ctx.flushHeaders();
+  ctx.res.once('close', () => closed.abort());
+  events.once('error', (error) => {
+    ctx.app.emit('error', error, ctx);
+    ctx.res.destroy();
+  });
+  events.pipe(ctx.res);
+}
+
+async function* eventsOf(
+  news: AsyncGenerator<JobEvent>,
+  render: (view: string, own: object) => string,
+  redact: RegExp,
+): AsyncGenerator<string> {
+  yield 'retry: 1000\n\n';
+  let attempt: number | undefined;
+  for await (const each of news) {
+    if (each.kind === 'end') yield event('end', '');
+    else if (each.kind === 'progress')
+      yield event('progress', render('job-progress', { progress: each.progress }));
+    else {
+      const lines = each.lines.map((line) => logRow(line, redact));
+      yield event('log', render('log-lines', { lines, after: attempt ?? lines[0]?.attempt }), each.lastId);
+      attempt = lines.at(-1)?.attempt;
+    }
+  }
+}
+
+/** The data is JSON, which has no line breaks. */
+function event(name: string, html: string, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(html)}\n\n`;
+}
+
+/** The id of the last line that the viewer has: sent by the browser when it reconnects, or by the page. */
+function placeIn(ctx: Context): string | null {
+  const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');
+  return /^[\w.:-]{1,80}$/.test(place) ? place : null;
+}

@@ -1,0 +1,140 @@
+import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs/storage';
+import { type AuditDetails, auditDetails, type Outcome } from '../../actions/audit-details.js';
+import { changeLine } from '../../format/change-line.js';
+import { limitsLine } from '../../format/limits-line.js';
+import { dayIn } from '../../format/zoned-time.js';
+import { counted, formatNumber } from '../../format/count.js';
+import { badRequest } from '../../http/problem.js';
+import type { Filters } from '../../search/filters.js';
+import { searchText } from '../../search/search.js';
+import { storedFilters, storedIds } from '../../search/stored-filters.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const ROWS = 50;
+
+/** How many ids of a selection are shown; the action’s own page shows more. */
+const FEW_IDS = 3;
+
+/** The texts of each action and its target, by the path that audit entries store. */
+const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
+  'jobs/cancel': ['Cancelled', 'job'],
+  'jobs/retry': ['Retried', 'job'],
+  'jobs/run': ['Made ready', 'job'],
+  'jobs/reschedule': ['Rescheduled', 'job'],
+  'jobs/delete': ['Deleted', 'job'],
+  'queues/pause': ['Paused', 'queue'],
+  'queues/resume': ['Resumed', 'queue'],
+  'queues/limit': ['Set limits of', 'queue'],
+  'queues/delete': ['Deleted', 'queue'],
+  'recurring/trigger': ['Triggered', 'recurring job'],
+  'recurring/pause': ['Paused', 'recurring job'],
+  'recurring/resume': ['Resumed', 'recurring job'],
+  'bulk-cancel': ['Cancelled', 'jobs'],
+  'bulk-retry': ['Retried', 'jobs'],
+  'bulk-run': ['Made ready', 'jobs'],
+  'bulk-delete': ['Deleted', 'jobs'],
+  'bulk/stop': ['Stopped', 'bulk action'],
+  'servers/quiet': ['Quieted', 'server'],
+  'servers/stop': ['Stopped', 'server'],
+  'batches/cancel': ['Cancelled', 'batch'],
+  'set-aside/retry': ['Retried', 'set-aside item'],
+  'set-aside/discard': ['Discarded', 'set-aside item'],
+};
+
+const outcomeWords: Readonly<Record<Outcome, string | null>> = {
+  done: null,
+  begun: 'started; result unknown',
+  refused: 'refused; nothing was changed',
+  'without effect': 'no change needed',
+};
+
+export async function auditPage({ query }: PageRequest, { reader, redact }: PageContext): Promise<Page> {
+  const after = query.get('after');
+  if (after !== null && !/^\d{1,18}$/.test(after))
+    throw badRequest('There is no such page of the list', `“${after}” is not the number of an entry.`);
+  const wanted = wantedIn(query);
+  return {
+    title: 'Audit',
+    section: 'audit',
+    view: 'page',
+    regions: [
+      {
+        name: 'audit',
+        view: 'audit-list',
+        everyMs: 5_000,
+        load: async () => {
+          const place = after === null ? {} : { after };
+          const found = await reader.audit.list({ limit: ROWS + 1, ...wanted, ...place });
+          const entries = found.slice(0, ROWS);
+          const last = found.length > ROWS ? entries.at(-1) : undefined;
+          return {
+            entries: entries.map((entry) => auditRow(entry, redact)),
+            order: 'newest',
+            first: after === null ? null : auditPath(wanted),
+            next: last === undefined ? null : auditPath({ ...wanted, after: last.id }),
+          };
+        },
+      },
+    ],
+  };
+}
+
+function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pattern: RegExp): object {
+  const { outcome, counted: known, values, before, ...details } = auditDetails(filter);
+  const filters = storedFilters(filter);
+  const ids = storedIds(filter);
+  const selection = filters === null ? 'selected jobs' : selectionText(filters);
+  const kept = target !== null && action !== 'jobs/delete';
+  const [done, thing] = actionTexts[action] ?? [action, ''];
+  const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
+  const isBulk = action.startsWith('bulk-');
+  const isLong = !isBulk && target !== null && isId(target);
+  return {
+    ...details,
+    id,
+    at,
+    // In UTC; the script moves the headings to where the viewer's days begin.
+    day: dayIn('UTC', at),
+    who,
+    outcome: outcomeWords[outcome],
+    done: [done, isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing]
+      .filter(Boolean)
+      .join(' '),
+    what: isBulk ? selection : isLong ? target.slice(-8) : target,
+    whole: isLong ? target : null,
+    limits,
+    ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk-delete' },
+    given: limits === null ? changeLine(before, values, pattern) : '',
+    path: kept ? pathOf(action, target) : null,
+  };
+}
+
+/** The page of what an action was about. */
+function pathOf(action: string, target: string): string {
+  if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
+  return `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}`;
+}
+
+function jobsCounted(count: number, known: AuditDetails['counted']): string {
+  if (known === 'not') return 'jobs, not counted';
+  return known === 'exactly' ? counted(count, 'job') : `${formatNumber(count)}+ jobs`;
+}
+
+function selectionText(filters: Filters): string {
+  const state = filters.state === null ? '' : `state:${filters.state}`;
+  return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
+}
+
+/** Returns the filter in the URL. */
+function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
+  const given = ['who', 'action', 'target'].flatMap((name) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function auditPath(parameters: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(parameters).toString();
+  return text === '' ? 'audit' : `audit?${text}`;
+}

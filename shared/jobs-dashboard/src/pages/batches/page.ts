@@ -1,0 +1,34 @@
+import { endOf, isId } from '@longshore/jobs/storage';
+import { badRequest } from '../../http/problem.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const ROWS = 50;
+
+export async function batchesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+  const after = query.get('after');
+  if (after !== null && !isId(after))
+    throw badRequest('There is no such page of the list', `“${after}” is not the id of a batch.`);
+  return {
+    title: 'Batches',
+    section: 'batches',
+    view: 'page',
+    regions: [
+      {
+        name: 'batches',
+        view: 'batches-list',
+        everyMs: 5_000,
+        load: async () => {
+          const found = await reader.batches.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
+          const batches = found.slice(0, ROWS);
+          const last = found.length > ROWS ? batches.at(-1) : undefined;
+          return {
+            batches: batches.map((batch) => ({ ...batch, end: endOf(batch) })),
+            order: 'newest',
+            first: after === null ? null : 'batches',
+            next: last === undefined ? null : `batches?after=${last.id}`,
+          };
+        },
+      },
+    ],
+  };
+}

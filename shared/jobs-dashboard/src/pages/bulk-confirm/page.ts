@@ -1,0 +1,148 @@
+import type { Job } from '@longshore/jobs';
+import { type BulkAction, type JobCount, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
+import { hasRole } from '../../auth/viewer.js';
+import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
+import { formatCount } from '../../format/count.js';
+import { excerpt } from '../../format/excerpt.js';
+import { badRequest } from '../../http/problem.js';
+import { countSoon, type FoundJobs, findJobs } from '../../reading/found-jobs.js';
+import { filterText } from '../../search/filter-text.js';
+import { bulkWords, isBulkAction } from '../bulk-words.js';
+import { jobRow, type JobRow } from '../job-row.js';
+import { tally } from './tally.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const EXAMPLES = 3;
+/** How many jobs are examined for the summary of names, queues and errors. */
+const SAMPLE = 100;
+const MOST_KINDS = 4;
+const MAX_KIND = 80;
+
+/** The requested action and its jobs. */
+interface Wanted extends JobSelection {
+  readonly action: BulkAction;
+  /** Identifies the request in the cache. */
+  readonly key: string;
+}
+
+/** Shows what a bulk action would do, for confirmation. */
+export async function bulkConfirmPage({ query, viewer }: PageRequest, context: PageContext): Promise<Page> {
+  const wanted = wantedIn(query, context);
+  return {
+    title: hasRole(viewer, wanted.action === 'delete' ? 'admin' : 'operator')
+      ? `${bulkWords[wanted.action].verb} these jobs?`
+      : `Jobs that would be ${bulkWords[wanted.action].done}`,
+    section: 'jobs',
+    view: 'page',
+    kicker: { path: wanted.list, text: 'Jobs' },
+    regions: [
+      { name: 'jobs', view: 'bulk-confirm-jobs', everyMs: 5_000, load: () => loadJobs(wanted, context) },
+    ],
+  };
+}
+
+/** Ignores jobs in states that the action does not apply to. */
+async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
+  const { state = [] } = filter;
+  const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
+  const { effect, of } = bulkWords[action];
+  const followUp = action === 'retry' ? await findCancelledFollowUp(filter, context.reader) : null;
+  const asked = {
+    action,
+    effect,
+    followUp,
+    which,
+    back: list,
+    text: filterText(filter),
+    states: statesOfAction[action],
+  };
+  const narrowed: JobFilter = { ...filter, state: states };
+  const { jobs, count, partial, asOf, gaveUp } =
+    states.length === 0
+      ? { ...none, count: { count: 0, exact: true } }
+      : await readSample(key, narrowed, context);
+  const one = count.count === 1 && count.exact;
+  const unknown = count.count === 0 && !count.exact;
+  return {
+    ...asked,
+    count,
+    partial,
+    asOf,
+    gaveUp,
+    button: of(unknown ? 'all that match' : `${formatCount(count)} ${one ? 'job' : 'jobs'}`),
+    sampled: !count.exact || count.count > jobs.length ? jobs.length : null,
+    kinds: kindsOf(jobs),
+    jobs: jobs.slice(0, EXAMPLES),
+  };
+}
+
+/** Retrying the failed jobs of a batch does not bring back its cancelled callback. */
+async function findCancelledFollowUp(
+  { batchId: [id, ...others] = [] }: JobFilter,
+  reader: PageContext['reader'],
+): Promise<Pick<Job, 'id' | 'name'> | null> {
+  if (id === undefined || others.length > 0) return null;
+  const batch = await reader.batches.find(id);
+  const job = batch === null || batch.followUpId === null ? null : await reader.jobs.find(batch.followUpId);
+  return job?.state === 'cancelled' ? { id: job.id, name: job.name } : null;
+}
+
+const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
+
+/** Returns what is known at once; the exact count follows when it is known. */
+async function readSample(
+  key: string,
+  filter: JobFilter,
+  context: PageContext,
+): Promise<FoundJobs<Sample> & { readonly count: JobCount }> {
+  const [found, counted] = await Promise.all([
+    findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
+    countSoon(key, () => context.reader.jobs.count(filter), context),
+  ]);
+  const all = !found.partial && !found.gaveUp && found.jobs.length < SAMPLE;
+  return {
+    jobs: found.jobs,
+    count: counted?.value ?? { count: found.jobs.length, exact: all },
+    partial: found.partial || (counted === undefined && !all) || (counted?.asOf ?? null) !== null,
+    asOf: counted?.asOf ?? found.asOf,
+    gaveUp: found.gaveUp || counted?.value === null,
+  };
+}
+
+interface Sample extends JobRow {
+  readonly errorName: string | null;
+}
+
+function sampleOf(job: Job): Sample {
+  return { ...jobRow(job), errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND) };
+}
+
+/** Summarizes the jobs by name, queue and error. */
+function kindsOf(jobs: readonly Sample[]): object[] {
+  const errors = jobs.flatMap(({ errorName }) => errorName ?? []);
+  const kinds = [
+    { by: 'Name', tally: tally(jobs.map(({ name }) => name)) },
+    { by: 'Queue', tally: tally(jobs.map(({ queue }) => queue)) },
+    { by: 'Error', tally: tally(errors) },
+  ];
+  return kinds
+    .filter((kind) => kind.tally.length > 0)
+    .map((kind) => ({
+      by: kind.by,
+      tally: kind.tally
+        .slice(0, MOST_KINDS)
+        .map((each) => ({ ...each, value: excerpt(each.value, MAX_KIND) })),
+      more: Math.max(0, kind.tally.length - MOST_KINDS),
+    }));
+}
+
+function wantedIn(query: URLSearchParams, { now, redact }: PageContext): Wanted {
+  const action = query.get('action') ?? '';
+  if (!isBulkAction(action))
+    throw badRequest('There is no such action', `“${action}” cannot be done to many jobs.`);
+  return {
+    action,
+    key: `confirm?${query.toString()}`,
+    ...parseJobSelection(query, { nowMs: now(), redact }),
+  };
+}

@@ -1,0 +1,41 @@
+import { type BulkOperation, isId } from '@longshore/jobs/storage';
+import { badRequest } from '../../http/problem.js';
+import { filterPath, filterText } from '../../search/filter-text.js';
+import { bulkWords } from '../bulk-words.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const ROWS = 50;
+
+/** Converts a bulk operation to a row of a list. */
+export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
+  return { ...facts, action, words: bulkWords[action], text: filterText(filter), jobs: filterPath(filter) };
+}
+
+export async function bulkPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+  const after = query.get('after');
+  if (after !== null && !isId(after))
+    throw badRequest('There is no such page of the list', `“${after}” is not the id of an operation.`);
+  return {
+    title: 'Bulk actions',
+    section: 'jobs',
+    view: 'page',
+    kicker: { path: 'jobs', text: 'Jobs' },
+    regions: [
+      {
+        name: 'bulk',
+        view: 'bulk-list',
+        everyMs: 2_000,
+        load: async () => {
+          const found = await reader.bulk.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
+          const last = found.length > ROWS ? found[ROWS - 1] : undefined;
+          return {
+            operations: found.slice(0, ROWS).map(bulkRow),
+            order: 'newest',
+            first: after === null ? null : 'bulk',
+            next: last === undefined ? null : `bulk?after=${last.id}`,
+          };
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,86 @@
+import { isFinished, type LogLine } from '@longshore/jobs/storage';
+import { badRequest, notFound } from '../../http/problem.js';
+import type { DashboardReader } from '../../reading/dashboard-reader.js';
+import { logRow } from '../log-row.js';
+import type { Page, PageContext, PageRequest, Region } from '../page.js';
+
+/** How many of the latest lines a job's page shows at the top. */
+const FEW_LINES = 25;
+
+/** How many lines a job's page shows with their attempts. */
+const ATTEMPT_LINES = 100;
+
+const LINES = 500;
+
+/** The end of a job's log, which is streamed while the job is running. */
+export function logRegion(id: string, running: boolean, context: PageContext): Region {
+  return {
+    name: 'log',
+    view: 'job-log-tail',
+    everyMs: running ? 2_000 : 10_000,
+    ...(running ? { stream: `jobs/${id}/stream` } : {}),
+    load: async () => {
+      const { leftOut, lines } = await readLogEnd(id, context.reader, FEW_LINES);
+      const rows = lines.map((line) => logRow(line, context.redact));
+      return { id, leftOut, running, lines: rows, after: attemptBefore(lines) };
+    },
+  };
+}
+
+/** Reads the latest lines of a log, and how many lines precede them. */
+export async function readLogEnd(
+  id: string,
+  reader: DashboardReader,
+  limit: number = ATTEMPT_LINES,
+): Promise<{ leftOut: number; lines: readonly LogLine[] }> {
+  const leftOut = Math.max(0, (await reader.reports.countLogs(id)) - limit);
+  return { leftOut, lines: await reader.reports.listLogs(id, { offset: leftOut, limit }) };
+}
+
+/** Returns what makes the log mark the beginning of each attempt, if there was more than one. */
+function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
+  return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
+}
+
+/** The page of a job's log. */
+export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
+  const id = (params['id'] ?? '').toLowerCase();
+  const job = await context.reader.jobs.find(id);
+  if (job === null) throw notFound('There is no such job', `No job has the id “${id}”.`);
+  const after = query.get('after');
+  if (after !== null && !/^[\w.:-]{1,80}$/.test(after))
+    throw badRequest('There is no such place in the log', `“${after}” is not a line.`);
+  const attempt = query.get('attempt');
+  if (attempt !== null && !/^[1-9]\d{0,4}$/.test(attempt))
+    throw badRequest('There is no such attempt', `“${attempt}” is not the number of an attempt.`);
+  const whole = attempt === null ? `jobs/${id}/log?` : `jobs/${id}/log?attempt=${attempt}&`;
+  return {
+    title: `Log of ${attempt === null ? '' : `attempt ${attempt} of `}${job.name}`,
+    section: 'jobs',
+    view: 'page',
+    kicker: { path: `jobs/${id}`, text: 'Job' },
+    regions: [
+      {
+        name: 'log',
+        view: 'job-log-page',
+        everyMs: isFinished(job.state) ? 30_000 : 5_000,
+        load: async () => {
+          const place = {
+            ...(after === null ? {} : { after }),
+            ...(attempt === null ? {} : { attempt: Number(attempt) }),
+          };
+          const found = await context.reader.reports.listLogs(id, { limit: LINES + 1, ...place });
+          const lines = found.slice(0, LINES).map((line) => logRow(line, context.redact));
+          const last = found.length > LINES ? lines.at(-1) : undefined;
+          return {
+            lines,
+            after: attempt === null ? attemptBefore(lines) : undefined,
+            order: 'oldest',
+            first: after === null ? null : whole.slice(0, -1),
+            next: last === undefined ? null : `${whole}after=${encodeURIComponent(last.id)}`,
+          };
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,72 @@
+import type { ControlResult } from '@longshore/jobs/storage';
+import { conflict, notFound } from '../../http/problem.js';
+import { calendarMomentOf } from '../../search/moment.js';
+import type { Actions, ActionResult, ActionRequest } from '../../actions/action.js';
+import { invalidField, textField } from '../../actions/fields.js';
+
+export const jobActions: Actions = {
+  '/jobs/:target/cancel': {
+    role: 'operator',
+    flash: 'The job is cancelled. If it is running, its handler has been asked to stop.',
+    perform: async (control, { target }) => jobAfter(await control.control.cancel(target), 'cancelled'),
+  },
+  '/jobs/:target/retry': {
+    role: 'operator',
+    flash: 'The job will run again.',
+    perform: async (control, { target }) => jobAfter(await control.control.retry(target), 'retried'),
+  },
+  '/jobs/:target/run': {
+    role: 'operator',
+    flash: 'The job is ready to run.',
+    perform: async (control, { target }) => jobAfter(await control.control.run(target), 'made ready'),
+  },
+  '/jobs/:target/reschedule': {
+    role: 'operator',
+    flash: 'The job is rescheduled.',
+    intent: (request) => ({ values: { at: newTime(request).toISOString() } }),
+    perform: async (control, request) => {
+      const { target, reader } = request;
+      const at = (await reader.jobs.find(target))?.runAt?.toISOString() ?? null;
+      const result = jobAfter(
+        await control.control.reschedule(target, newTime(request)),
+        'given another time',
+      );
+      return { ...result, before: { at } };
+    },
+  },
+  '/jobs/:target/delete': {
+    role: 'admin',
+    flash: 'The job is deleted.',
+    perform: async (control, { target }) => {
+      jobAfter(await control.control.delete(target), 'deleted');
+      return { next: 'jobs' };
+    },
+  },
+};
+
+function newTime({ form, nowMs }: ActionRequest): Date {
+  const at = calendarMomentOf(textField(form, 'at'));
+  if (at === null) throw invalidField('The new time', 'a date and a time in UTC, as 2026-03-01T14:05');
+  // A time in another zone may be in the past in UTC: better an error than a job that runs at once.
+  if (at.getTime() <= nowMs) {
+    const now = new Date(nowMs).toISOString().slice(0, 16);
+    throw invalidField(
+      'The new time',
+      `later than ${now}, the current time in UTC. To start the job at once, use “Run now”`,
+    );
+  }
+  return at;
+}
+
+function jobAfter(result: ControlResult, done: string): ActionResult {
+  if (result.outcome === 'unknown') {
+    throw notFound(
+      'There is no such job',
+      'It may have been deleted, or removed after its retention time. Nothing was changed.',
+    );
+  }
+  if (result.outcome === 'illegal') {
+    throw conflict(`This job cannot be ${done}`, `It is ${result.job.state} now. Nothing was changed.`);
+  }
+  return { next: `jobs/${result.job.id}` };
+}

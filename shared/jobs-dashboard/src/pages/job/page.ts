@@ -1,0 +1,179 @@
+import type { Job, JobError } from '@longshore/jobs';
+import {
+  type Attempt,
+  errorFingerprint,
+  isFinished,
+  type LogLine,
+  type Server,
+} from '@longshore/jobs/storage';
+import { explain } from '../../diagnosis/explanation.js';
+import { timeline, type Stretch } from '../../diagnosis/timeline.js';
+import { parseExactly } from '../../format/exact-json.js';
+import { excerpt } from '../../format/excerpt.js';
+import { jsonTokens, type JsonText } from '../../format/json-tokens.js';
+import { redact } from '../../format/redaction.js';
+import { notFound } from '../../http/problem.js';
+import { jobsPath } from '../../search/filters.js';
+import { logRegion, readLogEnd } from '../job-log/page.js';
+import { logRow } from '../log-row.js';
+import { jobRow } from '../job-row.js';
+import { findParent } from '../../diagnosis/parent.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+/** How many of the latest attempts are shown. */
+const MAX_ATTEMPTS = 50;
+const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
+const MAX_DEPENDENTS = 10;
+const MAX_LINE = 300;
+const MAX_MESSAGE = 10_000;
+const MAX_STACK = 50_000;
+
+export async function jobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const id = (params['id'] ?? '').toLowerCase();
+  const job = await context.reader.jobs.find(id);
+  if (job === null) throw noSuchJob(id);
+  const everyMs = isFinished(job.state) ? 10_000 : 2_000;
+  return {
+    title: job.name,
+    section: 'jobs',
+    view: 'job',
+    kicker: { path: 'jobs', text: 'Jobs' },
+    id: job.id,
+    regions: [
+      { name: 'job', view: 'job-life', everyMs, load: () => loadLife(id, context) },
+      logRegion(id, !isFinished(job.state), context),
+      { name: 'data', view: 'job-data', everyMs, load: () => loadData(id, context) },
+    ],
+  };
+}
+
+async function loadLife(id: string, context: PageContext): Promise<object> {
+  const { reader } = context;
+  const job = await find(id, context);
+  const [attempts, servers, queue, lease, log, dependents] = await Promise.all([
+    reader.jobs.listAttempts(id),
+    reader.servers.list(),
+    reader.queues.find(job.queue),
+    job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
+    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
+    reader.jobs.listContinuations(id, { limit: MAX_DEPENDENTS + 1 }),
+  ]);
+  const parent = job.parentId === null ? null : await findParent(job.parentId, context);
+  const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
+  const nowMs = context.now();
+  return {
+    job: factsOf(job),
+    lease: lease === null ? null : { expiresAt: lease.expiresAt, locked: lease.locked },
+    server: placeOf(servers.find((server) => server.id === job.serverId)),
+    explanation: explain(job, { attempts, servers, queue, lease, parent, lastLineAt, nowMs }),
+    failure: failureOf(job),
+    parent,
+    dependents: dependents.slice(0, MAX_DEPENDENTS).map(jobRow),
+    moreDependents: dependents.length > MAX_DEPENDENTS,
+    stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
+    attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
+    /** Some log lines of the attempts are not shown. */
+    saidMore: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
+    leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
+  };
+}
+
+async function loadData(id: string, context: PageContext): Promise<object> {
+  const [{ state }, documents] = await Promise.all([
+    find(id, context),
+    context.reader.jobs.findDocuments(id),
+  ]);
+  if (documents === null) throw noSuchJob(id);
+  const shown = (text: string): JsonText => jsonTokens(redact(parseExactly(text), context.redact));
+  return { args: shown(documents.args), result: state === 'done' ? shown(documents.result) : null, state };
+}
+
+async function find(id: string, { reader }: PageContext): Promise<Job> {
+  const job = await reader.jobs.find(id);
+  if (job === null) throw noSuchJob(id);
+  return job;
+}
+
+function noSuchJob(id: string): Error {
+  return notFound(
+    'There is no such job',
+    `No job has the id “${id}”. Finished jobs are removed after their retention time.`,
+  );
+}
+
+function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job): object {
+  return facts;
+}
+
+/** Without the heartbeat, which changes every few seconds. */
+function placeOf(server: Server | undefined): object | null {
+  return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
+}
+
+/** A stretch of the timeline, for the view. */
+function storyOf({ kind, attempt, from, until }: Stretch): object {
+  return {
+    kind,
+    attempt: attempt?.attempt ?? null,
+    outcome: attempt?.outcome ?? null,
+    from,
+    until,
+  };
+}
+
+/** Returns the latest error in one line, with the path of the jobs that have the same error. */
+function failureOf({ name, state, error }: Job): object | null {
+  if (error === null || !(state === 'failed' || state === 'scheduled' || state === 'enqueued')) return null;
+  const terms = [
+    { key: 'name', value: name },
+    { key: 'fingerprint', value: errorFingerprint(error) },
+  ] as const;
+  const message = excerpt(error.message.split('\n', 1)[0] ?? '', MAX_LINE);
+  return { name: error.name, message, alike: jobsPath({ state: null, terms }) };
+}
+
+/**
+ * Returns the attempts, newest first, with their log lines, except for a single or running attempt, whose
+ * lines are in the job's log. A repeated error is shown once, with the newest attempt that has it.
+ */
+function attemptRows(
+  attempts: readonly Attempt[],
+  servers: readonly Server[],
+  log: readonly LogLine[],
+  pattern: RegExp,
+): object[] {
+  let latest: { attempt: number; error: JobError } | null = null;
+  return attempts
+    .toReversed()
+    .slice(0, MAX_ATTEMPTS)
+    .map(({ error, ...attempt }) => {
+      const again = error !== null && latest !== null && isSame(error, latest.error);
+      if (error !== null && !again) latest = { attempt: attempt.attempt, error };
+      const server = servers.find(({ id }) => id === attempt.serverId);
+      return {
+        ...attempt,
+        server:
+          server === undefined
+            ? `server ${attempt.serverId.slice(-8)}`
+            : `${server.host}, process ${server.pid}`,
+        error: error === null || again ? null : errorExcerpt(error),
+        sameAs: again ? latest?.attempt : null,
+        lines:
+          attempts.length === 1 || attempt.outcome === 'processing'
+            ? []
+            : log.filter((line) => line.attempt === attempt.attempt).map((line) => logRow(line, pattern)),
+      };
+    });
+}
+
+function isSame(one: JobError, other: JobError): boolean {
+  return one.name === other.name && one.message === other.message;
+}
+
+function errorExcerpt({ name, message, stack }: JobError): JobError {
+  return {
+    name,
+    message: excerpt(message, MAX_MESSAGE),
+    stack: stack === null ? null : excerpt(stack, MAX_STACK),
+  };
+}

@@ -1,0 +1,237 @@
+import type { Job, JobState } from '@longshore/jobs';
+import {
+  bulkActions,
+  isId,
+  type JobCount,
+  type JobListQuery,
+  jobStates,
+  statesOfAction,
+} from '@longshore/jobs/storage';
+import { badRequest } from '../../http/problem.js';
+import {
+  termError,
+  filterQuery,
+  filtersIn,
+  isJobState,
+  jobsPath,
+  type Filters,
+} from '../../search/filters.js';
+import { hiddenTermError } from '../../search/hidden-terms.js';
+import { parseSearch, searchText } from '../../search/search.js';
+import { jobLine } from '../job-row.js';
+import { countSoon, searchHistory, findJobs, wasSearched } from '../../reading/found-jobs.js';
+import type { Known } from '../../cache.js';
+import { jobsToolbar, sum } from './toolbar.js';
+import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
+
+const ROWS = 50;
+
+/** The position of a page in the list. */
+interface Position {
+  readonly order: 'newest' | 'oldest';
+  readonly after: string | null;
+  readonly before: string | null;
+}
+
+export async function jobsPage({ query }: PageRequest, context: PageContext): Promise<Page | Redirect> {
+  const filters = filtersOf(query, context.redact);
+  const searched = query.get('q');
+  const answer = searched === null ? null : await answerSearch(searched, filters, context);
+  if (answer !== null && 'redirect' in answer) return answer;
+  const position = positionOf(query);
+  const { order } = position;
+  const turn = { order, turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}) };
+  return {
+    title: 'Jobs',
+    section: 'jobs',
+    view: 'jobs',
+    data: {
+      search: searched ?? searchText(filters),
+      invalidSearch: answer?.invalidSearch ?? null,
+      state: filters.state,
+      chips: chipsOf(filters),
+    },
+    regions: [
+      {
+        name: 'tabs',
+        view: 'jobs-tabs',
+        everyMs: isNarrowed(filters) ? 5_000 : 2_000,
+        load: async () => ({ ...(await loadTabs(filters, position, context)), ...turn }),
+      },
+      { name: 'list', view: 'jobs-list', everyMs: 5_000, load: () => loadList(filters, position, context) },
+    ],
+  };
+}
+
+async function answerSearch(
+  text: string,
+  { state }: Filters,
+  context: PageContext,
+): Promise<Redirect | { invalidSearch: string }> {
+  const search = parseSearch(text);
+  if (search.kind === 'id') return { redirect: await placeOf(search.id, context) };
+  if (search.kind === 'misunderstood') return { invalidSearch: search.why };
+  return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
+}
+
+/** Returns the page of the batch, server or bulk operation with this id, else of the job. */
+async function placeOf(id: string, { reader }: PageContext): Promise<string> {
+  const [job, batch, servers, operation] = await Promise.all([
+    reader.jobs.find(id),
+    reader.batches.find(id),
+    reader.servers.list(),
+    reader.bulk.find(id),
+  ]);
+  if (job === null && batch !== null) return `batches/${id}`;
+  if (job === null && servers.some((server) => server.id === id)) return `servers/${id}`;
+  return job === null && operation !== null ? `bulk/${id}` : `jobs/${id}`;
+}
+
+/**
+ * Counts jobs after the list has been read: doing both at once would occupy two of the storage's processors
+ * and delay the page.
+ */
+async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
+  const known = isNarrowed(filters)
+    ? await countNarrowed(filters, position, context)
+    : { value: asExact(await context.reader.jobs.stateCounts()), asOf: null };
+  const { value: counts, asOf = null } = known ?? {};
+  return {
+    ...tabsOf(filters, counts ?? undefined),
+    toolbar: jobsToolbar(filters, counts ?? undefined),
+    asOf,
+    partial: known === undefined || asOf !== null,
+    gaveUp: counts === null,
+  };
+}
+
+async function countNarrowed(
+  filters: Filters,
+  position: Position,
+  context: PageContext,
+): Promise<Known<Counts | null> | undefined> {
+  const { reader, now } = context;
+  const nowMs = now();
+  const list = listQuery(filters, position, nowMs);
+  const { complete } = await reader.jobs.listNear(list);
+  const each: Filters = { ...filters, state: null };
+  const count = async (): Promise<Counts> => {
+    if (!complete && !wasSearched(listKey(filters, position), context)) await searchHistory(list, reader);
+    return reader.jobs.countByState(filterQuery(each, nowMs));
+  };
+  return countSoon(jobsPath(each), count, context);
+}
+
+/** Returns the tabs, without counts while they are unknown. */
+function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
+  const tab = (state: JobState | null, count?: JobCount) => ({
+    state,
+    count: count ?? null,
+    path: jobsPath({ ...filters, state }),
+    current: filters.state === state,
+  });
+  const each = jobStates.map((state) => tab(state, counts?.[state]));
+  return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
+}
+
+/** Returns whether there is a filter. Without one, the storage has the counts at hand. */
+function isNarrowed({ terms }: Filters): boolean {
+  return terms.length > 0;
+}
+
+type Counts = Record<JobState, JobCount>;
+
+function asExact(counts: Record<JobState, number>): Counts {
+  return Object.fromEntries(
+    jobStates.map((state) => [state, { count: counts[state], exact: true }]),
+  ) as Counts;
+}
+
+function listKey(filters: Filters, { order, after, before }: Position): string {
+  return jobsPath(filters, { order, after: after ?? '', before: before ?? '' });
+}
+
+function listQuery(filters: Filters, { order, after, before }: Position, nowMs: number): JobListQuery {
+  const from = before ?? after;
+  return {
+    filter: filterQuery(filters, nowMs),
+    order: before === null ? order : opposite(order),
+    limit: ROWS + 1,
+    ...(from === null ? {} : { after: from }),
+  };
+}
+
+async function loadList(filters: Filters, position: Position, context: PageContext): Promise<object> {
+  const { now, redact } = context;
+  const { order, after, before } = position;
+  const backwards = before !== null;
+  const sought = {
+    key: listKey(filters, position),
+    query: listQuery(filters, position, now()),
+    row: (job: Job) => jobLine(job, redact),
+  };
+  const { jobs: found, partial, asOf, gaveUp } = await findJobs(sought, context);
+  const more = found.length > ROWS;
+  const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
+  const hasPrevious = backwards ? more : after !== null;
+  const hasNext = backwards ? true : more;
+  const path = (change: Readonly<Record<string, string>>): string =>
+    jobsPath(filters, { ...(order === 'oldest' ? { order } : {}), ...change });
+  return {
+    jobs: rows,
+    actions: bulkActions.filter((action) => rows.some(({ state }) => statesOfAction[action].includes(state))),
+    order,
+    near: filters.terms.some(({ key }) => key === 'q'),
+    filtered: filters.state !== null || isNarrowed(filters),
+    wider: filters.state !== null && isNarrowed(filters) ? jobsPath({ ...filters, state: null }) : null,
+    first: hasPrevious || backwards ? path({}) : null,
+    previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
+    next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
+    partial,
+    asOf,
+    gaveUp,
+  };
+}
+
+function opposite(order: Position['order']): Position['order'] {
+  return order === 'newest' ? 'oldest' : 'newest';
+}
+
+/** @throws {Problem} if a filter is invalid */
+function filtersOf(query: URLSearchParams, redact: RegExp): Filters {
+  const { state, terms } = filtersIn(query);
+  if (state !== null && !isJobState(state)) {
+    throw badRequest(
+      'There is no such state',
+      `“${state}” is not a state. The states are ${jobStates.join(', ')}.`,
+    );
+  }
+  const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
+  if (invalid !== null) throw badRequest('Invalid filter', invalid);
+  return { state, terms };
+}
+
+function positionOf(query: URLSearchParams): Position {
+  return {
+    order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
+    after: idIn(query, 'after'),
+    before: idIn(query, 'before'),
+  };
+}
+
+function idIn(query: URLSearchParams, key: string): string | null {
+  const id = query.get(key);
+  if (id !== null && !isId(id))
+    throw badRequest('There is no such page of the list', `“${id}” is not the id of a job.`);
+  return id;
+}
+
+/** Returns each filter with the path of the list without it. */
+function chipsOf(filters: Filters): { key: string; value: string; without: string }[] {
+  const { terms } = filters;
+  return terms.map((term) => ({
+    ...term,
+    key: term.key === 'q' ? 'contains' : term.key,
+    without: jobsPath({ ...filters, terms: terms.filter((other) => other !== term) }),
+  }));
+}

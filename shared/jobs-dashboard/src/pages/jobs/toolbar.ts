@@ -1,0 +1,56 @@
+import type { JobState } from '@longshore/jobs';
+import { bulkActions, type JobCount, jobStates, statesOfAction } from '@longshore/jobs/storage';
+import { formatCount } from '../../format/count.js';
+import { confirmPath, type Filters } from '../../search/filters.js';
+import { bulkWords } from '../bulk-words.js';
+
+/** A bulk action on all matching jobs. */
+export interface Offer {
+  /** `Retry all 43` */
+  readonly words: string;
+  /** It requires the role `admin`. */
+  readonly admin: boolean;
+  /** The path of its confirmation. */
+  readonly path: string;
+}
+
+/** The toolbar above the list: how many jobs match, and the bulk actions on them. */
+export interface JobsToolbar {
+  readonly narrowed: boolean;
+  /** `null` while it is being counted. */
+  readonly total: JobCount | null;
+  readonly offers: readonly Offer[];
+}
+
+/** Offers no actions without a filter, and none that no matching job is in a state for. */
+export function jobsToolbar(
+  filters: Filters,
+  counts: Readonly<Record<JobState, JobCount>> | undefined,
+): JobsToolbar {
+  const { state, terms } = filters;
+  const narrowed = state !== null || terms.length > 0;
+  const shown = state === null ? jobStates : [state];
+  const countIn = (states: readonly JobState[]): JobCount | null => {
+    const fitting = states.filter((each) => shown.includes(each));
+    return counts === undefined && fitting.length > 0
+      ? null
+      : sum(fitting.flatMap((each) => counts?.[each] ?? []));
+  };
+  const offers = bulkActions.flatMap((action) => {
+    const count = countIn(statesOfAction[action]);
+    if (count?.count === 0) return [];
+    return {
+      words: bulkWords[action].of(count === null ? 'all that match' : `all ${formatCount(count)}`),
+      admin: action === 'delete',
+      path: confirmPath(filters, action),
+    };
+  });
+  return { narrowed, total: countIn(shown), offers: narrowed ? offers : [] };
+}
+
+export function sum(counts: readonly JobCount[]): JobCount {
+  return {
+    count: counts.reduce((total, { count }) => total + count, 0),
+    exact: counts.every(({ exact }) => exact),
+  };
+}

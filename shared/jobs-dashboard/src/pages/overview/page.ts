@@ -1,0 +1,88 @@
+import type { Queue, Server } from '@longshore/jobs/storage';
+import { isUntouched } from '../../diagnosis/untouched.js';
+import { overallState } from '../../diagnosis/overall-status.js';
+import { latestFailed, longestRunningJobs, readSituation } from '../../diagnosis/situation.js';
+import { jobRow } from '../job-row.js';
+import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../page.js';
+import { throughputRegion } from '../throughput.js';
+import { queueRows } from '../queue-row.js';
+
+const BUSIEST_QUEUES = 8;
+const MOST_WARNINGS = 8;
+
+export async function overviewPage(_request: PageRequest, context: PageContext): Promise<Page> {
+  const parts: Region[] = [
+    throughputRegion(context),
+    { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
+    { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
+    { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },
+  ];
+  return {
+    title: 'Overview',
+    section: 'overview',
+    view: 'overview',
+    regions: [
+      { name: 'flow', view: 'overview-flow', everyMs: 2_000, load: () => loadFlow(context) },
+      ...parts.map((part) => onceTouched(part, context)),
+    ],
+  };
+}
+
+/** Hides the region until the storage has seen a job or a server. */
+function onceTouched(region: Region, { reader }: PageContext): Region {
+  return {
+    ...region,
+    load: async () => {
+      // In parallel, so that no part waits for the list of queues.
+      const [queues, servers, lost, content] = await Promise.all([
+        reader.queues.list(),
+        reader.servers.list(),
+        reader.servers.listLost(),
+        region.load(),
+      ]);
+      return isUntouched({ queues, servers, lost }) ? nothing : content;
+    },
+  };
+}
+
+async function loadFlow(context: PageContext): Promise<object> {
+  const [counts, situation] = await Promise.all([context.reader.jobs.stateCounts(), readSituation(context)]);
+  const slots = situation.servers.reduce((sum, server) => sum + slotsInService(server), 0);
+  const { warnings, ...verdict } = overallState(situation, counts);
+  const shown = warnings.slice(0, MOST_WARNINGS);
+  return {
+    counts,
+    servers: situation.servers.length,
+    slots,
+    ...verdict,
+    untouched: isUntouched(situation),
+    warnings: shown,
+    moreWarnings: warnings.length - shown.length,
+  };
+}
+
+/** A server that takes no more jobs counts only its busy slots. */
+function slotsInService({ state, concurrency, processing }: Server): number {
+  return state === 'running' ? concurrency : Math.min(processing, concurrency);
+}
+
+async function loadQueues({ reader }: PageContext): Promise<object> {
+  const queues = await reader.queues.list();
+  const shown = queues.toSorted(byUrgency).slice(0, BUSIEST_QUEUES);
+  return { ...(await queueRows(shown, reader)), total: queues.length };
+}
+
+async function loadRunning({ reader }: PageContext): Promise<object> {
+  return { jobs: (await longestRunningJobs(reader)).map(jobRow) };
+}
+
+async function loadFailures({ reader }: PageContext): Promise<object> {
+  return { jobs: (await latestFailed(reader)).map(jobRow) };
+}
+
+/** Sorts by the longest wait, then by the number of ready jobs. */
+function byUrgency(a: Queue, b: Queue): number {
+  const wait = (queue: Queue): number => queue.oldestEnqueuedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  if (wait(a) !== wait(b)) return wait(a) - wait(b);
+  return b.counts.enqueued - a.counts.enqueued || a.name.localeCompare(b.name);
+}

@@ -1,0 +1,97 @@
+import type { JsonValue } from '@longshore/jobs';
+import {
+  maxTokens,
+  type Queue,
+  type QueueDeletion,
+  type QueueLimits,
+  type RateLimit,
+} from '@longshore/jobs/storage';
+import type { Form } from '../../http/form.js';
+import { conflict, notFound } from '../../http/problem.js';
+import type { Actions, ActionResult } from '../../actions/action.js';
+import { countField, invalidField, textField } from '../../actions/fields.js';
+
+const DAY_MS = 86_400_000;
+
+const refusals: Readonly<Record<Exclude<QueueDeletion, 'deleted' | 'unknown'>, string>> = {
+  'holds-jobs': 'It has unfinished jobs. Nothing was changed.',
+  served: 'Servers consume it. Nothing was changed.',
+  changed: 'Its settings have just been changed by somebody else. Try again.',
+};
+
+export const queueActions: Actions = {
+  '/queues/:target/pause': {
+    role: 'operator',
+    flash: 'The queue is paused. Its jobs do not start until it is resumed.',
+    perform: async (control, { target, reader }) => {
+      const before = await reader.queues.find(target);
+      await control.queues.pause(target);
+      return queueAfter(target, (before?.pausedAt ?? null) === null);
+    },
+  },
+  '/queues/:target/resume': {
+    role: 'operator',
+    flash: 'The queue is resumed.',
+    perform: async (control, { target, reader }) => {
+      const before = await reader.queues.find(target);
+      await control.queues.resume(target);
+      return queueAfter(target, (before?.pausedAt ?? null) !== null);
+    },
+  },
+  '/queues/:target/limit': {
+    role: 'operator',
+    flash: 'The limits have been updated.',
+    intent: ({ form }) => {
+      const { concurrencyLimit, rateLimit } = limitsIn(form);
+      return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
+    },
+    perform: async (control, { target, form, reader }) => {
+      const queue = await reader.queues.find(target);
+      await control.queues.limit(target, limitsIn(form));
+      return { ...queueAfter(target), before: limitsOf(queue) };
+    },
+  },
+  '/queues/:target/delete': {
+    role: 'admin',
+    flash: 'The queue is deleted. Its finished jobs are kept.',
+    perform: async (control, { target }) => {
+      const deletion = await control.queues.delete(target);
+      if (deletion === 'unknown')
+        throw notFound('There is no such queue', 'It may have been deleted already. Nothing was changed.');
+      if (deletion !== 'deleted') throw conflict('This queue cannot be deleted', refusals[deletion]);
+      return { next: 'queues' };
+    },
+  },
+};
+
+/** Returns the limits in the form that {@link limitsIn} returns. */
+function limitsOf(queue: Queue | null): JsonValue {
+  const { concurrencyLimit = null, rateLimit = null } = queue ?? {};
+  if (rateLimit === null) return { concurrencyLimit, rateLimit };
+  const { jobs, periodMs, burst } = rateLimit;
+  return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === jobs ? {} : { burst }) } };
+}
+
+/** Empty fields remove a limit. */
+function limitsIn(form: Form): Required<QueueLimits> {
+  const what = 'The number of concurrent jobs';
+  const concurrencyLimit = countField(form, 'concurrency', { what, least: 1, most: maxTokens });
+  return { concurrencyLimit, rateLimit: rateLimitIn(form) };
+}
+
+function rateLimitIn(form: Form): RateLimit | null {
+  const starts = { what: 'The number of starts', least: 1, most: maxTokens };
+  const jobs = countField(form, 'jobs', starts);
+  const burst = countField(form, 'burst', { ...starts, what: 'The number in a burst' });
+  const seconds = textField(form, 'seconds');
+  if (jobs === null && burst === null && seconds === '') return null;
+  if (jobs === null) throw invalidField(starts.what, 'set if starts are limited');
+  const periodMs = Math.round(Number(seconds || 1) * 1_000);
+  if (!(periodMs >= 1 && periodMs <= DAY_MS))
+    throw invalidField('The time', 'a number of seconds up to a day, 86400');
+  return { jobs, periodMs, ...(burst === null ? {} : { burst }) };
+}
+
+function queueAfter(name: string, changed = true): ActionResult {
+  return { next: `queues/${encodeURIComponent(name)}`, changed };
+}

@@ -1,0 +1,63 @@
+import type { Job } from '@longshore/jobs';
+import type { Server } from '@longshore/jobs/storage';
+import { skewOf } from '../../diagnosis/clocks.js';
+import { isSilent } from '../../diagnosis/consumers.js';
+import { notFound } from '../../http/problem.js';
+import { jobLine } from '../job-row.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const ROWS = 50;
+
+export async function serverPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+  const { id, host, pid } = await find(params['server'] ?? '', context);
+  return {
+    title: `${host}, process ${pid}`,
+    section: 'servers',
+    view: 'page',
+    kicker: { path: 'servers', text: 'Servers' },
+    id,
+    regions: [
+      {
+        name: 'server',
+        view: 'server-state',
+        everyMs: 2_000,
+        load: () => loadState(id, context),
+      },
+      { name: 'jobs', view: 'server-jobs', everyMs: 5_000, load: () => loadJobs(id, context) },
+    ],
+  };
+}
+
+/**
+ * Counts the running jobs that are listed below, so that the numbers match; the number in the heartbeat is
+ * older.
+ */
+async function loadState(id: string, context: PageContext): Promise<object> {
+  const [{ clockAheadMs, ...server }, jobs] = await Promise.all([
+    find(id, context),
+    listRunning(id, context),
+  ]);
+  const processing = jobs.length < ROWS ? jobs.length : Math.max(server.processing, jobs.length);
+  return {
+    server: { ...server, processing },
+    silent: isSilent(server, context.now()),
+    skew: skewOf(clockAheadMs),
+    clock: clockAheadMs === null ? 'not measured yet' : 'right',
+  };
+}
+
+async function loadJobs(id: string, context: PageContext): Promise<object> {
+  const jobs = await listRunning(id, context);
+  return { id, jobs: jobs.map((job) => jobLine(job, context.redact)) };
+}
+
+function listRunning(id: string, { reader }: PageContext): Promise<Job[]> {
+  const filter = { serverId: [id], state: ['processing'] } as const;
+  return reader.jobs.list({ filter, order: 'oldest', limit: ROWS });
+}
+
+async function find(id: string, { reader }: PageContext): Promise<Server> {
+  const server = (await reader.servers.list()).find((candidate) => candidate.id === id.toLowerCase());
+  if (server !== undefined) return server;
+  throw notFound('There is no such server', `No running server has the id “${id}”. It may have stopped.`);
+}

@@ -1,0 +1,67 @@
+import type { SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
+import { excerpt } from '../../format/excerpt.js';
+import { badRequest } from '../../http/problem.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const ROWS = 50;
+const MAX_ERROR = 300;
+
+/** What failed, by the background role that set the item aside. */
+const failedWork: Readonly<Record<SetAsideRole, string>> = {
+  resolver: 'Resolving dependencies',
+  scheduler: 'Making a job ready',
+  rescuer: 'Recovering a job from a lost server',
+  recurring: 'Enqueuing a recurring job',
+  bulk: 'Changing a job of a bulk action',
+  cleaner: 'Housekeeping',
+  completer: 'Storing the outcome of a job',
+};
+
+export async function setAsidePage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+  const after = query.get('after');
+  if (after !== null && !/^\d{1,18}$/.test(after))
+    throw badRequest('There is no such page of the list', `“${after}” is not the number of an item.`);
+  return {
+    title: 'Set-aside items',
+    section: 'errors',
+    view: 'page',
+    kicker: { path: '', text: 'Overview' },
+    regions: [
+      {
+        name: 'items',
+        view: 'set-aside-list',
+        everyMs: 5_000,
+        load: async () => {
+          const found = await reader.setAside.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
+          const items = found.slice(0, ROWS);
+          const last = found.length > ROWS ? items.at(-1) : undefined;
+          return {
+            items: items.map(itemRow),
+            order: 'newest',
+            first: after === null ? null : 'set-aside',
+            next: last === undefined ? null : `set-aside?after=${last.id}`,
+          };
+        },
+      },
+    ],
+  };
+}
+
+function itemRow({ id, role, key, jobId, error, failures, createdAt, retryAt }: SetAsideItem): object {
+  return {
+    id,
+    work: failedWork[role],
+    subject: jobId === null ? key : `job ${jobId.slice(-8)}`,
+    path: pathOf(role, key, jobId),
+    error: excerpt(`${error.name}: ${error.message}`.split('\n', 1)[0] ?? '', MAX_ERROR),
+    failures,
+    createdAt,
+    retryAt,
+  };
+}
+
+/** The page of what the item is about; `null` if it has none. */
+function pathOf(role: SetAsideRole, key: string, jobId: string | null): string | null {
+  if (jobId !== null) return `jobs/${jobId}`;
+  return role === 'recurring' ? `recurring/${encodeURIComponent(key)}` : null;
+}

@@ -1,0 +1,82 @@
+import type { JsonValue } from '@longshore/jobs';
+import { isId, isUnrestricted, type JobFilter } from '@longshore/jobs/storage';
+import { badRequest, type Problem } from '../http/problem.js';
+import {
+  termError,
+  filterQuery,
+  type Filters,
+  filtersIn,
+  isJobState,
+  jobsPath,
+  parametersOf,
+  pinned,
+} from './filters.js';
+import { hiddenTermError } from './hidden-terms.js';
+
+const MAX_IDS = 1_000;
+
+/** Parameters of a confirmation page that are not part of the selection. */
+const others = new Set(['action', 'selected']);
+
+/** The jobs of a bulk action, selected by their ids or by filters. */
+export interface JobSelection {
+  readonly filter: JobFilter;
+  /** The selection as a query, `state=failed&queue=mail`, which fits into one field of a form. */
+  readonly which: string;
+  /** As stored in the audit entry. */
+  readonly auditFilter: { readonly [member: string]: JsonValue };
+  /** The path of their list, inside the dashboard. */
+  readonly list: string;
+}
+
+export interface Reading {
+  /** The time that “2h” is relative to. */
+  readonly nowMs: number;
+  /** Arguments under matching keys cannot be searched. */
+  readonly redact: RegExp;
+}
+
+/**
+ * Parses the query of a confirmation page, or the field of its form. Unknown conditions are errors: ignoring
+ * one would change more jobs than intended.
+ *
+ * @throws {Problem} 400 if a condition is invalid, or if every job would match
+ */
+export function parseJobSelection(query: URLSearchParams, { nowMs, redact }: Reading): JobSelection {
+  const given = [...query].filter(([name]) => !others.has(name));
+  const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
+  if (ids.length > 0) return selectionOfIds(ids, given.length);
+  if (query.has('selected'))
+    throw badRequest('No jobs are selected', 'Go back, select some rows and try again.');
+  const filters = pinned(filtersOf(given, redact), nowMs);
+  const fields = parametersOf(filters);
+  if (fields.length !== given.length) throw unclear('Some of the conditions are invalid.');
+  const filter = filterQuery(filters, nowMs);
+  if (isUnrestricted(filter)) throw unclear('The filter matches every job. Narrow the list first.');
+  const { state, terms } = filters;
+  const auditFilter = { state, terms: terms.map(({ key, value }) => ({ key, value })) };
+  return { filter, which: new URLSearchParams(fields).toString(), auditFilter, list: jobsPath(filters) };
+}
+
+function selectionOfIds(ids: readonly string[], given: number): JobSelection {
+  if (ids.length !== given) throw unclear('Select jobs or give conditions, not both.');
+  if (ids.length > MAX_IDS || !ids.every(isId)) throw unclear('The selection has invalid ids, or too many.');
+  return {
+    filter: { id: ids },
+    which: ids.map((id) => `id=${id}`).join('&'),
+    auditFilter: { ids: [...ids] },
+    list: 'jobs',
+  };
+}
+
+function filtersOf(given: readonly [string, string][], redact: RegExp): Filters {
+  const { state, terms } = filtersIn(given);
+  if (state !== null && !isJobState(state)) throw unclear(`There is no state “${state}”.`);
+  const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
+  if (invalid !== null) throw unclear(invalid);
+  return { state, terms };
+}
+
+function unclear(why: string): Problem {
+  return badRequest('It is not clear which jobs to change', `${why} Nothing was changed.`);
+}

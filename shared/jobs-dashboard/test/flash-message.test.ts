@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import type { HttpResponse } from '@longshore/test-support';
+import { actions } from '../src/actions/actions.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('what an action has done', () => {
+  let site: Site;
+  let name: string;
+  beforeEach(async () => {
+    name = 'ada';
+    site = await openSite({
+      authorize: () => ({ name, role: 'admin' }),
+      control: ({ storage }) => storage,
+    });
+  });
+  afterEach(() => site.close());
+
+  const get = (path: string): Promise<HttpResponse> => site.http.get(path);
+  /** Sends a form and gives the path that leads on. */
+  const act = async (path: string): Promise<string> => {
+    const { text } = await get(`/job-dashboard/jobs/${site.story.failedId}`);
+    const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
+    const { headers } = await site.http.post(
+      `/job-dashboard${path}`,
+      new URLSearchParams({ token }).toString(),
+      { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    );
+    const { pathname, search } = new URL(
+      headers.location ?? '',
+      `http://dashboard.test/job-dashboard${path}`,
+    );
+    return pathname + search;
+  };
+  const saidAt = async (path: string): Promise<string | null> => {
+    const [, said = null] =
+      /<p class="state tone-done" role="status">(.*?)<\/p>/s.exec((await get(path)).text) ?? [];
+    return said === null ? null : textOf(said).trim();
+  };
+
+  it('is said by the page that it leads to', async () => {
+    const next = await act(`/jobs/${site.story.failedId}/retry`);
+    expect(await saidAt(next)).to.equal('The job will run again.');
+  });
+
+  it('is said by a list, too', async () => {
+    const next = await act(`/jobs/${site.story.doneId}/delete`);
+    expect(await saidAt(next)).to.equal('The job is deleted.');
+  });
+
+  it('is told from what was so already', async () => {
+    expect(await saidAt(await act('/queues/mail/pause'))).to.match(/^The queue is paused/);
+    expect(await saidAt(await act('/queues/mail/pause'))).to.equal('It was already so. Nothing was changed.');
+  });
+
+  it('is not said later, nor to anybody else, nor by a forged link', async () => {
+    const next = await act(`/jobs/${site.story.failedId}/retry`);
+    name = 'eve';
+    expect(await saidAt(next)).to.equal(null);
+    name = 'ada';
+    expect(await saidAt(next.replace(/retry/, 'delete'))).to.equal(null);
+    site.story.storage.manualClock.advance(20_001);
+    expect(await saidAt(next)).to.equal(null);
+  });
+
+  it('is said of whatever has no page of its own', () => {
+    const silent = Object.keys(actions).filter(
+      (path) => actions[path as keyof typeof actions]?.flash === undefined,
+    );
+    expect(silent).to.deep.equal(['/bulk-cancel', '/bulk-retry', '/bulk-run', '/bulk-delete']);
+    expect(Object.keys(actions).join('')).not.to.include('.');
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { explain } from '../src/diagnosis/explanation.js';
+import { queueStatus } from '../src/diagnosis/queue-status.js';
+import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
+
+describe('what is in the way of a queue', () => {
+  const ready = { ...counts, enqueued: 3 };
+  const limited = { concurrencyLimit: 2, counts: { ...ready, processing: 2 } };
+  const rateLimit = { jobs: 5, periodMs: 60_000, burst: 1 };
+  for (const [what, given, consumers, word, words] of [
+    ['it is paused', queue({ ...limited, pausedAt: ago(60) }), [], 'Paused', 'was paused 1 min ago'],
+    ['it has no server', queue(limited), [], 'No server', 'no running server takes'],
+    [
+      'its servers are quiet',
+      queue({ counts: ready }),
+      [server({ state: 'quiet' })],
+      'No server takes jobs',
+      'the only server that takes jobs from queue “q” has been asked to take no more',
+    ],
+    [
+      'its servers are silent',
+      queue({ counts: ready }),
+      [server({ heartbeatAt: ago(20) })],
+      'Servers are silent',
+      'has sent no heartbeat for 20 s. It counts as dead after 30 s',
+    ],
+    [
+      'its limit is reached',
+      queue(limited),
+      [server({ processing: 2 })],
+      'At its limit',
+      '3 jobs are ready, but 2 of 2 jobs that queue “q” may run at once are running',
+    ],
+    [
+      'no slot is free',
+      queue({ counts: ready, rateLimit, oldestEnqueuedAt: ago(4) }),
+      [server({ processing: 2 }), server({ processing: 3 })],
+      'All slots busy',
+      'all 4 slots are busy on the 2 servers that take jobs',
+    ],
+    [
+      'a rate limit is left',
+      queue({ counts: ready, rateLimit, oldestEnqueuedAt: ago(4) }),
+      [server()],
+      'At its rate limit',
+      'queue “q” starts at most 5 jobs in 1 min',
+    ],
+    [
+      'nothing is left',
+      queue({ counts: ready, oldestEnqueuedAt: ago(11) }),
+      [server()],
+      'Stuck',
+      'although 1 of 2 slots are free',
+    ],
+    [
+      'nothing, for a moment',
+      queue({ counts: ready, oldestEnqueuedAt: ago(9) }),
+      [server()],
+      'About to start',
+      '3 jobs are ready, the oldest for 9.0 s, and 1 of 2 slots are free',
+    ],
+    [
+      'nothing, as its jobs are running',
+      queue({ counts: { ...ready, processing: 1 }, oldestEnqueuedAt: ago(60) }),
+      [server()],
+      'Running',
+      '1 of 2 slots are free',
+    ],
+    ['keys hold its jobs back', queue({ counts: ready }), [server()], 'At its limit', '3 jobs are held back'],
+    ['nothing', queue(), [server()], 'No jobs waiting', 'No job is ready. 1 server takes jobs'],
+    [
+      'no server for what comes later',
+      queue({ counts: { ...counts, scheduled: 1 } }),
+      [],
+      'No server',
+      '1 job waits for a time or for other jobs, but no running server',
+    ],
+    ['a pause without jobs', queue({ pausedAt: ago(60) }), [server()], 'Paused', 'was paused 1 min ago'],
+  ] as const) {
+    it(`${what}: ${word}`, () => {
+      const verdict = queueStatus(given, consumers, nowMs);
+      expect(verdict.badge.word).to.equal(word);
+      expect(read(verdict.text)).to.include(words);
+    });
+  }
+
+  it('is told of a ready job as of its queue', () => {
+    const { text } = explain(job({}), { attempts: [], servers: [server()], queue: queue(limited), nowMs });
+    expect(read(text)).to.include('It is ready to run, but 2 of 2 jobs');
+  });
+
+  it('is the key of a job that is held back', () => {
+    const { text } = explain(job({ readyAt: null }), { attempts: [], servers: [], queue: queue(), nowMs });
+    expect(read(text)).to.include('concurrency key');
+  });
+});

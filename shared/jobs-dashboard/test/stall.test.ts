@@ -1,0 +1,116 @@
+import { newId } from '@longshore/jobs/storage';
+import { expect } from 'chai';
+import { stallOf } from '../src/diagnosis/stall.js';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+import { ago, nowMs, queue, read, server } from './situation.js';
+
+describe('a standstill', () => {
+  const ready = (name: string) => ({ queue: name, state: 'enqueued' as const });
+  const later = (name: string) => ({ queue: name, state: 'scheduled' as const });
+  const paused = queue({ name: 'paused', pausedAt: ago(120) });
+  const around = { queues: [queue(), queue({ name: 'orphans' }), paused], servers: [server()], nowMs };
+
+  it('has the reason of the queue that all wait in', () => {
+    const { badge, text } = stallOf([ready('orphans'), later('orphans')], around, 'batch') ?? {};
+    expect(badge?.word).to.equal('No server');
+    expect(read(text ?? [])).to.equal(
+      'None of its jobs runs: 2 wait, but no running server takes jobs from queue “orphans”. Start one that does.',
+    );
+  });
+
+  it('has those of several queues, the one first that keeps most jobs', () => {
+    const jobs = [ready('orphans'), ready('paused'), ready('paused')];
+    expect(read(stallOf(jobs, around, 'batch')?.text ?? [])).to.match(
+      /runs: 2 wait, but queue “paused” was paused 2 min ago\..* 1 waits, but no running server takes/,
+    );
+  });
+
+  it('says that there are more than were looked at', () => {
+    expect(read(stallOf([ready('orphans')], around, 'batch', true)?.text ?? [])).to.include(
+      '1 or more wait, but',
+    );
+  });
+
+  it('is none if a job may start', () => {
+    expect(stallOf([ready('orphans'), ready('q')], around, 'batch')).to.equal(null);
+  });
+
+  it('is none if all slots are busy, as they will be free again', () => {
+    const busy = { ...around, servers: [server({ processing: 2 })] };
+    expect(stallOf([ready('q')], busy, 'batch')).to.equal(null);
+  });
+
+  it('is none if jobs are due later in a queue that is stuck', () => {
+    const stuck = { ...around, queues: [queue({ oldestEnqueuedAt: ago(60) })] };
+    expect(stallOf([later('q')], stuck, 'batch')).to.equal(null);
+    expect(stallOf([ready('q')], stuck, 'batch')?.badge.word).to.equal('Stuck');
+  });
+
+  it('is none where no job is left that could run', () => {
+    expect(stallOf([], around, 'batch')).to.equal(null);
+  });
+});
+
+describe('a batch that stands still', () => {
+  let site: Site;
+  let id: string;
+  let followUpId: string;
+  beforeEach(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    const { storage } = site.story;
+    id = newId(storage.manualClock.now());
+    const jobs = Array.from({ length: 5 }, () => ({
+      ...storage.order({ name: 'resize', queue: 'orphans' }),
+      meta: { batchId: id },
+    }));
+    const publish = storage.order({ name: 'publish', queue: 'mail' });
+    followUpId = publish.id;
+    const followUp = {
+      ...publish,
+      meta: { parentIds: [id] },
+      after: { parents: [id], when: 'onDone' as const },
+    };
+    await storage.enqueuer.enqueueBatch({ id, name: 'album 7', jobs, followUp });
+  });
+  afterEach(() => site.close());
+
+  const text = async (path: string): Promise<string> =>
+    textOf((await site.http.get(`/job-dashboard${path}`)).text);
+  const why =
+    'None of its jobs runs: 5 wait, but no running server takes jobs from queue “orphans”. Start one that does.';
+
+  it('says why, as its queue does', async () => {
+    const page = await text(`/batches/${id}`);
+    expect(page)
+      .to.include(why)
+      .and.match(/No server 0|No server/);
+    expect(await text('/queues/orphans')).to.include(
+      'but no running server takes jobs from queue “orphans”. Start one',
+    );
+  });
+
+  it('passes that on to the job that waits for it', async () => {
+    const page = await text(`/jobs/${followUpId}`);
+    expect(page).to.include(`It waits for batch “album 7” to finish, which is processing. ${why}`);
+  });
+
+  it('says so of a pause', async () => {
+    await site.story.storage.queues.pause('orphans');
+    expect(await text(`/batches/${id}`)).to.include('5 wait, but queue “orphans” was paused');
+  });
+
+  it('goes on while one of its jobs runs', async () => {
+    const { storage, serverId } = site.story;
+    await storage.start(serverId, 'orphans');
+    expect(await text(`/batches/${id}`)).not.to.include('None of its jobs runs');
+  });
+
+  it('is why a job that waits for one job does not start, too', async () => {
+    const { storage } = site.story;
+    const parent = await storage.add({ name: 'first', queue: 'orphans' });
+    const child = await storage.add({ name: 'second', queue: 'mail', after: parent });
+    expect(await text(`/jobs/${child}`)).to.include(
+      'which is enqueued. That job waits, but no running server takes jobs from queue “orphans”.',
+    );
+  });
+});
