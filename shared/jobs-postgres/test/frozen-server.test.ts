@@ -1,6 +1,8 @@
 import { defineJob, JobClient } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
+import pg from 'pg';
+import { transactionName } from '../src/control/servers.sql.js';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -60,5 +62,26 @@ describe('A server that freezes in a transaction', () => {
     expect(report).to.deep.include({ deadServers: [serverId], released: 1 });
     expect(error).to.be.instanceOf(Error);
     expect((await other.jobs.find(id))?.state).to.equal('enqueued');
+  });
+
+  it('is declared dead even if it froze in the middle of a claim', async () => {
+    const { id: serverId } = await frozen.servers.register({
+      host: 'here',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 5_000,
+    });
+    const claim = new pg.Client({
+      connectionString: database.url,
+      application_name: transactionName(serverId),
+    });
+    claim.on('error', () => undefined);
+    await claim.connect();
+    await claim.query('begin');
+    await claim.query('select from longshore.server where id = $1 for key share', [serverId]);
+    await database.query('update longshore.server set timeout_ms = 0 where id = $1', [serverId]);
+    expect((await other.maintenance.rescue()).deadServers).to.deep.equal([serverId]);
+    await claim.end();
   });
 });

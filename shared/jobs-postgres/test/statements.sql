@@ -103,13 +103,14 @@ select queue_id, id from longshore.job_waiting
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
 -- longshore-bury-servers
-with buried as (
+with silent as materialized (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+),
+buried as (
   delete from longshore.server
   where id in (
-    select id from longshore.server
-    where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
-    order by id
-    for update skip locked
+    select server.id from longshore.server join silent using (id) order by server.id for update of server skip locked
   )
   returning id, host, pid, processing, concurrency, heartbeat_at
 ),
@@ -120,7 +121,7 @@ noted as (
 forgotten as (
   delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
 )
-select id from buried;
+select id, buried.id is not null as buried from silent left join buried using (id);
 
 -- longshore-busy-queues
 select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0;

@@ -19,6 +19,7 @@ import {
   rescueJobs,
   rescueSome,
   selectLost,
+  type SilentRow,
 } from './rescue.sql.js';
 
 const promoting: Moving = { role: 'scheduler', all: promoteDue, some: promoteSome, select: selectDue };
@@ -78,13 +79,9 @@ export class PostgresMaintenance implements Maintenance {
    */
   async rescue(thorough = false): Promise<RescueReport> {
     const { database, scans } = this.#parts;
-    const dead = await database.query<{ id: string }>(buryServers);
-    // A frozen server would keep the jobs locked that it was completing.
-    if (dead.length > 0) {
-      await database.query(endTransactions, [dead.map(({ id }) => transactionName(id))]);
-    }
+    const dead = await this.#bury();
     const busy = await database.query<{ id: number }>(busyQueues);
-    const report = { deadServers: dead.map(({ id }) => id), released: 0, failed: 0 };
+    const report = { deadServers: dead, released: 0, failed: 0 };
     for (const { id } of busy) {
       const pace = this.#rescues.get(id) ?? new PacedScan();
       this.#rescues.set(id, pace);
@@ -98,6 +95,19 @@ export class PostgresMaintenance implements Maintenance {
       if (released > 0) await scans.returned(id);
     }
     return report;
+  }
+
+  /**
+   * Declares silent servers dead and ends their transactions. A frozen server would otherwise keep the jobs locked that it was
+   * completing, or, in the middle of a claim, its own row and the limits of a queue.
+   */
+  async #bury(): Promise<string[]> {
+    const { database } = this.#parts;
+    const silent = await database.query<SilentRow>(buryServers);
+    if (silent.length === 0) return [];
+    await database.query(endTransactions, [silent.map(({ id }) => transactionName(id))]);
+    const claiming = silent.some(({ buried }) => !buried) ? await database.query<SilentRow>(buryServers) : [];
+    return [...silent, ...claiming].filter(({ buried }) => buried).map(({ id }) => id);
   }
 
   async maintain(): Promise<void> {

@@ -4,21 +4,27 @@ import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
 import { prepared } from '../connection/statement.js';
 
+export interface SilentRow {
+  readonly id: string;
+  /** `false`: a transaction of the server's own, in the middle of a claim, has its row locked. */
+  readonly buried: boolean;
+}
+
 /**
- * Declares silent servers dead. No server could send a heartbeat while Postgres was down, so silence counts from its start at
- * the earliest. A server that is claiming at this moment has its row locked and is skipped. Records of dead servers are kept
- * for a day.
+ * Declares silent servers dead, except those in the middle of a claim. No server could send a heartbeat while Postgres was
+ * down, so silence counts from its start at the earliest. Records of dead servers are kept for a day.
  */
 export const buryServers = prepared(
   'longshore-bury-servers',
   `
-    with buried as (
+    with silent as materialized (
+      select id from longshore.server
+      where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+    ),
+    buried as (
       delete from longshore.server
       where id in (
-        select id from longshore.server
-        where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
-        order by id
-        for update skip locked
+        select server.id from longshore.server join silent using (id) order by server.id for update of server skip locked
       )
       returning id, host, pid, processing, concurrency, heartbeat_at
     ),
@@ -29,7 +35,7 @@ export const buryServers = prepared(
     forgotten as (
       delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
     )
-    select id from buried`,
+    select id, buried.id is not null as buried from silent left join buried using (id)`,
 );
 
 /** Selects queues with running jobs: only there can claims be lost. */
