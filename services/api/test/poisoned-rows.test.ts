@@ -149,7 +149,7 @@ describe('Rows that cannot be interpreted', () => {
 
   it('say on their page what cannot be read', async () => {
     const { text } = await call('GET', `/job-dashboard/jobs/${ids['scheduled']}`);
-    expect(text).to.include('Some of what is stored about this job cannot be read: createdAt, runAt');
+    expect(text).to.include('Some stored fields of this job cannot be read: createdAt, runAt');
   });
 
   it('can be cancelled, retried and deleted', async () => {

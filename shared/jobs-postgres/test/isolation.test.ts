@@ -80,7 +80,7 @@ describe('Transactions of the Postgres storage', () => {
         await client.query('select 1 / 0').catch(() => undefined);
       }),
     ).catch((caught: unknown) => caught);
-    expect(String(failure)).to.contain('it was rolled back');
+    expect(String(failure)).to.contain('was rolled back');
   });
 
   it('are given up in the end if they lose each time', async () => {

@@ -48,7 +48,7 @@ describe('Searching history in Postgres', () => {
         .list({ filter, limit: 20 })
         .catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(StorageUnavailableError);
-      expect(String(error)).to.include('was not finished within');
+      expect(String(error)).to.include('took longer than');
     } finally {
       await hurried.close();
     }

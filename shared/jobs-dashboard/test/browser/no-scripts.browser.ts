@@ -12,7 +12,7 @@ interface Offer {
 
 /** Bulk actions start at the list of jobs; the others where they belong. */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
-  const [, kind = '', verb = ''] = /^\/([a-z]+)(?:\/:target\/|-)([a-z]+)$/.exec(action) ?? [];
+  const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-)([a-z]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
   const state = { cancel: 'enqueued', retry: 'failed', run: 'scheduled', delete: 'done' }[verb] ?? '';
   const offers: Record<string, Offer> = {
@@ -24,6 +24,7 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
     recurring: { at: `recurring/${verb === 'resume' ? 'reindex-sundays' : story.recurringId}` },
     batches: { at: `batches/${story.batchId}` },
     servers: { at: `servers/${story.serverId}` },
+    'set-aside': { at: 'set-aside' },
     bulk: { at: verb === 'stop' ? `bulk/${operationId}` : `bulk/confirm?action=${verb}&state=${state}` },
   };
   const offer = offers[kind];
@@ -56,6 +57,9 @@ describe('without scripts', () => {
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
       if (action === '/queues/:target/resume') await storage.queues.pause('mail');
       if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // makes it
+      storage.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => {
+        throw new RangeError('poisoned');
+      });
       const { at, fill = {} } = offerOf(action, site, waiting.id);
       await open(at);
       const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);

@@ -84,7 +84,7 @@ export class PostgresServers implements Servers {
   }
 
   listLost(): Promise<LostServer[]> {
-    return this.#database.query<LostServer>(selectLostServers);
+    return this.#reads.query<LostServer>(selectLostServers);
   }
 
   quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
