@@ -86,7 +86,7 @@ export interface NewJob {
 export type Due = { readonly at: Date } | { readonly inMs: number };
 
 /**
- * What storages check of a job that comes in, whoever made it.
+ * Checks the bounds of a new job. Every storage calls it, so that no client can bypass them.
  *
  * @throws {RangeError} if its priority, its number of attempts or its time is out of its bounds
  */
