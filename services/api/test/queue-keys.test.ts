@@ -66,7 +66,7 @@ describe('A key for certain queues', () => {
     );
     for (const [id, { status: code, text }] of refusals) {
       expect(code).to.equal(422);
-      expect(text).to.contain(`There is no job and no batch ${id} to wait for`);
+      expect(text).to.contain(`There is no job or batch ${id} to depend on`);
     }
     const following = (
       await api.call('GET', `/api/v1/jobs/${foreign}/continuations`, { token: adminKey })

@@ -34,7 +34,7 @@ describe('Options of the Postgres storage, as docs/operations.md tells them', ()
       const resolve = resolved[name] ?? expect.fail(name);
       expect([resolve(), resolve(least), resolve(most)], name).to.deep.equal([usual, least, most]);
       for (const value of [least - 1, most + 1])
-        expect(() => resolve(value)).to.throw(RangeError, `${name} is an integer from`);
+        expect(() => resolve(value)).to.throw(RangeError, `${name} must be an integer from`);
     }
   });
 

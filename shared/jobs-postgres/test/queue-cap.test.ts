@@ -79,7 +79,7 @@ describe('The number of queues for those who enqueue from SQL', () => {
     expect(await enqueue('c'))
       .to.be.instanceOf(Error)
       .and.include({ code: '54000' })
-      .with.property('message', 'There are 2 queues, which is the most there may be: "c" would be one more');
+      .with.property('message', 'The maximum of 2 queues is reached, so "c" cannot be created');
   });
 
   it('leaves room when one is deleted, which then needs room to come back', async () => {

@@ -167,7 +167,7 @@ describe('The history of a Postgres storage', () => {
   it('refuses a number of days that is none', () => {
     expect(() => new PostgresStorage({ url: database.url, retentionDays: { failed: 0 } })).to.throw(
       RangeError,
-      'retentionDays.failed is an integer from 1 to 3650, not 0',
+      'retentionDays.failed must be an integer from 1 to 3650, not 0',
     );
   });
 });

@@ -76,7 +76,7 @@ describe('Jobs and the transactions of others', () => {
     const error = await database
       .query(`select longshore.enqueue('two words')`)
       .catch((thrown: unknown) => thrown);
-    expect(String(error)).to.contain('"two words" cannot name a job');
+    expect(String(error)).to.contain('"two words" is not a valid name for a job');
   });
 
   it('what a handler does in its transaction and the end of its job happen together', async () => {

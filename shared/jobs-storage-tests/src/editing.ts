@@ -45,7 +45,7 @@ export function editing(bench: Bench): void {
     ];
     const ids = jobs.map(({ id }) => id);
     const error = await edit(ids, { priority: 3 }).catch((thrown: unknown) => thrown);
-    expect(String(error)).to.match(/^RangeError: These 3 jobs have .* change fewer of them at a time$/);
+    expect(String(error)).to.match(/^RangeError: These 3 jobs have .* edit fewer jobs at a time$/);
     expect((await edit(ids.slice(0, 2), { priority: 3 })).map(({ priority }) => priority)).to.deep.equal([
       3, 3,
     ]);

@@ -74,7 +74,7 @@ export function uniqueness(bench: Bench): void {
       messages.push(String(await problemOf(client().enqueue(job, { n: 2 }, scoped))));
     }
     expect(messages.map((text) => text.includes(first.id))).to.deep.equal([true, true, false]);
-    expect(messages[2]).to.match(/^IdempotencyConflictError: .* was used for a job of another name/);
+    expect(messages[2]).to.match(/^IdempotencyConflictError: .* was already used for a job with another name/);
   });
 
   it('keeps keys, names of jobs and queues apart', async () => {

@@ -84,7 +84,7 @@ describe('The limits of an attempt', () => {
       },
       { timeoutGraceMs: 10, logger },
     );
-    expect(warnings).to.deep.equal(['a handler ignored its timeout; its job goes on without it']);
+    expect(warnings).to.deep.equal(['a handler did not stop after its timeout; its job continues without it']);
   });
 
   it('fail an attempt whose result is larger than the server allows', async () => {
@@ -96,7 +96,7 @@ describe('The limits of an attempt', () => {
       const { id } = await new JobClient(storage).enqueue(verbose, {});
       expect((await jobInState(storage, id, 'failed')).error).to.include({
         name: 'ResultTooLargeError',
-        message: 'The result takes 102 bytes as JSON; this server allows 100 (maxResultBytes)',
+        message: 'The result takes 102 bytes as JSON; the limit is 100 (maxResultBytes)',
       });
     };
     await whileServing(storage, queue, [handler], work, options);

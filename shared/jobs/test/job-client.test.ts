@@ -30,7 +30,7 @@ describe('A job client', () => {
 
   it('refuses arguments that take more bytes than it allows', async () => {
     const frugal = new JobClient(storage, { maxArgsBytes: 20 });
-    const message = 'args take 29 bytes as JSON; this client allows 20 (maxArgsBytes)';
+    const message = 'args take 29 bytes as JSON; the limit is 20 (maxArgsBytes)';
     const problem = await frugal
       .enqueue(report, { text: 'longer than it may' })
       .catch((error: unknown) => error);
@@ -72,7 +72,7 @@ describe('A job client', () => {
     ['a priority below -100', { priority: -101 }, 'from -100 to 100'],
     ['a tag with a NUL', { tags: ['a\0b'] }, 'without NUL'],
     ['a key with half of a surrogate pair', { idempotencyKey: '\ud83d' }, 'without NUL'],
-    ['a queue with a space', { queue: 'a b' }, 'cannot name a queue'],
+    ['a queue with a space', { queue: 'a b' }, 'is not a valid name for a queue'],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what} and stores nothing`, async () => {

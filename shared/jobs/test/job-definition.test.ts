@@ -43,12 +43,12 @@ describe('A job definition', () => {
   });
 
   const outOfBounds: [string, object, string][] = [
-    ['a name with a space', { name: 'two words' }, 'cannot name a job'],
-    ['an empty name', { name: '' }, 'cannot name a job'],
-    ['a queue with a slash', { name: 'a', queue: 'x/y' }, 'cannot name a queue'],
-    ['a fractional priority', { name: 'a', priority: 0.5 }, 'A priority is an integer'],
-    ['a priority beyond 100', { name: 'a', priority: 101 }, 'A priority is an integer'],
-    ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts is an integer'],
+    ['a name with a space', { name: 'two words' }, 'is not a valid name for a job'],
+    ['an empty name', { name: '' }, 'is not a valid name for a job'],
+    ['a queue with a slash', { name: 'a', queue: 'x/y' }, 'is not a valid name for a queue'],
+    ['a fractional priority', { name: 'a', priority: 0.5 }, 'A priority must be an integer'],
+    ['a priority beyond 100', { name: 'a', priority: 101 }, 'A priority must be an integer'],
+    ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts must be an integer'],
   ];
   for (const [what, options, message] of outOfBounds) {
     it(`cannot have ${what}`, () => {

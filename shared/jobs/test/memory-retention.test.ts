@@ -95,7 +95,7 @@ describe('The history of a memory storage', () => {
   it('refuses a number of days that is none', () => {
     expect(() => new MemoryStorage({ retentionDays: { failed: 0 } })).to.throw(
       RangeError,
-      'retentionDays.failed is an integer from 1 to 3650, not 0',
+      'retentionDays.failed must be an integer from 1 to 3650, not 0',
     );
   });
 });

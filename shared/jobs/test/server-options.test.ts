@@ -10,11 +10,11 @@ describe('A job server', () => {
 
   const refused: [string, Partial<JobServerOptions>, string][] = [
     ['no queue at all', { queues: [] }, 'at least one queue'],
-    ['a queue with a bad name', { queues: ['a b'] }, 'cannot name a queue'],
-    ['no concurrency', { concurrency: 0 }, 'concurrency is an integer from 1 to 1000, not 0'],
-    ['too short a timeout', { serverTimeoutMs: 100 }, 'serverTimeoutMs is an integer from 5000'],
+    ['a queue with a bad name', { queues: ['a b'] }, 'is not a valid name for a queue'],
+    ['no concurrency', { concurrency: 0 }, 'concurrency must be an integer from 1 to 1000, not 0'],
+    ['too short a timeout', { serverTimeoutMs: 100 }, 'serverTimeoutMs must be an integer from 5000'],
     ['too long a poll interval', { queuePollIntervalMs: 60_001 }, 'queuePollIntervalMs'],
-    ['two handlers of one name', { handlers: [handler, handler] }, 'Two handlers for the job "work"'],
+    ['two handlers of one name', { handlers: [handler, handler] }, 'There are two handlers for the job "work"'],
   ];
   for (const [what, options, message] of refused) {
     it(`cannot be made with ${what}`, () => {
@@ -51,7 +51,7 @@ describe('A job server', () => {
       for (const { name, least, most } of options) {
         for (const value of [least, most]) expect(resolved(name, value)[name]).to.equal(value);
         for (const value of [least - 1, most + 1])
-          expect(() => resolved(name, value)).to.throw(RangeError, `${name} is an integer from`);
+          expect(() => resolved(name, value)).to.throw(RangeError, `${name} must be an integer from`);
       }
     });
   });

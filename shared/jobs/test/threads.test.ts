@@ -208,7 +208,7 @@ describe('A handler in a thread', function () {
     const channel = new BroadcastChannel('left behind');
     channel.postMessage('throw');
     channel.close();
-    await eventually(() => logged.some((message) => message.includes('left behind')));
+    await eventually(() => logged.some((message) => message.includes('left running')));
     expect((await runOne('tell')).state).to.equal('done');
   });
 

@@ -5,18 +5,21 @@ import type { JobFeed } from '../storage/job-feed.js';
 import type { ListenerSet } from './listener-set.js';
 import { RecentEvents } from './recent-events.js';
 
-/** A reader that is far behind catches up in steps of this length. */
+/** A reader that is far behind catches up in steps of this length, in milliseconds. */
 const spanMs = 10_000;
 
 /** How long it keeps polling without listeners, in milliseconds. */
 const lingerMs = 10_000;
 
-/** Whoever resumes after a restart is not the only one: the others' places lie a heartbeat or two earlier. */
+/**
+ * How far before the earliest resume position to start, in milliseconds: after a restart many listeners reconnect,
+ * and the positions of the others may be a heartbeat or two older.
+ */
 const runUpMs = 30_000;
 
 const farthestBackMs = 60_000;
 
-/** Polls the feed on behalf of all listeners of a process, while there are any. */
+/** Reads the feed on behalf of all listeners of a process, as long as there are any. */
 export class FeedFollower {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;
@@ -35,16 +38,16 @@ export class FeedFollower {
     this.#loop = new Loop({ task: 'reading the feed of jobs', runOnce: () => this.#runOnce(), logger });
   }
 
-  /** Where listeners who have heard everything may go on; `null` before the first read. */
+  /** The position from which an up-to-date listener can resume; `null` before the first read. */
   get settled(): Date | null {
     return this.#settled ?? null;
   }
 
   /**
-   * Resolves once nothing can happen any more of which a listener just added is not told.
+   * Resolves once a listener that was just added can no longer miss an event.
    *
-   * @param topics that it wants to hear of
-   * @param resumesAt from where it wants to go on, if it does
+   * @param topics the topics the listener wants
+   * @param resumesAt the position from which the listener resumes, if it does
    */
   async cover(topics: readonly EventTopic[], resumesAt: Date | null): Promise<void> {
     if (this.#settled !== undefined && topics.every((topic) => this.#covered.includes(topic))) return;
@@ -76,11 +79,11 @@ export class FeedFollower {
     this.recent.trim(page.settled);
     this.#newcomers = this.#newcomers.filter((newcomer) => !newcomers.includes(newcomer));
     for (const { covered } of newcomers) covered();
-    // However much there is to read, three quarters of the time are left to others.
+    // Uses at most a quarter of the time for reading, however much there is to read.
     return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
   }
 
-  /** Where to begin so that nobody misses anything. */
+  /** Returns the position from which every listener gets all of its events. */
   async #begin(newcomers: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
     const { settled: now } = await this.#feed.read({ since: null, topics: [] });
     this.#listeners.hearFrom(now);

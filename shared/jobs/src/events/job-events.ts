@@ -15,25 +15,34 @@ export interface JobEventsOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** Events as they come; to be read once. Ends when the signal aborts, when this process stops, or when it does not keep up. */
+/**
+ * An event stream, to be iterated once. Ends when the signal aborts, the process stops, or the consumer falls too far
+ * behind.
+ */
 export interface EventStream extends AsyncIterable<HeardEvent> {
-  /** Nothing is to come. */
+  /** `true` if no further events can come. */
   readonly isOver: boolean;
-  /** Where to go on for one who has taken everything so far; `null` if more is waiting. */
+  /**
+   * Returns the position from which a consumer that has read everything so far can resume; `null` if events are
+   * waiting to be read.
+   */
   position(): Date | null;
 }
 
-/** Who has been away for longer does not hear what happened meanwhile: to read days of events keeps the storage busy. */
+/** The oldest position from which a listener may resume: reading days of events would keep the storage busy. */
 const longestAbsenceMs = 86_400_000;
 
-/** Places come from the storage, whose time is that of its latest transaction. */
+/**
+ * How far in the future a position may lie: positions come from the storage's clock, which this process knows only as
+ * of the latest read.
+ */
 const farthestAheadMs = 60_000;
 
 type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
 /**
- * Tells what happens to jobs, to any number of listeners in this process, at the cost of one reader of the storage's feed,
- * and of none while nobody listens.
+ * Reports what happens to jobs to any number of listeners in this process. All listeners share one reader of the
+ * storage's feed; without listeners, nothing is read.
  */
 export class JobEvents {
   readonly #storage: Source;
@@ -42,9 +51,10 @@ export class JobEvents {
   readonly #follower: FeedFollower;
   #closed = false;
 
-  /** @throws {RangeError} if the interval is out of its bounds */
+  /** @throws {RangeError} if the interval is out of bounds */
   constructor(storage: Source, { logger = silentLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
-    if (!(pollIntervalMs >= 1)) throw new RangeError(`pollIntervalMs is 1 or more, not ${pollIntervalMs}`);
+    if (!(pollIntervalMs >= 1))
+      throw new RangeError(`pollIntervalMs must be at least 1, not ${pollIntervalMs}`);
     this.#storage = storage;
     this.#jobs = new JobLookups(storage.jobs);
     this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
@@ -55,7 +65,7 @@ export class JobEvents {
     return this.#listeners.size;
   }
 
-  /** Whoever waits or listens is answered at once, and so is everybody from now on. */
+  /** Ends all waits and event streams; those started later end immediately. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#listeners.end();
@@ -63,8 +73,8 @@ export class JobEvents {
   }
 
   /**
-   * Resolves to the job when it is done, failed or cancelled; or as it is when the time is up, the signal aborts, or this
-   * process stops. `null`: there is no such job.
+   * Resolves to the job when it is done, failed or cancelled, or to its current state when the timeout elapses, the
+   * signal aborts or this process stops. Resolves to `null` if the job does not exist.
    */
   async waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null> {
     const job = await this.#jobs.find(id);
@@ -85,7 +95,8 @@ export class JobEvents {
   }
 
   /**
-   * The events of one job from its creation on, or from where a listener was, up to its end. `null`: there is no such job.
+   * Streams the events of one job, from its creation or from `since`, until it ends. Returns `null` if the job does
+   * not exist.
    */
   async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
     const job = await this.#jobs.find(id);
@@ -100,8 +111,8 @@ export class JobEvents {
   }
 
   /**
-   * Events of all jobs that the filter lets through, from now on or from where a listener was: if that was within a day. Longer ago,
-   * or in the future, and it hears what happens from now on.
+   * Streams the events of all jobs that match the filter, from now on, or from `since` if that is within the last
+   * day. A `since` that is older or in the future is ignored.
    */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
     const listener = this.#listen(filter, since, signal);
@@ -148,7 +159,7 @@ export class JobEvents {
         if (told.has(keyOf(event))) continue;
         told.add(keyOf(event));
         const isEnd = event.kind === 'state' && isFinished(event.state);
-        // What was said last may come to light after the end.
+        // The last logs and progress may become visible only after the end.
         if (isEnd) yield* this.#tellCourse(await this.#storage.feed.saidBy(jobId, since), false, since, told);
         yield { event, resumeAt: placeAfter(event, isEnd) };
         if (isEnd) return;
@@ -158,7 +169,7 @@ export class JobEvents {
     }
   }
 
-  /** In the order of time, what was told before left out. */
+  /** Yields events in order of time, without those already delivered. */
   *#tellCourse(
     events: readonly JobEvent[],
     hasEnded: boolean,
@@ -187,13 +198,13 @@ export class JobEvents {
     }
   }
 
-  /** By the clock of the storage. */
+  /** Compares with the storage's clock. */
   #isRecent(since: Date): boolean {
     const agoMs = (this.#follower.settled?.getTime() ?? 0) - since.getTime();
     return agoMs <= longestAbsenceMs && agoMs >= -farthestAheadMs;
   }
 
-  /** What happened since then, as far as this process has not told it to the listener: from the storage, then from memory. */
+  /** Yields the events since then that this listener has not received: from the storage first, then from memory. */
   async *#missed(listener: JobListener, since: Date, told: Set<string>): AsyncGenerator<HeardEvent> {
     const { recent } = this.#follower;
     const topics = topicsWanted(listener.filter);
@@ -219,7 +230,10 @@ export class JobEvents {
   }
 }
 
-/** A job's own events are told in their order, so one goes on with the last that one has; behind the end with what follows it. */
+/**
+ * A job's own events are delivered in order, so a listener resumes at the last event it received, and after the end
+ * just behind it.
+ */
 function placeAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;
 }

@@ -1,20 +1,20 @@
 import type { JobEvent } from '../job/job-event.js';
 import type { EventFilter } from './event-filter.js';
 
-/** An event with the place from where to go on after it. */
+/** An event, with the position from which to resume after it. */
 export interface HeardEvent {
   readonly event: JobEvent;
-  /** Whoever listens again from here misses nothing that follows. */
+  /** A listener that resumes here misses nothing that follows. */
   readonly resumeAt: Date;
 }
 
-/** A listener that has so many events before it does not keep up. */
+/** With more waiting events than this, a listener is too slow and its stream ends. */
 const mostWaiting = 10_000;
 
-/** One who listens: events wait here until they are asked for. */
+/** A listener. Holds its events until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
-  /** Earlier events are of no interest; `null`: those from before the feed is first read. */
+  /** Ignores earlier events; `null` until the feed is first read. */
   from: Date | null = null;
   #waiting: HeardEvent[] = [];
   #ended = false;
@@ -39,21 +39,24 @@ export class JobListener {
     else this.#wakeUp();
   }
 
-  /** What has come since the last call. */
+  /** Removes and returns the waiting events. */
   take(): HeardEvent[] {
     const heard = this.#waiting;
     this.#waiting = [];
     return heard;
   }
 
-  /** Nothing more comes. A listener that did not keep up loses what waits, and has to listen again from where it was. */
+  /**
+   * Stops delivery. A listener that fell too far behind loses its waiting events and must resume from its last
+   * position.
+   */
   end(): void {
     if (this.#waiting.length > mostWaiting) this.#waiting = [];
     this.#ended = true;
     this.#wakeUp();
   }
 
-  /** Resolves when something has come or nothing more will. For one caller at a time. */
+  /** Resolves when events are waiting or the listener has ended. Supports one caller at a time. */
   async news(): Promise<void> {
     if (this.#waiting.length > 0 || this.#ended) return;
     await new Promise<void>((resolve) => {

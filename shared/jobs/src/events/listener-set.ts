@@ -2,7 +2,7 @@ import type { EventTopic, JobEvent } from '../job/job-event.js';
 import { admits, topicsWanted } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
-/** All who listen in this process. An event finds the listeners of its job without asking the others. */
+/** The listeners of this process. Finds those of a job without checking all others. */
 export class ListenerSet {
   readonly #all = new Set<JobListener>();
   readonly #byJob = new Map<string, Set<JobListener>>();
@@ -13,7 +13,7 @@ export class ListenerSet {
     return this.#all.size;
   }
 
-  /** That any of them wants to hear of. */
+  /** The topics that at least one listener wants. */
   get topics(): EventTopic[] {
     return [...this.#wanted.keys()];
   }
@@ -42,10 +42,10 @@ export class ListenerSet {
   }
 
   /**
-   * Tells each listener what it wants to hear.
+   * Delivers each event to the listeners whose filters match it.
    *
-   * @param before where to go on for one who has not heard all of these yet
-   * @param after for one who has
+   * @param before the position from which a listener resumes that has not received all of these events
+   * @param after the position from which a listener resumes that has
    */
   tell(events: readonly JobEvent[], before: Date, after: Date): void {
     const shares = new Map<JobListener, JobEvent[]>();
@@ -63,7 +63,7 @@ export class ListenerSet {
     }
   }
 
-  /** For those that came before there was anything to hear. */
+  /** Sets the starting point of listeners that were added before the feed was first read. */
   hearFrom(now: Date): void {
     for (const listener of this.#all) listener.from ??= now;
   }

@@ -1,9 +1,9 @@
-/** As many digits of a decimal number are the same again after a JavaScript number has held it (IEEE 754, binary64). */
+/** A JavaScript number represents any decimal number of up to this many digits exactly (IEEE 754, binary64). */
 const HELD_DIGITS = 15;
 
 /**
- * Whether a number as JSON has it stays the same as a JavaScript number: `7`, `1.50` and `1e3` do, `9007199254740993` and
- * `1e400` do not.
+ * Returns whether a JSON number survives conversion to a JavaScript number: `7`, `1.50` and `1e3` do,
+ * `9007199254740993` and `1e400` do not.
  */
 export function isExactNumber(literal: string): boolean {
   const number = Number(literal);

@@ -3,7 +3,7 @@ import type { LogLine } from '../job/job-log.js';
 import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { holds, type JobRecord } from './job-record.js';
 
-/** Whether the claim holds; if not, nothing is kept. */
+/** Stores the report if its claim is still valid. Returns whether it is. */
 export function keepReport(
   record: JobRecord | undefined,
   { claim, progress, lines }: JobReport,

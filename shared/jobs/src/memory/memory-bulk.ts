@@ -19,7 +19,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 
 type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
-/** An operation, and the jobs that it has not come to. */
+/** A running operation, with the jobs that it has not processed yet. */
 interface Underway {
   readonly operation: BulkOperation;
   readonly rest: string[];
@@ -35,7 +35,7 @@ const verbs: Record<BulkAction, (control: Control, id: string) => Promise<Contro
   delete: (control, id) => control.delete(id),
 };
 
-/** Does to each job what its operation says, from a list made at the start. */
+/** The bulk operations of one process. Each works through a list of jobs made when it starts. */
 export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;

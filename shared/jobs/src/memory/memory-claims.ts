@@ -66,7 +66,7 @@ export class MemoryClaims implements Claims {
     this.#alarms.close();
   }
 
-  /** How many of the jobs asked for the queue's limits allow now. */
+  /** Returns how many of the requested jobs the queue's limits allow now. */
   #room(name: string, asked: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
     const room = Math.min(asked, ready.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
@@ -76,7 +76,7 @@ export class MemoryClaims implements Claims {
     return Math.min(room, tokens);
   }
 
-  /** Does something to each job whose claim holds; returns the claims that do not. */
+  /** Applies a change to each job whose claim is valid. Returns the claims that are not. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

@@ -30,7 +30,7 @@ export class MemoryCompletions implements Completions {
   }
 
   async completeWithin(): Promise<void> {
-    throw new TypeError('Jobs in memory have no transactions: return the result instead');
+    throw new TypeError('The memory storage has no transactions: return the result instead');
   }
 
   #record(record: JobRecord, outcome: Outcome): void {

@@ -104,7 +104,10 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  /** A ready job leaves its line, and its key, as if it were to wait; it has waited since then if it stays in its queue. */
+  /**
+   * Takes a ready job out of its queue and releases its slot before the change. If it stays in its queue, it keeps
+   * the time at which it became ready.
+   */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
     const ready = state === 'enqueued' && runAt?.getTime() === before?.getTime();

@@ -55,7 +55,11 @@ export class MemoryJobs {
     return this.#records.get(id.toLowerCase());
   }
 
-  /** Adds all of the jobs or none. `batch` is the new batch that they belong to. */
+  /**
+   * Adds all of the jobs or none.
+   *
+   * @param batch the new batch that they belong to, if any
+   */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
@@ -122,7 +126,7 @@ export class MemoryJobs {
     return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
   }
 
-  /** Returns a queue, which is created when it is first named. */
+  /** Returns a queue, creating it if it does not exist. */
   queue(name: string): QueueRecord {
     return this.#queues.get(name);
   }
@@ -131,7 +135,7 @@ export class MemoryJobs {
     this.#queues.retire(name);
   }
 
-  /** @param others queues that are in use without holding jobs */
+  /** @param others queues that are in use although they hold no jobs */
   retireIdleQueues(others: ReadonlySet<string>): void {
     const endedAt = new Map<string, number>();
     for (const { queue, finishedAt } of this.#records.values()) {
@@ -146,7 +150,7 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
-  /** A job that was cancelled while it ran is finished as cancelled instead. */
+  /** Makes a job ready. One that was cancelled while running is finished as cancelled instead. */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -217,7 +221,9 @@ export class MemoryJobs {
     for (const listener of this.#listeners) listener(queue);
   }
 
-  /** Unblocked jobs, except the arriving one, go to the end, behind the jobs of other keys. */
+  /**
+   * Adds jobs to their queue. Unblocked jobs, except the arriving one, go to the end, behind the jobs of other keys.
+   */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
       if (job !== arriving) job.seq = this.#seq++;
@@ -230,7 +236,7 @@ export class MemoryJobs {
     this.#join(record.queue, this.queue(record.queue).keys.leave(record));
   }
 
-  /** Frees the slot of a running job that is about to leave its state. */
+  /** Frees the slot of a running job before its state changes. */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
@@ -238,7 +244,7 @@ export class MemoryJobs {
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
-  /** A parent may have ended already. */
+  /** Starts tracking the job's parents, which may have ended already. */
   #await(record: JobRecord, { after, due }: NewJob): void {
     this.queue(record.queue);
     enter(record, 'awaiting', 'created', this.#clock.now());

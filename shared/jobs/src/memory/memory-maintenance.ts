@@ -15,7 +15,7 @@ interface MaintenanceParts {
   readonly setAside: MemorySetAside;
   readonly clock: Clock;
   readonly retention: MemoryRetention;
-  /** The queues that recurring jobs name. */
+  /** The queues that recurring jobs use. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
@@ -59,7 +59,7 @@ export class MemoryMaintenance implements Maintenance {
   }
 
   async resolveDependencies(): Promise<number> {
-    return 0; // what depends on a job moves with it
+    return 0; // dependents are updated when a job ends
   }
 
   async rescue(): Promise<RescueReport> {
@@ -83,7 +83,7 @@ export class MemoryMaintenance implements Maintenance {
     await this.#retireIdleQueues();
   }
 
-  /** A scan of all jobs, so once an hour. */
+  /** Runs once an hour, because it scans all jobs. */
   async #retireIdleQueues(): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#idleQueuesRetiredAt < hourMs) return;
@@ -93,7 +93,10 @@ export class MemoryMaintenance implements Maintenance {
   }
 }
 
-/** A server starts jobs in the order in which it claimed them, so only its first ones can have been running. */
+/**
+ * Sorts jobs by the order of their claims: a server starts them in this order, so only the first ones can have been
+ * running.
+ */
 function inClaimOrder(
   lost: readonly JobRecord[],
   servers: MemoryServers,

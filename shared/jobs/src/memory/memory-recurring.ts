@@ -22,7 +22,7 @@ import { refuseTransaction } from './refuse-transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
-/** A recurring job as the memory storage keeps it: arguments stay text, so nobody can change them from outside. */
+/** A recurring job as the memory storage keeps it. Arguments stay text, so callers cannot modify them. */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }

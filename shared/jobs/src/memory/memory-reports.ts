@@ -6,7 +6,7 @@ import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js'
 import { keepReport, linesOf } from './job-log.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Keeps progress, log lines and transitions with the jobs themselves. */
+/** Stores progress, log lines and transitions with the jobs themselves. */
 export class MemoryReports implements JobReports {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

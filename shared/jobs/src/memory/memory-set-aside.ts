@@ -16,19 +16,19 @@ import type { Clock } from '../storage/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** What background work concerns itself with. */
+/** An item that background work processes. */
 interface Subject {
   readonly role: SetAsideRole;
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /** When it was last changed by hand: what failed before that is tried again at once. */
+  /** When an operator last changed it; an item that failed before then is tried again immediately. */
   readonly changedAt?: Date;
 }
 
 type Entry = SetAsideItem & { readonly discarded: boolean };
 
-/** Deals with items one by one, and sets aside those that fail. */
+/** Processes items one by one, and sets aside those that fail. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
   readonly #items = new Map<string, Entry>();
@@ -43,7 +43,7 @@ export class MemorySetAside implements SetAside {
     this.#startBulk = startBulk;
   }
 
-  /** Does the work for one item, unless it is set aside. `undefined`: it failed, or is left alone for now. */
+  /** Processes an item unless it is set aside. Returns `undefined` if it is, or if it fails. */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
     if (this.isLeftAlone(subject)) return undefined;
     try {
@@ -56,7 +56,7 @@ export class MemorySetAside implements SetAside {
     }
   }
 
-  /** @throws what it failed with, if too much of its role is set aside already */
+  /** @throws the original error, if too many items of this role are set aside already */
   put(subject: Subject, thrown: unknown): void {
     const before = this.#items.get(nameOf(subject));
     if (before === undefined && this.#ofRole(subject.role) >= mostSetAside) throw thrown;
@@ -78,7 +78,7 @@ export class MemorySetAside implements SetAside {
     if (before === undefined) for (const listener of this.#listeners) listener(item);
   }
 
-  /** Whether it is set aside and not to be tried now. */
+  /** Returns whether the item is set aside and not due for a retry. */
   isLeftAlone({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
     if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
@@ -154,7 +154,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** A job that background work concerns itself with. */
+/** Describes a job as an item. */
 export function aboutJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

@@ -14,9 +14,9 @@ export interface QueueRecord {
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
   readonly keys: ConcurrencyKeys;
-  /** Jobs that servers hold. */
+  /** Number of claimed jobs. */
   running: number;
-  /** When it was first seen idle, if it still is; milliseconds since 1970. */
+  /** When the queue was first seen idle, in milliseconds since 1970; `null` if it is in use. */
   idleSince: number | null;
 }
 
@@ -37,7 +37,7 @@ export class QueueRecords {
     return this.#queues;
   }
 
-  /** @throws {TooManyQueuesError} if one of these would be one more than there may be */
+  /** @throws {TooManyQueuesError} if the maximum number of queues would be exceeded */
   requireRoomFor(names: Iterable<string>): void {
     const coming = new Set<string>();
     for (const name of names) if (!this.#queues.has(name)) coming.add(name);
@@ -46,7 +46,7 @@ export class QueueRecords {
       throw new TooManyQueuesError(first, this.#most);
   }
 
-  /** A queue comes into being when it is first named. */
+  /** Returns a queue, creating it if it does not exist. */
   get(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
@@ -68,12 +68,14 @@ export class QueueRecords {
     return queue;
   }
 
-  /** Forgets a queue that nothing uses. */
+  /** Deletes an unused queue. */
   retire(name: string): void {
     this.#queues.delete(name);
   }
 
-  /** Retires queues that have been idle for {@link idleQueueDays} days. One that an operator has paused or limited is not. */
+  /**
+   * Deletes queues that have been idle for {@link idleQueueDays} days, unless an operator has paused or limited them.
+   */
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();
     for (const [name, queue] of this.#queues) {

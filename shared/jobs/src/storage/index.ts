@@ -1,4 +1,4 @@
-/** The storage contract, with what storages and tools over the contract (the API, the dashboard) share. */
+/** The storage contract, and what implementations and tools over the contract (the API, the dashboard) share. */
 export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
 export { admits } from '../events/event-filter.js';

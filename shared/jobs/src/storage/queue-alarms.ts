@@ -1,7 +1,9 @@
-/** Timers are not exact to less than this, and whoever looks more often than that looks in vain. */
+/** Minimum delay in milliseconds; timers are not more precise than this. */
 const minPauseMs = 5;
 
-/** Says when a queue that has given out all it may is worth another look. One alarm a queue; the earlier one goes off. */
+/**
+ * Schedules another poll of a queue whose rate limit is exhausted. Keeps one timer per queue, for the earliest time.
+ */
 export class QueueAlarms {
   readonly #ring: (queue: string) => void;
   readonly #alarms = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();

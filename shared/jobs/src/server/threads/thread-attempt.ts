@@ -3,7 +3,7 @@ import type { JobContext } from '../handler.js';
 import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
-/** The main thread's end of one run in a thread. */
+/** The main thread's side of a run in a worker thread. */
 export class ThreadAttempt {
   readonly #context: JobContext<unknown>;
   readonly #port: MessagePort;
@@ -21,7 +21,7 @@ export class ThreadAttempt {
     else context.signal.addEventListener('abort', this.#abort);
   }
 
-  /** Aborts when the thread is to be ended. */
+  /** Aborts when the thread must be terminated. */
   get ended(): AbortSignal {
     return this.#end.signal;
   }
@@ -36,7 +36,7 @@ export class ThreadAttempt {
   readonly #abort = (): void => {
     this.#hearAll();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // One that still waits for a thread need not begin.
+    // A task that still waits for a thread never starts.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };

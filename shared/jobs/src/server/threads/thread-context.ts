@@ -6,10 +6,12 @@ import type { JobContext, RunningJob } from '../handler.js';
 import { fromErrorData } from './error-data.js';
 import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-task.js';
 
-/** Progress goes to the main thread no more often than this; a loop may call it a million times. */
+/**
+ * Minimum interval between progress messages to the main thread, in milliseconds; a loop may report a million times.
+ */
 const progressEveryMs = 100;
 
-/** All that a handler in a thread sees of its job. */
+/** The job context of a handler in a worker thread. */
 export class ThreadContext implements JobContext<JsonValue> {
   readonly args: JsonValue;
   readonly job: RunningJob;
@@ -46,17 +48,20 @@ export class ThreadContext implements JobContext<JsonValue> {
 
   readonly transaction = async (): Promise<never> => {
     throw new TypeError(
-      'A handler in a thread has no transaction: the connection that would complete the job belongs to the main thread. ' +
-        'Run it without a thread, or let it return what a handler on the main thread then writes.',
+      'A handler in a thread cannot use transaction: the connection that completes the job belongs to the main thread. ' +
+        'Run it without a thread, or return the data and write it in a handler on the main thread.',
     );
   };
 
-  /** The handler has ended. */
+  /** Sends the last progress when the handler has ended. */
   end(): void {
     this.#sendProgress();
   }
 
-  /** A handler that computes leaves no time for messages to arrive, so one that asks for the signal's state looks for them itself. */
+  /**
+   * Makes the signal check for an abort message whenever its state is read: a handler that computes never yields to
+   * the event loop, so no message would arrive otherwise.
+   */
   #lookWhenAsked(): void {
     const { signal } = this.#abort;
     const { port } = this.#task;

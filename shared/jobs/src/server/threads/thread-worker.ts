@@ -11,10 +11,10 @@ export async function runInThread(task: ThreadTask): Promise<ThreadAnswer> {
   try {
     const { run } = (await import(task.module)) as { run?: RunJob<JsonValue> };
     if (typeof run !== 'function') {
-      throw new TypeError(`The module ${task.module} has no handler: it exports no function named "run"`);
+      throw new TypeError(`The module ${task.module} does not export a function named "run"`);
     }
     const result = (await run(context)) ?? null;
-    toJsonText(result, 'result'); // says which part is no JSON
+    toJsonText(result, 'result'); // reports which part is not JSON
     return { result: result as JsonValue };
   } catch (error) {
     return { error: toErrorData(error), isReason: context.signal.aborted && error === context.signal.reason };
