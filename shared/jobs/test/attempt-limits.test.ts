@@ -84,7 +84,9 @@ describe('The limits of an attempt', () => {
       },
       { timeoutGraceMs: 10, logger },
     );
-    expect(warnings).to.deep.equal(['a handler did not stop after its timeout; its job continues without it']);
+    expect(warnings).to.deep.equal([
+      'a handler did not stop after its timeout; its job continues without it',
+    ]);
   });
 
   it('fail an attempt whose result is larger than the server allows', async () => {

@@ -14,7 +14,11 @@ describe('A job server', () => {
     ['no concurrency', { concurrency: 0 }, 'concurrency must be an integer from 1 to 1000, not 0'],
     ['too short a timeout', { serverTimeoutMs: 100 }, 'serverTimeoutMs must be an integer from 5000'],
     ['too long a poll interval', { queuePollIntervalMs: 60_001 }, 'queuePollIntervalMs'],
-    ['two handlers of one name', { handlers: [handler, handler] }, 'There are two handlers for the job "work"'],
+    [
+      'two handlers of one name',
+      { handlers: [handler, handler] },
+      'There are two handlers for the job "work"',
+    ],
   ];
   for (const [what, options, message] of refused) {
     it(`cannot be made with ${what}`, () => {

@@ -108,7 +108,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Ends an attempt without which the job continues. Resolves when its transaction, if any, no longer locks the job.
+   * Detaches the attempt from its job, which continues without it. Resolves when its transaction, if any, no longer locks the job.
    */
   async abandon(reason: Error): Promise<void> {
     this.#abandoned.abort(reason);
