@@ -4,8 +4,8 @@ import { readSource } from './house.js';
 /** What an application imports from `@longshore/jobs`. A name that only storages or tools need belongs in `/storage`. */
 const names = `
   AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
-  DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueuedBatch EnqueuedJob
-  EventFilter EventStream HeardEvent IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
+  DeliveredEvent DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueuedBatch EnqueuedJob
+  EventFilter EventStream IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
   JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
   JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState
   JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob

@@ -132,7 +132,7 @@ describe('Continuations and batches on Postgres', () => {
     const { id } = await client.enqueue(parentJob, {});
     const held = await claimOne();
     let childId = '';
-    await storage.completions.completeWithin(held, async () => {
+    await storage.completions.completeInTransaction(held, async () => {
       ({ id: childId } = await client.enqueue(childJob, {}, { after: { parents: [id] } }));
       await settleAll(); // waits for nobody: the parent is held by this very transaction
       return 'null';

@@ -47,7 +47,7 @@ describe('A server that freezes in a transaction', () => {
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const late = frozen.completions.completeWithin(job.claim, async () => {
+    const late = frozen.completions.completeInTransaction(job.claim, async () => {
       begin();
       await thawed;
       return '"late"';

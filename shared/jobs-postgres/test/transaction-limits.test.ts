@@ -41,7 +41,7 @@ describe('A handler’s transaction', () => {
   it('that waits too long for its next statement fails with an error that names the limit', async () => {
     const { claim: held } = await claim('idle');
     const error = await errorOf(
-      storage.completions.completeWithin(held, async (client) => {
+      storage.completions.completeInTransaction(held, async (client) => {
         await client.query('insert into ledger values ($1)', [held.jobId]);
         await eventually(async () => (await openTransactions(held.serverId)).length === 0);
         await client.query('select 1');
@@ -57,7 +57,7 @@ describe('A handler’s transaction', () => {
   it('that Postgres is told to end says so, and not that Postgres cannot be reached', async () => {
     const { claim: held } = await claim('terminated');
     const error = await errorOf(
-      storage.completions.completeWithin(held, async (client) => {
+      storage.completions.completeInTransaction(held, async (client) => {
         await database.query(
           `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'longshore for ${held.serverId}'`,
         );
@@ -77,7 +77,7 @@ describe('A handler’s transaction', () => {
       const { claim: held } = await claim(`called off ${what}`.replaceAll(' ', '-'));
       const over = new AbortController();
       const error = errorOf(
-        storage.completions.completeWithin(
+        storage.completions.completeInTransaction(
           held,
           async (client) => {
             await client.query('insert into ledger values ($1)', [held.jobId]);

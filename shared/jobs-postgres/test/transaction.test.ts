@@ -119,7 +119,7 @@ describe('Jobs and the transactions of others', () => {
     if (claimed === undefined) throw new Error('nothing was claimed');
     const stale = { ...claimed.claim, attempt: 7 };
     const error = await storage.completions
-      .completeWithin(stale, async (tx) => {
+      .completeInTransaction(stale, async (tx) => {
         await tx.query('insert into ledger values ($1)', [id]);
         return 'null';
       })
@@ -139,7 +139,7 @@ describe('Jobs and the transactions of others', () => {
     });
     const [claimed] = await storage.claims.claim({ serverId, queue: 'held', limit: 1, leaseMs: 1 });
     if (claimed === undefined) throw new Error('nothing was claimed');
-    await storage.completions.completeWithin(claimed.claim, async () => {
+    await storage.completions.completeInTransaction(claimed.claim, async () => {
       expect(await storage.claims.renew([claimed.claim], 1)).to.deep.equal([]);
       await storage.maintenance.rescue();
       return '"held"';

@@ -115,7 +115,7 @@ export function editing(bench: Bench): void {
       await bench.storage.reports.listLogs(claim.jobId),
       await bench.storage.reports.countLogs(claim.jobId),
       await bench.storage.reports.listTransitions(claim.jobId),
-      (await bench.storage.feed.saidBy(claim.jobId, new Date(0))).map(({ kind }) => kind),
+      (await bench.storage.feed.reportsOf(claim.jobId, new Date(0))).map(({ kind }) => kind),
     ];
     const before = await said();
     await moveJob(bench.storage, claim.jobId, bench.newQueue());

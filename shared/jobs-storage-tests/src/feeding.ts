@@ -16,7 +16,7 @@ const done: Outcome = { kind: 'done', result: 'null' };
 
 export function feeding(bench: Bench): void {
   async function start(): Promise<Date> {
-    return (await bench.storage.feed.read({ since: null, topics: [] })).settled;
+    return (await bench.storage.feed.read({ since: null, topics: [] })).resumeAt;
   }
 
   /** What is told of a queue. */
@@ -131,7 +131,7 @@ export function feeding(bench: Bench): void {
     await bench.storage.control.cancel(id);
     await bench.storage.control.retry(id);
     expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
-    expect(await bench.storage.feed.saidBy(id, since)).to.deep.equal([]);
+    expect(await bench.storage.feed.reportsOf(id, since)).to.deep.equal([]);
   });
 
   it('gives what the attempts of one job have said, also when it has ended', async () => {
@@ -140,9 +140,9 @@ export function feeding(bench: Bench): void {
     const line = { line: 1, at: new Date(), level: 'info', message: 'Land', fields: null } as const;
     await bench.storage.reports.report([{ claim, progress: null, lines: [line] }]);
     await bench.storage.completions.complete([{ claim, outcome: done }]);
-    const said = await bench.storage.feed.saidBy(claim.jobId, since);
+    const said = await bench.storage.feed.reportsOf(claim.jobId, since);
     expect(said.map((event) => (event.kind === 'log' ? event.message : event.kind))).to.deep.equal(['Land']);
-    expect(await bench.storage.feed.saidBy(newId(), since)).to.deep.equal([]);
+    expect(await bench.storage.feed.reportsOf(newId(), since)).to.deep.equal([]);
   });
 
   it('misses no end between one read and the next, and ends to tell some twice', async () => {
@@ -154,7 +154,7 @@ export function feeding(bench: Bench): void {
     const ended = new Map<string, number>();
     const read = async (): Promise<void> => {
       const page = await bench.storage.feed.read({ since, topics: finishedStates });
-      since = page.settled;
+      since = page.resumeAt;
       for (const { jobId } of page.events) ended.set(jobId, (ended.get(jobId) ?? 0) + 1);
     };
     for (let left = ids.length; left > 0; left -= 5) {

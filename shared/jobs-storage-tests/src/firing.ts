@@ -76,9 +76,9 @@ export function firing(bench: Bench): void {
 
   it('misfire once: one job for all that was missed', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs);
-    const { passedOver } = await recurring.fire(id);
+    const { skipped } = await recurring.fire(id);
     expect(await bench.jobsOf(queue)).to.have.length(1);
-    expect(passedOver).to.deep.include({ from: nextDueAt, reason: 'misfire' });
+    expect(skipped).to.deep.include({ from: nextDueAt, reason: 'misfire' });
   });
 
   it('misfire skip: no job for what was missed by more than a minute', async () => {
@@ -86,9 +86,9 @@ export function firing(bench: Bench): void {
     const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
     const { id, queue } = await recurring.add({ cron, misfire: 'skip' });
     await bench.setNextDue(id, at);
-    const { jobIds, passedOver } = await recurring.fire(id);
+    const { jobIds, skipped } = await recurring.fire(id);
     expect(jobIds).to.deep.equal([]);
-    expect(passedOver?.reason).to.equal('misfire');
+    expect(skipped?.reason).to.equal('misfire');
     expect(await bench.jobsOf(queue)).to.deep.equal([]);
     expect((await recurring.find(id)).lastJobId).to.equal(null);
   });
@@ -98,9 +98,9 @@ export function firing(bench: Bench): void {
       misfire: 'all',
       misfireLimit: 4,
     });
-    const { passedOver } = await recurring.fire(id);
+    const { skipped } = await recurring.fire(id);
     expect(await bench.jobsOf(queue)).to.have.length(4);
-    expect(passedOver?.from).to.deep.equal(nextDueAt);
+    expect(skipped?.from).to.deep.equal(nextDueAt);
   });
 
   it('overlap allow: starts beside the job before', async () => {
@@ -115,7 +115,7 @@ export function firing(bench: Bench): void {
     const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'skip' });
     await recurring.fire(id);
     await bench.setNextDue(id, nextDueAt);
-    expect((await recurring.fire(id)).passedOver?.reason).to.equal('overlap');
+    expect((await recurring.fire(id)).skipped?.reason).to.equal('overlap');
     expect(await bench.jobsOf(queue)).to.have.length(1);
     await recurring.finish(queue);
     await bench.setNextDue(id, nextDueAt);

@@ -20,7 +20,7 @@ class OutcomeStore implements Completions {
     return [];
   }
 
-  async completeWithin(): Promise<void> {
+  async completeInTransaction(): Promise<void> {
     throw new TypeError('no transactions');
   }
 }

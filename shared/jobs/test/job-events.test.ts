@@ -1,6 +1,6 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
-import { type EventStream, type HeardEvent, JobEvents, MemoryStorage } from '../src/index.js';
+import { type DeliveredEvent, type EventStream, JobEvents, MemoryStorage } from '../src/index.js';
 import { type Claim, type FeedRequest, newId, type NewJob, topicOf } from '../src/storage/index.js';
 
 describe('Job events', () => {
@@ -43,13 +43,13 @@ describe('Job events', () => {
   }
 
   /** Takes events until there are so many, or no more come. */
-  async function take(stream: EventStream | null, count = Infinity): Promise<HeardEvent[]> {
-    const heard: HeardEvent[] = [];
+  async function take(stream: EventStream | null, count = Infinity): Promise<DeliveredEvent[]> {
+    const heard: DeliveredEvent[] = [];
     for await (const each of stream ?? []) if (heard.push(each) >= count) break;
     return heard;
   }
 
-  const states = (heard: readonly HeardEvent[]): string[] => heard.map(({ event }) => topicOf(event));
+  const states = (heard: readonly DeliveredEvent[]): string[] => heard.map(({ event }) => topicOf(event));
 
   describe('waiting for the end of a job', () => {
     for (const [when, since] of [
@@ -236,7 +236,7 @@ describe('Job events', () => {
         reads.push(request);
         return storage.feed.read(request);
       },
-      saidBy: (id: string, since: Date) => storage.feed.saidBy(id, since),
+      reportsOf: (id: string, since: Date) => storage.feed.reportsOf(id, since),
     };
     const counted = new JobEvents({ feed, jobs: storage.jobs }, { pollIntervalMs: 60_000 });
     expect(reads).to.deep.equal([]);

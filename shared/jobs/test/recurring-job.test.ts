@@ -82,7 +82,7 @@ describe('The firing of a recurring job', () => {
     expect(firing).to.deep.equal({
       dueTimes: [],
       nextDueAt: at('11:00'),
-      passedOver: { from: at('10:00'), until: at('11:00'), reason: 'misfire' },
+      skipped: { from: at('10:00'), until: at('11:00'), reason: 'misfire' },
     });
   });
 
@@ -91,7 +91,7 @@ describe('The firing of a recurring job', () => {
     expect(firing).to.deep.equal({
       dueTimes: [at('10:00')],
       nextDueAt: at('11:00'),
-      passedOver: { from: at('08:00'), until: at('10:00'), reason: 'misfire' },
+      skipped: { from: at('08:00'), until: at('10:00'), reason: 'misfire' },
     });
   });
 

@@ -64,7 +64,7 @@ describe('A server that loses claims', () => {
       serverId: () => id,
       held: () => 0,
       take: (jobs) => taken.push(...jobs),
-      giveBack: () => [],
+      takeWaiting: () => [],
       claims: () => [],
     });
     await fetcher.runOnce();

@@ -1,12 +1,12 @@
 import type { Job, TransactionClient } from '@longshore/jobs';
 import {
-  bringsKeys,
   checkNewJob,
   checkShown,
   createdOf,
   type Enqueuer,
   type EnqueueResult,
   enqueueResultOf,
+  hasKeys,
   type Holders,
   holdersToShow,
   type KeyResolution,
@@ -57,7 +57,7 @@ export class PostgresEnqueuer implements Enqueuer {
 
   async enqueue(job: NewJob): Promise<EnqueueResult> {
     checkNewJob(job);
-    const keyed = bringsKeys(job);
+    const keyed = hasKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
     let buffer = buffers.get(job.queue);
     if (buffer === undefined) {
@@ -70,14 +70,14 @@ export class PostgresEnqueuer implements Enqueuer {
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     for (const job of jobs) checkNewJob(job);
-    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
+    if (jobs.some(hasKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
     return enqueueResultOf(await this.#enqueue(jobs, null, transaction));
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
     const jobs = jobsOf(batch);
     for (const job of jobs) checkNewJob(job);
-    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
+    if (jobs.some(hasKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
     return enqueueResultOf(await this.#enqueue(jobs, batch, transaction));
   }
 

@@ -15,7 +15,7 @@ export interface EventFilter {
 }
 
 /** Returns whether an event matches the filter. */
-export function admits(filter: EventFilter, event: JobEvent): boolean {
+export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   return (
     (filter.jobId === undefined || filter.jobId === event.jobId) &&
     hasAny(filter.kind, [event.kind]) &&
@@ -29,7 +29,7 @@ export function admits(filter: EventFilter, event: JobEvent): boolean {
 }
 
 /** Returns the topics that events matching the filter can have. */
-export function topicsWanted({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
+export function topicsOf({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;
   return kind.flatMap((one): readonly EventTopic[] => {

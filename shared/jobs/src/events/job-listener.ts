@@ -2,21 +2,21 @@ import type { JobEvent } from '../job/job-event.js';
 import type { EventFilter } from './event-filter.js';
 
 /** An event, with the position from which to resume after it. */
-export interface HeardEvent {
+export interface DeliveredEvent {
   readonly event: JobEvent;
   /** A listener that resumes here misses nothing that follows. */
   readonly resumeAt: Date;
 }
 
 /** With more waiting events than this, a listener is too slow and its stream ends. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /** A listener. Holds its events until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
   /** Ignores earlier events; `null` until the feed is first read. */
   from: Date | null = null;
-  #waiting: HeardEvent[] = [];
+  #waiting: DeliveredEvent[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
 
@@ -28,22 +28,22 @@ export class JobListener {
     return this.#ended;
   }
 
-  get hasHeardAll(): boolean {
+  get isDrained(): boolean {
     return this.#waiting.length === 0;
   }
 
-  hear(event: JobEvent, resumeAt: Date): void {
+  receive(event: JobEvent, resumeAt: Date): void {
     if (this.#ended) return;
     this.#waiting.push({ event, resumeAt });
-    if (this.#waiting.length > mostWaiting) this.end();
+    if (this.#waiting.length > maxWaiting) this.end();
     else this.#wakeUp();
   }
 
   /** Removes and returns the waiting events. */
-  take(): HeardEvent[] {
-    const heard = this.#waiting;
+  take(): DeliveredEvent[] {
+    const received = this.#waiting;
     this.#waiting = [];
-    return heard;
+    return received;
   }
 
   /**
@@ -51,13 +51,13 @@ export class JobListener {
    * position.
    */
   end(): void {
-    if (this.#waiting.length > mostWaiting) this.#waiting = [];
+    if (this.#waiting.length > maxWaiting) this.#waiting = [];
     this.#ended = true;
     this.#wakeUp();
   }
 
   /** Resolves when events are waiting or the listener has ended. Supports one caller at a time. */
-  async news(): Promise<void> {
+  async waitForEvents(): Promise<void> {
     if (this.#waiting.length > 0 || this.#ended) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;

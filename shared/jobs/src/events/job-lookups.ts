@@ -5,7 +5,7 @@ import type { JobReader } from '../storage/job-reader.js';
  * Maximum number of concurrent lookups, so that thousands of waits ending at once do not take all of the storage's
  * connections.
  */
-const mostAtOnce = 4;
+const maxConcurrent = 4;
 
 interface Lookup {
   readonly promise: Promise<Job | null>;
@@ -44,7 +44,7 @@ export class JobLookups {
 
   #startNext(): void {
     for (const [id, { start }] of this.#waiting) {
-      if (this.#running >= mostAtOnce) return;
+      if (this.#running >= maxConcurrent) return;
       this.#waiting.delete(id);
       this.#running++;
       void this.#run(start);

@@ -3,7 +3,7 @@ import { type JobEvent, keyOf } from '../job/job-event.js';
 /** How long events are kept, in milliseconds; longer if the feed may still return them. */
 const keptMs = 60_000;
 
-const mostKept = 20_000;
+const maxKept = 20_000;
 
 /**
  * The events of the last minute. Recognizes events that the feed returns again, and lets listeners resume without a
@@ -44,8 +44,8 @@ export class RecentEvents {
   trim(settled: Date): void {
     const oldest = settled.getTime() - keptMs;
     for (const [key, { at }] of this.#events) {
-      const isOver = at.getTime() < oldest || (this.#events.size > mostKept && at < settled);
-      if (!isOver) break; // order is only roughly by time, so a few events stay a little longer
+      const isExpired = at.getTime() < oldest || (this.#events.size > maxKept && at < settled);
+      if (!isExpired) break; // order is only roughly by time, so a few events stay a little longer
       this.#events.delete(key);
       if (at >= this.#from) this.#from = new Date(at.getTime() + 1);
     }

@@ -34,7 +34,7 @@ export const bounds = {
 export const timeBounds: Bounds = { least: 0, most: 253_402_300_799_999 };
 
 /** The attempt counter stops here, however often operators retry a job. */
-export const mostCountedAttempts = 10_000;
+export const maxCountedAttempts = 10_000;
 
 /** @throws {RangeError} naming the value and its bounds, if it is not an integer within them */
 export function checkInteger(what: string, value: number, { least, most }: Bounds): number {
@@ -71,21 +71,22 @@ export function isTime(ms: number): boolean {
 
 /** @throws {RangeError} if it is not a string of this length, or has characters that Postgres does not store */
 export function checkText(what: string, text: string, { least, most }: Bounds): string {
-  if (typeof text === 'string' && text.length >= least && text.length <= most && isKept(text)) return text;
+  if (typeof text === 'string' && text.length >= least && text.length <= most && isStorable(text))
+    return text;
   throw new RangeError(`${what} must be a string of ${least} to ${most} characters, without NUL`);
 }
 
 /** Clamps a value to the bounds. */
-export function nearest(value: number, { least, most }: Bounds): number {
+export function clamp(value: number, { least, most }: Bounds): number {
   return Math.min(Math.max(value, least), most);
 }
 
 /** Clamps a delay to its bounds; `NaN` becomes the longest delay, as in Postgres. */
-export function nearestDelay(ms: number): number {
-  return Number.isNaN(ms) ? bounds.delayMs.most : nearest(ms, bounds.delayMs);
+export function clampDelay(ms: number): number {
+  return Number.isNaN(ms) ? bounds.delayMs.most : clamp(ms, bounds.delayMs);
 }
 
-function isKept(text: string): boolean {
+function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 

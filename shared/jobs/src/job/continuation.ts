@@ -27,7 +27,7 @@ export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean
   return wanted[condition].includes(end);
 }
 
-const said: Record<ParentEnd, string> = {
+const endings: Record<ParentEnd, string> = {
   done: 'is done',
   failed: 'failed',
   cancelled: 'was cancelled',
@@ -35,7 +35,7 @@ const said: Record<ParentEnd, string> = {
 };
 
 /** Returns the error of a job that is cancelled because a parent did not meet its condition. */
-export function brokenCondition(
+export function unmetConditionError(
   parentId: string,
   condition: ContinuationCondition,
   end: ParentEnd,
@@ -43,7 +43,7 @@ export function brokenCondition(
   const clause = condition === 'onDone' ? 'done' : 'failed';
   return {
     name: 'ContinuationCancelled',
-    message: `${parentId} ${said[end]}; this job runs only if it is ${clause} (${condition})`,
+    message: `${parentId} ${endings[end]}; this job runs only if it is ${clause} (${condition})`,
     stack: null,
   };
 }

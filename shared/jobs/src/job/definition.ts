@@ -127,7 +127,7 @@ export function defineJob<Schema extends TSchema = TSchema>(
       const text = toJsonText(args, 'args');
       validate ??= firstProblem.compile(schema);
       if (validate(args)) return text;
-      if (text.length > thoroughlyChecked)
+      if (text.length > maxThoroughLength)
         throw new InvalidArgumentsError((validate.errors ?? []).map(toProblem));
       explain ??= everyProblem.compile(schema);
       explain(args);
@@ -167,7 +167,7 @@ const everyProblem = new Ajv({ strict: false, allErrors: true });
  * For arguments longer than this, in characters of JSON, only the first problem is reported: there could be as many
  * as there are values.
  */
-const thoroughlyChecked = 20_000;
+const maxThoroughLength = 20_000;
 
 function toProblem({ instancePath, message, keyword, params }: ErrorObject): ArgumentProblem {
   const path = `args${instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;

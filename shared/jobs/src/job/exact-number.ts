@@ -1,5 +1,5 @@
 /** A JavaScript number represents any decimal number of up to this many digits exactly (IEEE 754, binary64). */
-const HELD_DIGITS = 15;
+const maxExactDigits = 15;
 
 /**
  * Returns whether a JSON number survives conversion to a JavaScript number: `7`, `1.50` and `1e3` do,
@@ -10,5 +10,5 @@ export function isExactNumber(literal: string): boolean {
   if (String(number) === literal) return true;
   const digits = literal.replace(/e.*/i, '').replaceAll(/[-.]/g, '').replace(/^0+/, '');
   const size = Math.abs(number);
-  return digits === '' || (digits.length <= HELD_DIGITS && size >= 1e-300 && size <= 1e300);
+  return digits === '' || (digits.length <= maxExactDigits && size >= 1e-300 && size <= 1e300);
 }

@@ -10,7 +10,7 @@ import { checkKey } from './uniqueness.js';
  */
 export function idempotencyKey(key: string, name: string, args: JsonText, periodMs: number): JobKey {
   return {
-    scope: '',
+    namespace: '',
     key: checkKey('idempotencyKey', key),
     states: null,
     periodMs,

@@ -52,7 +52,7 @@ export function keyOf(event: JobEvent): string {
 }
 
 /** The job members from which its past states are derived. */
-export type JobCourse = Pick<
+export type JobTimeline = Pick<
   Job,
   | 'id'
   | 'name'
@@ -73,7 +73,7 @@ export type JobCourse = Pick<
  * attempt, and its end. Not included, because nothing is stored about them: a scheduled or awaiting job becoming
  * ready, a snooze, and a retry by an operator; the start of the next attempt is.
  */
-export function stateEventsOf(job: JobCourse, attempts: readonly Attempt[]): StateEvent[] {
+export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;
   const event = (state: JobState, at: Date, attempt: number): StateEvent => {
     return { kind: 'state', at, jobId, name, queue, state, attempt, tags, batchId, recurringJobId };
@@ -92,7 +92,7 @@ export function stateEventsOf(job: JobCourse, attempts: readonly Attempt[]): Sta
 }
 
 /** A `runAt` after the first attempt belongs to a retry. */
-function firstState({ parentId, runAt }: JobCourse, first: Attempt | undefined): JobState {
+function firstState({ parentId, runAt }: JobTimeline, first: Attempt | undefined): JobState {
   if (parentId !== null) return 'awaiting';
   const waited = runAt !== null && (first === undefined || runAt <= first.startedAt);
   return waited ? 'scheduled' : 'enqueued';

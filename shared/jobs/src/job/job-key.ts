@@ -13,7 +13,7 @@ export type ConflictPolicy = 'keep' | 'replace' | 'reject';
 /** A key that a job holds within its queue. While it does, no other job is created with the same key. */
 export interface JobKey {
   /** Separates keys with different purposes: a job's name, or `''` for idempotency keys. */
-  readonly scope: string;
+  readonly namespace: string;
   readonly key: string;
   /** The job states in which the key is held; `null` for all states, even after the job is deleted. */
   readonly states: readonly JobState[] | null;

@@ -1,4 +1,4 @@
-import { bounds, isDelay, nearest } from './bounds.js';
+import { bounds, clamp, isDelay } from './bounds.js';
 import { type ErrorClass, isA } from './is-a.js';
 
 /**
@@ -60,11 +60,11 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
 export function delayBefore(attempt: number, error: unknown, delay: RetryDelay = defaultRetryDelay): number {
   try {
     const ms: unknown = delay(attempt, error);
-    if (typeof ms === 'number' && !Number.isNaN(ms)) return nearest(ms, bounds.delayMs);
+    if (typeof ms === 'number' && !Number.isNaN(ms)) return clamp(ms, bounds.delayMs);
   } catch {
     // The default applies.
   }
-  return nearest(defaultRetryDelay(attempt, error), bounds.delayMs);
+  return clamp(defaultRetryDelay(attempt, error), bounds.delayMs);
 }
 
 /** Returns whether an error is retried. Never throws: an entry that is not a class matches no error. */

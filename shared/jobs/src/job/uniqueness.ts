@@ -44,7 +44,7 @@ const unfinished = jobStates.filter((state) => !isFinished(state));
 export function uniqueKey(name: string, { key, ...options }: Uniqueness): JobKey {
   checkUniqueness(options);
   const { periodMs = null, states = unfinished, onConflict = 'keep' } = options;
-  return { scope: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
+  return { namespace: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
 }
 
 /** @throws {RangeError} if an option is out of bounds */

@@ -4,7 +4,7 @@ import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { holds, type JobRecord } from './job-record.js';
 
 /** Stores the report if its claim is still valid. Returns whether it is. */
-export function keepReport(
+export function storeReport(
   record: JobRecord | undefined,
   { claim, progress, lines }: JobReport,
   writtenAt: Date,

@@ -1,6 +1,6 @@
 import type { Attempt, Claim, ClaimedJob, Job, JobError, JsonText, JsonValue, NewJob } from '../job/job.js';
 import type { LogLine, Progress } from '../job/job-log.js';
-import { type JobMetaFields, type JobMeta, readMeta } from '../job/meta.js';
+import { type JobMeta, type JobMetaFields, readMeta } from '../job/meta.js';
 import type { Transition } from '../job/transition.js';
 import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
@@ -71,7 +71,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
 }
 
 /** Replaces the content of a job that is not running. Its dependencies and attempts stay. */
-export function takeOver(record: JobRecord, job: NewJob, nowMs: number): void {
+export function replaceContent(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;
   record.priority = job.priority;
@@ -148,7 +148,7 @@ export function holds(record: JobRecord | undefined, claim: Claim): record is Jo
 }
 
 /** Undoes the start of an attempt. */
-export function letGo(record: JobRecord): void {
+export function undoStart(record: JobRecord): void {
   record.attempt--;
   record.serverId = null;
   record.startedAt = null;

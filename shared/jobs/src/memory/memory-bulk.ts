@@ -20,7 +20,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
 /** A running operation, with the jobs that it has not processed yet. */
-interface Underway {
+interface RunningOperation {
   readonly operation: BulkOperation;
   readonly rest: string[];
 }
@@ -41,7 +41,7 @@ export class MemoryBulkOperations implements BulkOperations {
   readonly #control: Control;
   readonly #clock: Clock;
   readonly #setAside: MemorySetAside;
-  readonly #operations = new Map<string, Underway>();
+  readonly #operations = new Map<string, RunningOperation>();
 
   constructor(jobs: MemoryJobs, control: Control, clock: Clock, setAside: MemorySetAside) {
     this.#jobs = jobs;
@@ -120,7 +120,7 @@ export class MemoryBulkOperations implements BulkOperations {
       const result = await verbs[action](this.#control, id);
       return result.outcome === 'ok' && result.changed;
     } catch (error) {
-      this.#setAside.put({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
+      this.#setAside.add({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
       return false;
     }
   }

@@ -1,4 +1,4 @@
-import { checkTime, mostCountedAttempts } from '../job/bounds.js';
+import { checkTime, maxCountedAttempts } from '../job/bounds.js';
 import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
@@ -48,7 +48,7 @@ export class MemoryControl implements JobControl {
           error: record.error,
         });
       }
-      record.attempt = Math.min(record.attempt, mostCountedAttempts - 1);
+      record.attempt = Math.min(record.attempt, maxCountedAttempts - 1);
       record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
       record.finishedAt = null;
       record.serverId = null;

@@ -1,4 +1,4 @@
-import { type After, brokenCondition, isMet, type ParentEnd } from '../job/continuation.js';
+import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
 /** Applies the result of a dependency to the dependent. */
@@ -64,7 +64,7 @@ export class MemoryDependencies {
       effects.release(dependentId);
     } else {
       this.drop(dependentId);
-      effects.cancel(dependentId, brokenCondition(parentId, waiting.after.when, end));
+      effects.cancel(dependentId, unmetConditionError(parentId, waiting.after.when, end));
     }
   }
 }

@@ -3,17 +3,17 @@ import type { ParentEnd } from '../job/continuation.js';
 import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../job/state.js';
 import {
-  bringsKeys,
   createdOf,
+  hasKeys,
   KeyHeldError,
   type KeyResolution,
   resolveKeys,
 } from '../storage/key-resolution.js';
-import { checkShown, holdersToShow, type EnqueueResult, enqueueResultOf } from '../storage/enqueue-result.js';
+import { checkShown, type EnqueueResult, enqueueResultOf, holdersToShow } from '../storage/enqueue-result.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from '../storage/clock.js';
-import { type JobRecord, newRecord, takeOver, toJob } from './job-record.js';
+import { type JobRecord, newRecord, replaceContent, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { BatchRecords } from './batch-records.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
@@ -23,7 +23,7 @@ import { MemoryThroughput } from './memory-throughput.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
 /** Default for the maximum number of queues. */
-const usualQueues = 10_000;
+const defaultMaxQueues = 10_000;
 
 /** Holds all jobs and queues of one process, and performs the state changes that several roles share. */
 export class MemoryJobs {
@@ -38,9 +38,9 @@ export class MemoryJobs {
   readonly #history = new MemoryHistory();
   #seq = 0;
 
-  constructor(clock: Clock, mostQueues = usualQueues) {
+  constructor(clock: Clock, maxQueues = defaultMaxQueues) {
     this.#clock = clock;
-    this.#queues = new QueueRecords(clock, mostQueues);
+    this.#queues = new QueueRecords(clock, maxQueues);
   }
 
   get queues(): ReadonlyMap<string, QueueRecord> {
@@ -64,7 +64,7 @@ export class MemoryJobs {
     for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
     this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
-    if (!jobs.some(bringsKeys)) {
+    if (!jobs.some(hasKeys)) {
       this.#add(jobs, batch, now);
       return enqueueResultOf(new Date(now));
     }
@@ -116,7 +116,7 @@ export class MemoryJobs {
       this.takeOut(record);
       this.#leave(record);
     }
-    takeOver(record, job, this.#clock.now());
+    replaceContent(record, job, this.#clock.now());
     if (state === 'awaiting') return;
     if (record.runAt === null) this.makeReady(record, null);
     else this.schedule(record, record.runAt, null);

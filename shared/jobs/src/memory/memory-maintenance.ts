@@ -1,10 +1,10 @@
 import type { Clock } from '../storage/clock.js';
 import type { Maintenance, PromotionReport, RescueReport } from '../storage/maintenance.js';
-import { dueAt, endAttempt, type JobRecord, letGo, lostError } from './job-record.js';
+import { dueAt, endAttempt, type JobRecord, lostError, undoStart } from './job-record.js';
 import type { MemoryRetention } from './memory-history.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
-import { aboutJob, type MemorySetAside } from './memory-set-aside.js';
+import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 import { byRunOrder } from './ready-queue.js';
 
 const hourMs = 3_600_000;
@@ -42,11 +42,11 @@ export class MemoryMaintenance implements Maintenance {
     const now = this.#clock.now();
     const waiting = [...this.#jobs.all()]
       .filter((record) => record.state === 'scheduled')
-      .filter((record) => !this.#setAside.isLeftAlone(aboutJob('scheduler', record)))
+      .filter((record) => !this.#setAside.isSetAside(itemOfJob('scheduler', record)))
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
     const promoted = due.filter((record) =>
-      this.#setAside.attempt(aboutJob('scheduler', record), () => {
+      this.#setAside.attempt(itemOfJob('scheduler', record), () => {
         this.#jobs.makeReady(record, 'due');
         return true;
       }),
@@ -64,13 +64,13 @@ export class MemoryMaintenance implements Maintenance {
 
   async rescue(): Promise<RescueReport> {
     const now = this.#clock.now();
-    const report = { deadServers: this.#servers.bury(), released: 0, failed: 0 };
+    const report = { deadServers: this.#servers.declareDead(), released: 0, failed: 0 };
     const lost = [...this.#jobs.all()].filter(
       ({ state, serverId, leaseUntil }) =>
         state === 'processing' && (leaseUntil < now || !this.#servers.isAlive(serverId ?? '')),
     );
     for (const { record, started } of inClaimOrder(lost, this.#servers)) {
-      const end = this.#setAside.attempt(aboutJob('rescuer', record), () =>
+      const end = this.#setAside.attempt(itemOfJob('rescuer', record), () =>
         takeBack(this.#jobs, record, started, now),
       );
       if (end !== undefined) report[end]++;
@@ -121,7 +121,7 @@ function takeBack(jobs: MemoryJobs, record: JobRecord, started: boolean, now: nu
     return 'failed';
   }
   if (!started) {
-    letGo(record);
+    undoStart(record);
     jobs.makeReady(record, 'released');
     return 'released';
   }

@@ -189,7 +189,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     record.nextDueAt = firing.nextDueAt;
     record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
     record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
-    return { id: record.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+    return { id: record.id, jobIds: jobs.map(({ id }) => id), skipped: firing.skipped };
   }
 
   #put(job: NewRecurringJob, application: string | null): RecurringRecord {

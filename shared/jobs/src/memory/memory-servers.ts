@@ -19,8 +19,8 @@ interface Entry {
   readonly onRequest: (request: ServerRequest) => void;
 }
 
-const DAY_MS = 24 * 3_600_000;
-const MOST_LOST = 100;
+const dayMs = 24 * 3_600_000;
+const maxLost = 100;
 
 /** The servers of one process, with their heartbeats. */
 export class MemoryServers implements Servers {
@@ -54,7 +54,7 @@ export class MemoryServers implements Servers {
   }
 
   async listLost(): Promise<LostServer[]> {
-    const since = this.#clock.now() - DAY_MS;
+    const since = this.#clock.now() - dayMs;
     return this.#lost.filter(({ lostAt }) => lostAt.getTime() >= since).map((server) => ({ ...server }));
   }
 
@@ -136,7 +136,7 @@ export class MemoryServers implements Servers {
   }
 
   /** Declares dead the servers whose heartbeats have stopped. Returns their ids. */
-  bury(): string[] {
+  declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(
       ({ server }) => server.heartbeatAt.getTime() < now - server.timeoutMs,
@@ -147,7 +147,7 @@ export class MemoryServers implements Servers {
       const { id, host, pid, processing, heartbeatAt } = server;
       this.#lost.unshift({ id, host, pid, processing, heartbeatAt, lostAt: new Date(now) });
     }
-    for (const { id } of this.#lost.splice(MOST_LOST)) this.#concurrency.delete(id);
+    for (const { id } of this.#lost.splice(maxLost)) this.#concurrency.delete(id);
     return silent.map(({ server }) => server.id);
   }
 

@@ -2,8 +2,8 @@ import { toJobError } from '../job/failure.js';
 import type { BulkRequest } from '../storage/bulk-operations.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import {
-  mostSetAside,
   bulkRequestOf,
+  maxSetAside,
   type SetAside,
   setAsideForMs,
   type SetAsideItem,
@@ -35,31 +35,31 @@ export class MemorySetAside implements SetAside {
   readonly #listeners = new Set<SetAsideListener>();
   #lastId = 0;
 
-  readonly #startBulk: (order: BulkRequest) => void;
+  readonly #startBulk: (request: BulkRequest) => void;
 
   /** @param startBulk starts a bulk operation */
-  constructor(clock: Clock, startBulk: (order: BulkRequest) => void) {
+  constructor(clock: Clock, startBulk: (request: BulkRequest) => void) {
     this.#clock = clock;
     this.#startBulk = startBulk;
   }
 
   /** Processes an item unless it is set aside. Returns `undefined` if it is, or if it fails. */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
-    if (this.isLeftAlone(subject)) return undefined;
+    if (this.isSetAside(subject)) return undefined;
     try {
       const result = work();
       this.#items.delete(nameOf(subject));
       return result;
     } catch (error) {
-      this.put(subject, error);
+      this.add(subject, error);
       return undefined;
     }
   }
 
   /** @throws the original error, if too many items of this role are set aside already */
-  put(subject: Subject, thrown: unknown): void {
+  add(subject: Subject, thrown: unknown): void {
     const before = this.#items.get(nameOf(subject));
-    if (before === undefined && this.#ofRole(subject.role) >= mostSetAside) throw thrown;
+    if (before === undefined && this.#ofRole(subject.role) >= maxSetAside) throw thrown;
     const now = this.#clock.now();
     const failures = (before?.failures ?? 0) + 1;
     const item: SetAsideItem = {
@@ -79,7 +79,7 @@ export class MemorySetAside implements SetAside {
   }
 
   /** Returns whether the item is set aside and not due for a retry. */
-  isLeftAlone({ role, key, changedAt }: Subject): boolean {
+  isSetAside({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
     if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
     return item.discarded || (item.retryAt?.getTime() ?? 0) > this.#clock.now();
@@ -155,7 +155,7 @@ function nameOf({ role, key }: Subject): string {
 }
 
 /** Describes a job as an item. */
-export function aboutJob(
+export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },
 ): Subject {

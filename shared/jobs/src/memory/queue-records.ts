@@ -25,12 +25,12 @@ const idleMs = idleQueueDays * 86_400_000;
 /** The queues of one process, created when they are first named. */
 export class QueueRecords {
   readonly #clock: Clock;
-  readonly #most: number;
+  readonly #max: number;
   readonly #queues = new Map<string, QueueRecord>();
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#max = most;
   }
 
   get all(): ReadonlyMap<string, QueueRecord> {
@@ -42,15 +42,15 @@ export class QueueRecords {
     const coming = new Set<string>();
     for (const name of names) if (!this.#queues.has(name)) coming.add(name);
     const [first = ''] = coming;
-    if (coming.size > 0 && this.#queues.size + coming.size > this.#most)
-      throw new TooManyQueuesError(first, this.#most);
+    if (coming.size > 0 && this.#queues.size + coming.size > this.#max)
+      throw new TooManyQueuesError(first, this.#max);
   }
 
   /** Returns a queue, creating it if it does not exist. */
   get(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      if (this.#queues.size >= this.#most) throw new TooManyQueuesError(name, this.#most);
+      if (this.#queues.size >= this.#max) throw new TooManyQueuesError(name, this.#max);
       const now = this.#clock.now();
       queue = {
         createdAt: new Date(now),

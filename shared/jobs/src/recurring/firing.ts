@@ -8,7 +8,7 @@ import { Schedule } from './schedule.js';
 const misfireThresholdMs = 60_000;
 
 /** Due times without a job, from `from` (inclusive) to `until` (exclusive). */
-export interface PassedOver {
+export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
   /** `misfire`: no server was running. `overlap`: the previous job was unfinished. */
@@ -20,7 +20,7 @@ export interface Firing {
   /** The due times that get a job each. */
   readonly dueTimes: readonly Date[];
   readonly nextDueAt: Date | null;
-  readonly passedOver: PassedOver | null;
+  readonly skipped: SkippedDueTimes | null;
 }
 
 /**
@@ -28,29 +28,29 @@ export interface Firing {
  * late; all earlier ones were missed.
  *
  * @param now by the storage's clock, not before `nextDueAt`
- * @param busy the previous job is unfinished
+ * @param isBusy the previous job is unfinished
  * @returns `null` if the recurring job stays due until that job has finished
  */
 export function planFiring(
   job: Pick<RecurringJob, 'cron' | 'timeZone' | 'misfire' | 'misfireLimit' | 'overlap'>,
   nextDueAt: Date,
   now: Date,
-  busy: boolean,
+  isBusy: boolean,
 ): Firing | null {
   const { misfire, overlap } = job;
-  if (busy && overlap === 'wait') return null;
+  if (isBusy && overlap === 'wait') return null;
   const schedule = new Schedule(job.cron, job.timeZone);
   const following = schedule.next(now);
-  const none = (reason: PassedOver['reason']): Firing => ({
+  const none = (reason: SkippedDueTimes['reason']): Firing => ({
     dueTimes: [],
     nextDueAt: following,
-    passedOver: { from: nextDueAt, until: following ?? now, reason },
+    skipped: { from: nextDueAt, until: following ?? now, reason },
   });
-  if (busy && overlap === 'skip') return none('overlap');
+  if (isBusy && overlap === 'skip') return none('overlap');
 
   // With overlap `skip`, the first job would block all others.
-  const most = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
-  const latest = schedule.latest(most, nextDueAt, now);
+  const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
+  const latest = schedule.latest(limit, nextDueAt, now);
   const due = latest.length > 0 ? latest : [nextDueAt]; // a system update may have changed the time zone's rules
   const [first = nextDueAt, second] = due;
   const last = due.at(-1) ?? first;
@@ -58,7 +58,7 @@ export function planFiring(
   return {
     dueTimes: overlap === 'wait' ? [first] : due,
     nextDueAt: overlap === 'wait' ? (second ?? following) : following,
-    passedOver: first > nextDueAt ? { from: nextDueAt, until: first, reason: 'misfire' } : null,
+    skipped: first > nextDueAt ? { from: nextDueAt, until: first, reason: 'misfire' } : null,
   };
 }
 

@@ -17,7 +17,7 @@ export class AttemptReport {
   readonly claim: Claim;
   readonly #bounds: LogBounds;
   readonly #clock: Clock;
-  readonly #onNews: (report: AttemptReport) => void;
+  readonly #onPending: (report: AttemptReport) => void;
   #lines: NewLogLine[] = [];
   #lastLine = 0;
   #progress: JobReport['progress'] = null;
@@ -26,19 +26,19 @@ export class AttemptReport {
 
   /**
    * @param clock the storage's clock
-   * @param onNews called when there is something to write
+   * @param onPending called when there is something to write
    */
-  constructor(claim: Claim, bounds: LogBounds, clock: Clock, onNews: (report: AttemptReport) => void) {
+  constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;
     this.#bounds = bounds;
     this.#clock = clock;
-    this.#onNews = onNews;
+    this.#onPending = onPending;
   }
 
   readonly progress = (percent: number, message?: string): void => {
     if (this.#ended) return;
     this.#progress = { ...toProgress(percent, message ?? null), at: this.#now() };
-    this.#onNews(this);
+    this.#onPending(this);
   };
 
   readonly log: JobLog = {
@@ -105,7 +105,7 @@ export class AttemptReport {
     } else {
       this.#add(level, toLogText(message, fields, maxLineBytes));
     }
-    this.#onNews(this);
+    this.#onPending(this);
   }
 
   #add(level: LogLevel, text: Pick<NewLogLine, 'message' | 'fields'>): void {

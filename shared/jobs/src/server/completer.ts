@@ -26,11 +26,11 @@ export class Completer {
   #retryTimer: NodeJS.Timeout | undefined;
   #waiters: (() => void)[] = [];
 
-  /** @param onLinked called after writing outcomes of jobs that may have dependents */
-  constructor(completions: Completions, logger: Logger, onLinked: () => void) {
+  /** @param onDependenciesChanged called after writing outcomes of jobs that may have dependents */
+  constructor(completions: Completions, logger: Logger, onDependenciesChanged: () => void) {
     this.#completions = completions;
     this.#logger = logger;
-    this.#onDependenciesChanged = onLinked;
+    this.#onDependenciesChanged = onDependenciesChanged;
   }
 
   /** The claims whose outcome is not written yet; their leases must still be renewed. */

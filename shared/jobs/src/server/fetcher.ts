@@ -32,7 +32,7 @@ export interface FetcherOptions {
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
   /** Removes and returns the jobs that have waited at least this long for a free slot. */
-  readonly giveBack: (minWaitMs: number) => ClaimedJob[];
+  readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
   /** The claims of held jobs, and of those whose outcome is not written yet. */
   readonly claims: () => Iterable<Claim>;
 }
@@ -67,7 +67,7 @@ export class Fetcher {
     if (id === null) return safetyPollMs;
     this.#measure();
     this.#more = false;
-    for (const queue of this.#doubtful) await this.#giveBackUnknown(id, queue);
+    for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
     for (const queue of queues.next()) {
       const room = this.#capacity() - held();
       if (room <= 0) {
@@ -86,8 +86,8 @@ export class Fetcher {
 
   /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
   async trim(): Promise<number> {
-    const { giveBack, store } = this.#options;
-    const claims = giveBack(maxAheadMs).map(({ claim }) => claim);
+    const { takeWaiting, store } = this.#options;
+    const claims = takeWaiting(maxAheadMs).map(({ claim }) => claim);
     if (claims.length === 0) return checkAheadMs;
     this.#perMs = 0;
     try {
@@ -110,11 +110,11 @@ export class Fetcher {
   }
 
   /** Releases claims that this server does not know of; otherwise their jobs would wait for the leases to expire. */
-  async #giveBackUnknown(serverId: string, queue: string): Promise<void> {
+  async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
-    const kept = await store.claimsOf(serverId, queue);
+    const stored = await store.claimsOf(serverId, queue);
     const known = new Set([...claims()].map(({ jobId, attempt }) => `${jobId} ${attempt}`));
-    const unknown = kept.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
+    const unknown = stored.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
     if (unknown.length > 0) await store.release(unknown);
     this.#doubtful.delete(queue);
   }

@@ -15,7 +15,7 @@ import { type JobServerEvents, type JobServerListener, ServerEvents } from './se
 import { DependencyResolver } from './dependency-resolver.js';
 import { describeServer } from './server-description.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
-import { within } from './within.js';
+import { waitAtMost } from './wait-at-most.js';
 
 /**
  * Total time to release jobs, write outcomes and end background tasks, and minimum time to unregister, in
@@ -44,7 +44,7 @@ export class JobServer {
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
   /** The loops that a notification without a queue wakes. */
-  readonly #prompted: readonly Loop[];
+  readonly #notifiedLoops: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
@@ -80,7 +80,7 @@ export class JobServer {
       serverId: () => this.#membership.serverId,
       held: () => this.#runner.held,
       take: (jobs) => this.#take(jobs),
-      giveBack: (minWaitMs) => this.#runner.giveBackWaiting(minWaitMs),
+      takeWaiting: (minWaitMs) => this.#runner.takeWaiting(minWaitMs),
       claims: () => this.#claims(),
     });
     const leases = new LeaseRenewer({
@@ -110,7 +110,7 @@ export class JobServer {
       logger,
       runOnce: () => resolver.runOnce(),
     });
-    this.#prompted = [
+    this.#notifiedLoops = [
       this.#resolvingDependencies,
       new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
       new Loop({ task: 'enqueueing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
@@ -118,7 +118,7 @@ export class JobServer {
       new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
     ];
     this.#background = [
-      ...this.#prompted,
+      ...this.#notifiedLoops,
       new Loop({ task: 'releasing waiting jobs', logger, runOnce: () => this.#fetcher.trim() }),
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
@@ -177,7 +177,7 @@ export class JobServer {
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
     await this.#fetching.stop();
-    await this.#release(this.#runner.giveBackWaiting().map(({ claim }) => claim));
+    await this.#release(this.#runner.takeWaiting().map(({ claim }) => claim));
   }
 
   /**
@@ -196,14 +196,14 @@ export class JobServer {
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
     const quieted = this.quiet(); // may hang on an unresponsive storage; stopping continues
-    await within(stopTimeoutMs, quieted);
+    await waitAtMost(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
     const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));
     this.#refusing = true;
     const endAt = performance.now() + shutdownGraceMs;
     const inTime = (task: Promise<unknown>, leastMs = 0): Promise<void> =>
-      within(Math.max(leastMs, endAt - performance.now()), task);
+      waitAtMost(Math.max(leastMs, endAt - performance.now()), task);
     if (!finished) {
       const unfinished = [...this.#runner.claims()];
       logger.warn(
@@ -232,7 +232,7 @@ export class JobServer {
 
   #notified(queue: string | null): void {
     const { queues, queuePollIntervalMs } = this.#options;
-    if (queue === null) for (const loop of this.#prompted) loop.wake();
+    if (queue === null) for (const loop of this.#notifiedLoops) loop.wake();
     else if (queuePollIntervalMs === 0 && queues.names.includes(queue)) this.#fetching.wake();
   }
 

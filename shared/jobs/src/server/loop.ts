@@ -22,7 +22,7 @@ export class Loop {
   readonly #options: LoopOptions;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
-  #wokenMeanwhile = false;
+  #wokenDuringRound = false;
   #failures = 0;
   #running = false;
 
@@ -41,7 +41,7 @@ export class Loop {
   wake(): void {
     if (!this.#running) return;
     if (this.#round !== undefined) {
-      this.#wokenMeanwhile = true;
+      this.#wokenDuringRound = true;
       return;
     }
     if (this.#failures > 0 && this.#timer !== undefined) return; // the delay after a failure is kept
@@ -58,7 +58,7 @@ export class Loop {
 
   async #runRound(): Promise<void> {
     this.#timer = undefined;
-    this.#wokenMeanwhile = false;
+    this.#wokenDuringRound = false;
     let pauseMs: number;
     try {
       pauseMs = await this.#options.runOnce();
@@ -66,12 +66,12 @@ export class Loop {
       this.#failures = 0;
     } catch (error) {
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);
-      this.#wokenMeanwhile = false;
+      this.#wokenDuringRound = false;
       this.#options.logger.warn({ err: error, retryInMs: pauseMs }, `${this.#options.task}: failed`);
     }
     this.#round = undefined;
     if (!this.#running) return;
-    this.#plan(this.#wokenMeanwhile ? 0 : pauseMs);
+    this.#plan(this.#wokenDuringRound ? 0 : pauseMs);
   }
 
   #plan(pauseMs: number): void {

@@ -27,7 +27,7 @@ export class Membership {
   readonly #options: MembershipOptions;
   readonly #rejoining: Loop;
   #registration: ServerRegistration | null = null;
-  #former: ServerRegistration | null = null;
+  #lostRegistration: ServerRegistration | null = null;
   #state: ServerState = 'running';
 
   constructor(options: MembershipOptions) {
@@ -70,7 +70,7 @@ export class Membership {
     registration.lost.addEventListener('abort', () => {
       if (this.#registration !== registration) return;
       this.#registration = null;
-      this.#former = registration;
+      this.#lostRegistration = registration;
       const { id: serverId, lost } = registration;
       logger.error(
         { serverId, err: lost.reason as unknown },
@@ -90,8 +90,8 @@ export class Membership {
 
   /** Removes the old registration first, so that its jobs are released immediately. */
   async #rejoin(): Promise<void> {
-    await this.#former?.unregister();
-    this.#former = null;
+    await this.#lostRegistration?.unregister();
+    this.#lostRegistration = null;
     await this.join();
   }
 }

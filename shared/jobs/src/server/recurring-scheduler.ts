@@ -37,9 +37,9 @@ export class RecurringScheduler {
 
   async runOnce(): Promise<number> {
     const { fired, nextDueMs } = await this.#store.fireDue(batch);
-    for (const { id, passedOver } of fired) {
-      if (passedOver === null) continue;
-      this.#logger.warn({ recurringJobId: id, ...passedOver }, 'due times of a recurring job were skipped');
+    for (const { id, skipped } of fired) {
+      if (skipped === null) continue;
+      this.#logger.warn({ recurringJobId: id, ...skipped }, 'due times of a recurring job were skipped');
     }
     return Math.min(Math.ceil(nextDueMs ?? maxPauseMs), maxPauseMs);
   }

@@ -85,7 +85,7 @@ export class Runner {
   }
 
   /** Removes and returns the jobs that have waited at least `minWaitMs` for a free slot. */
-  giveBackWaiting(minWaitMs = 0): ClaimedJob[] {
+  takeWaiting(minWaitMs = 0): ClaimedJob[] {
     const before = performance.now() - minWaitMs;
     const next = this.#waiting.findIndex(({ takenAt }) => takenAt > before);
     return this.#waiting.splice(0, next === -1 ? Infinity : next).map(({ job }) => job);
@@ -158,7 +158,7 @@ export class Runner {
     while (this.#running.size < this.#options.concurrency && started < this.#waiting.length) {
       const next = this.#waiting[started++];
       if (next === undefined) continue;
-      this.#run(next.job).catch((error: unknown) => this.#broken(next.job, error));
+      this.#run(next.job).catch((error: unknown) => this.#failUnexpectedly(next.job, error));
     }
     if (started > 0) this.#waiting.splice(0, started);
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -172,7 +172,7 @@ export class Runner {
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
-    limit?.lift();
+    limit?.cancel();
     if (attempt.unreported) await attempt.reported();
     this.#settle(attempt, job, outcome);
   }
@@ -186,7 +186,7 @@ export class Runner {
   }
 
   /** Handles an error that should be impossible; it affects only this job. */
-  #broken(job: ClaimedJob, error: unknown): void {
+  #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);
     if (attempt !== undefined && isSame(attempt.claim, job.claim))

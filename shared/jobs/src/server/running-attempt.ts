@@ -132,7 +132,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     };
     const { signal } = this.#abandoned;
     signal.throwIfAborted();
-    const completed = store.completions.completeWithin(this.claim, complete, signal);
+    const completed = store.completions.completeInTransaction(this.claim, complete, signal);
     this.#transaction = completed.catch(() => undefined); // reported to the handler
     await completed;
     if (news !== null) this.#report?.written(news);

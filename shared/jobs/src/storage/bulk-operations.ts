@@ -78,7 +78,7 @@ export interface BulkOperations {
    *   supports none and throws a `TypeError`
    * @throws {RangeError} if the action is unknown, there are too many ids, or the filter matches every job
    */
-  start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
+  start(request: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
   /** Returns `null` if the operation does not exist. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */

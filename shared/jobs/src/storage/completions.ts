@@ -1,5 +1,5 @@
 import type { Claim, Completion } from '../job/job.js';
-import type { WorkWithin } from './transaction.js';
+import type { TransactionWork } from './transaction.js';
 
 /** Stores how attempts ended. Every write is fenced by its claim. */
 export interface Completions {
@@ -18,5 +18,5 @@ export interface Completions {
    * @throws {ClaimLostError} if the claim is not valid; `work` did not run, or was rolled back
    * @throws {TypeError} if the storage has no transactions
    */
-  completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void>;
+  completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void>;
 }

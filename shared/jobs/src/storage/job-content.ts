@@ -17,16 +17,16 @@ export interface JobContent {
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
 /** Maximum total size of the arguments of jobs that are edited together, as JSON, in bytes. */
-export const mostEditedBytes = 16 * 1024 * 1024;
+export const maxEditedBytes = 16 * 1024 * 1024;
 
 /**
  * @param bytes the total size of all arguments
  * @throws {RangeError} if it exceeds the limit and there is more than one job
  */
 export function checkEditedBytes(ids: readonly string[], bytes: number): void {
-  if (ids.length > 1 && bytes > mostEditedBytes)
+  if (ids.length > 1 && bytes > maxEditedBytes)
     throw new RangeError(
-      `These ${ids.length} jobs have ${bytes} bytes of arguments, and the limit for one edit is ${mostEditedBytes}: edit fewer jobs at a time`,
+      `These ${ids.length} jobs have ${bytes} bytes of arguments, and the limit for one edit is ${maxEditedBytes}: edit fewer jobs at a time`,
     );
 }
 

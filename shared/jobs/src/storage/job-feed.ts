@@ -16,7 +16,7 @@ export interface FeedPage {
    * Where to continue: no event before this time can become visible any more. Some of the events may be later than
    * this, and will be returned again.
    */
-  readonly settled: Date;
+  readonly resumeAt: Date;
   /** `false` if more events can be read now. */
   readonly caughtUp: boolean;
 }
@@ -32,5 +32,5 @@ export interface FeedPage {
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;
   /** Returns the log lines and the latest progress of one job's attempts at or after that time, oldest first. */
-  saidBy(jobId: string, since: Date): Promise<JobEvent[]>;
+  reportsOf(jobId: string, since: Date): Promise<JobEvent[]>;
 }

@@ -28,7 +28,7 @@ export interface JobReports {
    * Stores progress and log lines of attempts whose claims are valid; returns the claims that are not. Repeating a
    * report is safe: each line is stored once, and older progress does not replace newer.
    *
-   * @param transaction the transaction that completes the reports' only job, see {@link Completions.completeWithin}
+   * @param transaction the transaction that completes the reports' only job, see {@link Completions.completeInTransaction}
    */
   report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]>;
   /**

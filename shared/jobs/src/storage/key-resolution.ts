@@ -111,7 +111,7 @@ export function resolveKeys(
   return { created: [...created.values()], holders, replacements, claims: [...claims.values()] };
 }
 
-export function bringsKeys({ keys = null }: NewJob): boolean {
+export function hasKeys({ keys = null }: NewJob): boolean {
   return keys !== null;
 }
 
@@ -123,8 +123,8 @@ export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch
 }
 
 /** Identifies a key. No part contains a NUL. */
-export function keyName(queue: string, { scope, key }: Pick<JobKey, 'scope' | 'key'>): string {
-  return `${queue}\0${scope}\0${key}`;
+export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespace' | 'key'>): string {
+  return `${queue}\0${namespace}\0${key}`;
 }
 
 /** The metadata that ties a job to others, which it keeps when its content is replaced. */

@@ -11,7 +11,7 @@ export interface Orphan {
 }
 
 /** Maximum number of waiting jobs to examine per state. */
-export const mostExamined = 5_000;
+export const maxExamined = 5_000;
 
 /** Returns the groups of waiting jobs that no current server will run, the largest first. */
 export function orphansAmong(

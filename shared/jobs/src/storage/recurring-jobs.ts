@@ -1,6 +1,6 @@
 import type { JsonText } from '../job/job.js';
 import type { TransactionClient } from './transaction.js';
-import type { PassedOver } from '../recurring/firing.js';
+import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
 /** What a synchronization changed; each list holds ids. */
@@ -17,7 +17,7 @@ export interface FiredRecurringJob {
   readonly id: string;
   /** The ids of the jobs that it enqueued. */
   readonly jobIds: string[];
-  readonly passedOver: PassedOver | null;
+  readonly skipped: SkippedDueTimes | null;
 }
 
 export interface FiringReport {

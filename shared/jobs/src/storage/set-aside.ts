@@ -62,7 +62,7 @@ export interface SetAsideQuery {
  * Maximum number of items per role. Beyond it, failures are probably not caused by single items, so the work is
  * retried as a whole.
  */
-export const mostSetAside = 1_000;
+export const maxSetAside = 1_000;
 
 /** Delay before the first retry, in milliseconds; it doubles with each further retry. */
 const firstRetryMs = 60_000;

@@ -15,4 +15,4 @@ export interface TransactionClient {
 }
 
 /** Work in a transaction of the storage's; returns the job's result. */
-export type WorkWithin = (client: TransactionClient) => Promise<JsonText>;
+export type TransactionWork = (client: TransactionClient) => Promise<JsonText>;

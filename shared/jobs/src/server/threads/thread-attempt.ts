@@ -16,7 +16,7 @@ export class ThreadAttempt {
     this.#context = context;
     this.#port = port;
     this.#graceMs = graceMs;
-    port.on('message', (message: ThreadMessage) => this.#hear(message));
+    port.on('message', (message: ThreadMessage) => this.#onMessage(message));
     if (context.signal.aborted) this.#abort();
     else context.signal.addEventListener('abort', this.#abort);
   }
@@ -29,12 +29,12 @@ export class ThreadAttempt {
   close(): void {
     clearTimeout(this.#timer);
     this.#context.signal.removeEventListener('abort', this.#abort);
-    this.#hearAll();
+    this.#drainMessages();
     this.#port.close();
   }
 
   readonly #abort = (): void => {
-    this.#hearAll();
+    this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
     // A task that still waits for a thread never starts.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
@@ -42,15 +42,15 @@ export class ThreadAttempt {
   };
 
   /** Drains queued messages, because the result may overtake them. */
-  #hearAll(): void {
+  #drainMessages(): void {
     for (;;) {
       const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);
       if (next === undefined) return;
-      this.#hear(next.message);
+      this.#onMessage(next.message);
     }
   }
 
-  #hear(message: ThreadMessage): void {
+  #onMessage(message: ThreadMessage): void {
     switch (message.kind) {
       case 'started':
         this.#started = true;

@@ -26,8 +26,8 @@ export class ThreadContext implements JobContext<JsonValue> {
     this.job = task.job;
     this.#task = task;
     task.port.on('message', (message: AbortMessage) => this.#aborted(message));
-    this.#lookWhenAsked();
-    this.#say({ kind: 'started' });
+    this.#checkWhenRead();
+    this.#send({ kind: 'started' });
   }
 
   get signal(): AbortSignal {
@@ -62,12 +62,12 @@ export class ThreadContext implements JobContext<JsonValue> {
    * Makes the signal check for an abort message whenever its state is read: a handler that computes never yields to
    * the event loop, so no message would arrive otherwise.
    */
-  #lookWhenAsked(): void {
+  #checkWhenRead(): void {
     const { signal } = this.#abort;
     const { port } = this.#task;
     let isAborted = false;
     signal.addEventListener('abort', () => (isAborted = true));
-    const look = (): boolean => {
+    const check = (): boolean => {
       const waiting: { message: AbortMessage } | undefined = isAborted
         ? undefined
         : receiveMessageOnPort(port);
@@ -75,10 +75,10 @@ export class ThreadContext implements JobContext<JsonValue> {
       return isAborted;
     };
     Object.defineProperties(signal, {
-      aborted: { get: look },
+      aborted: { get: check },
       throwIfAborted: {
         value: () => {
-          if (look()) throw signal.reason;
+          if (check()) throw signal.reason;
         },
       },
     });
@@ -90,17 +90,17 @@ export class ThreadContext implements JobContext<JsonValue> {
 
   #log(level: LogLevel, message: string, fields: object | undefined): void {
     if (this.#lines++ > this.#task.maxLogLines) return;
-    this.#say({ kind: 'log', level, ...toLogText(message, fields, Number.MAX_SAFE_INTEGER) });
+    this.#send({ kind: 'log', level, ...toLogText(message, fields, Number.MAX_SAFE_INTEGER) });
   }
 
   #sendProgress(): void {
     if (this.#progress === null) return;
-    this.#say(this.#progress);
+    this.#send(this.#progress);
     this.#progress = null;
     this.#progressSentMs = performance.now();
   }
 
-  #say(message: ThreadMessage): void {
+  #send(message: ThreadMessage): void {
     this.#task.port.postMessage(message);
   }
 }

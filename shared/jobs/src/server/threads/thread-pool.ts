@@ -7,8 +7,8 @@ import type { JobContext } from '../handler.js';
 import type { Logger } from '../logger.js';
 import { fromErrorData } from './error-data.js';
 import { ThreadAttempt } from './thread-attempt.js';
-import type { ThreadAnswer, ThreadTask } from './thread-task.js';
-import { Turns } from './turns.js';
+import type { ThreadResult, ThreadTask } from './thread-task.js';
+import { FifoSemaphore } from './fifo-semaphore.js';
 
 /** Always the built file, because worker threads do not load TypeScript. */
 const workerFile = new URL('../../../dist/server/threads/thread-worker.js', import.meta.url).href;
@@ -32,12 +32,12 @@ export class ThreadPool {
    * Queues jobs here rather than in Piscina 5, which leaves queued tasks waiting when its last thread ends, until
    * another task arrives.
    */
-  readonly #turns: Turns;
+  readonly #slots: FifoSemaphore;
   #pool: Promise<Piscina> | undefined;
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.threads);
+    this.#slots = new FifoSemaphore(options.threads);
   }
 
   /**
@@ -58,10 +58,10 @@ export class ThreadPool {
       port: far,
     };
     try {
-      await this.#turns.take(attempt.ended);
+      await this.#slots.take(attempt.ended);
       const answer = (await pool
         .run(task, { transferList: [far], signal: attempt.ended })
-        .finally(() => this.#turns.end())) as ThreadAnswer;
+        .finally(() => this.#slots.end())) as ThreadResult;
       if ('result' in answer) return answer.result;
       if (answer.isReason) throw context.signal.reason;
       throw fromErrorData(answer.error, [...known, SnoozeJob, CancelJob]);

@@ -16,7 +16,7 @@ export interface ThreadTask {
 }
 
 /** The result of a task. */
-export type ThreadAnswer =
+export type ThreadResult =
   | { readonly result: JsonValue }
   /** `isReason`: the handler threw its signal's abort reason. */
   | { readonly error: ErrorData; readonly isReason: boolean };

@@ -3,10 +3,10 @@ import type { JsonValue } from '../../job/job.js';
 import type { RunJob } from '../handler.js';
 import { toErrorData } from './error-data.js';
 import { ThreadContext } from './thread-context.js';
-import type { ThreadAnswer, ThreadTask } from './thread-task.js';
+import type { ThreadResult, ThreadTask } from './thread-task.js';
 
 /** Entry point of a pool thread: calls the `run` export of a module. */
-export async function runInThread(task: ThreadTask): Promise<ThreadAnswer> {
+export async function runInThread(task: ThreadTask): Promise<ThreadResult> {
   const context = new ThreadContext(task);
   try {
     const { run } = (await import(task.module)) as { run?: RunJob<JsonValue> };

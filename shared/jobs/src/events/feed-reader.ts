@@ -15,21 +15,21 @@ const lingerMs = 10_000;
  * How far before the earliest resume position to start, in milliseconds: after a restart many listeners reconnect,
  * and the positions of the others may be a heartbeat or two older.
  */
-const runUpMs = 30_000;
+const resumeMarginMs = 30_000;
 
-const farthestBackMs = 60_000;
+const maxLookBackMs = 60_000;
 
 /** Reads the feed on behalf of all listeners of a process, as long as there are any. */
-export class FeedFollower {
+export class FeedReader {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;
   readonly #listeners: ListenerSet;
   readonly #pollMs: number;
   readonly #loop: Loop;
-  #settled: Date | undefined;
+  #position: Date | undefined;
   #covered: readonly EventTopic[] = [];
-  #newcomers: { readonly resumesAt: Date | null; readonly covered: () => void }[] = [];
-  #lonelySinceMs = Infinity;
+  #joining: { readonly resumesAt: Date | null; readonly covered: () => void }[] = [];
+  #idleSinceMs = Infinity;
 
   constructor(feed: JobFeed, listeners: ListenerSet, pollMs: number, logger: Logger) {
     this.#feed = feed;
@@ -39,8 +39,8 @@ export class FeedFollower {
   }
 
   /** The position from which an up-to-date listener can resume; `null` before the first read. */
-  get settled(): Date | null {
-    return this.#settled ?? null;
+  get position(): Date | null {
+    return this.#position ?? null;
   }
 
   /**
@@ -50,54 +50,54 @@ export class FeedFollower {
    * @param resumesAt the position from which the listener resumes, if it does
    */
   async cover(topics: readonly EventTopic[], resumesAt: Date | null): Promise<void> {
-    if (this.#settled !== undefined && topics.every((topic) => this.#covered.includes(topic))) return;
+    if (this.#position !== undefined && topics.every((topic) => this.#covered.includes(topic))) return;
     await new Promise<void>((covered) => {
-      this.#newcomers.push({ resumesAt, covered });
+      this.#joining.push({ resumesAt, covered });
       this.#loop.start();
     });
   }
 
   async stop(): Promise<void> {
     await this.#loop.stop();
-    for (const { covered } of this.#newcomers.splice(0)) covered();
+    for (const { covered } of this.#joining.splice(0)) covered();
   }
 
   async #runOnce(): Promise<number> {
     const startedMs = performance.now();
-    if (this.#listeners.size > 0) this.#lonelySinceMs = Infinity;
-    else this.#lonelySinceMs = Math.min(this.#lonelySinceMs, startedMs);
-    if (startedMs - this.#lonelySinceMs > lingerMs) return this.#rest();
+    if (this.#listeners.size > 0) this.#idleSinceMs = Infinity;
+    else this.#idleSinceMs = Math.min(this.#idleSinceMs, startedMs);
+    if (startedMs - this.#idleSinceMs > lingerMs) return this.#pause();
 
-    const newcomers = [...this.#newcomers];
+    const joining = [...this.#joining];
     const topics = this.#listeners.topics;
     const isCovered = topics.every((topic) => this.#covered.includes(topic));
-    const since = this.#settled === undefined || !isCovered ? await this.#begin(newcomers) : this.#settled;
+    const since = this.#position === undefined || !isCovered ? await this.#begin(joining) : this.#position;
     const page = await this.#feed.read({ since, spanMs, topics });
     this.#covered = topics;
-    this.#settled = page.settled;
-    this.#listeners.tell(this.recent.add(page.events), since, page.settled);
-    this.recent.trim(page.settled);
-    this.#newcomers = this.#newcomers.filter((newcomer) => !newcomers.includes(newcomer));
-    for (const { covered } of newcomers) covered();
+    this.#position = page.resumeAt;
+    this.#listeners.deliver(this.recent.add(page.events), since, page.resumeAt);
+    this.recent.trim(page.resumeAt);
+    this.#joining = this.#joining.filter((entry) => !joining.includes(entry));
+    for (const { covered } of joining) covered();
     // Uses at most a quarter of the time for reading, however much there is to read.
     return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
   }
 
   /** Returns the position from which every listener gets all of its events. */
-  async #begin(newcomers: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
-    const { settled: now } = await this.#feed.read({ since: null, topics: [] });
-    this.#listeners.hearFrom(now);
-    const places = newcomers.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
-    const farthestBack = now.getTime() - farthestBackMs;
-    const earliest = places.reduce((one, other) => Math.min(one, other), Infinity);
-    const resumed = Math.max(earliest - runUpMs, farthestBack);
-    const from = new Date(Math.min(resumed, this.#settled?.getTime() ?? Infinity, now.getTime()));
+  async #begin(joining: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
+    const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });
+    this.#listeners.startFrom(now);
+    const positions = joining.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
+    const oldest = now.getTime() - maxLookBackMs;
+    const earliest = positions.reduce((one, other) => Math.min(one, other), Infinity);
+    const resumed = Math.max(earliest - resumeMarginMs, oldest);
+    const from = new Date(Math.min(resumed, this.#position?.getTime() ?? Infinity, now.getTime()));
     this.recent.begin(from);
     return from;
   }
 
-  #rest(): number {
-    this.#settled = undefined;
+  #pause(): number {
+    this.#position = undefined;
     this.#covered = [];
     this.recent.clear();
     void this.#loop.stop();

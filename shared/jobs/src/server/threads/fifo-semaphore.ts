@@ -1,5 +1,5 @@
 /** A FIFO semaphore; a waiting caller leaves the queue when its signal aborts. */
-export class Turns {
+export class FifoSemaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
 

@@ -4,29 +4,29 @@ const minPauseMs = 5;
 /**
  * Schedules another poll of a queue whose rate limit is exhausted. Keeps one timer per queue, for the earliest time.
  */
-export class QueueAlarms {
-  readonly #ring: (queue: string) => void;
-  readonly #alarms = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
+export class QueuePollTimers {
+  readonly #notify: (queue: string) => void;
+  readonly #timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
 
-  constructor(ring: (queue: string) => void) {
-    this.#ring = ring;
+  constructor(notify: (queue: string) => void) {
+    this.#notify = notify;
   }
 
   set(queue: string, afterMs: number): void {
     const pauseMs = Math.max(minPauseMs, Math.ceil(afterMs));
     const at = performance.now() + pauseMs;
-    const earlier = this.#alarms.get(queue);
+    const earlier = this.#timers.get(queue);
     if (earlier !== undefined && earlier.at <= at) return;
     clearTimeout(earlier?.timer);
     const timer = setTimeout(() => {
-      this.#alarms.delete(queue);
-      this.#ring(queue);
+      this.#timers.delete(queue);
+      this.#notify(queue);
     }, pauseMs).unref();
-    this.#alarms.set(queue, { at, timer });
+    this.#timers.set(queue, { at, timer });
   }
 
   close(): void {
-    for (const { timer } of this.#alarms.values()) clearTimeout(timer);
-    this.#alarms.clear();
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
   }
 }
