@@ -48,7 +48,7 @@ export interface EnqueueOptions {
    * 315 360 000 000, ten years. Excludes `runAt`.
    */
   delayMs?: number;
-  /** Not before this time, from 1970 to 9999. A time in the past means at once. */
+  /** Not before this time, from 1970 to 9999. A time in the past counts as the time of the call. */
   runAt?: Date;
   /**
    * A `pg` client with a transaction under way: the job becomes visible with its commit and is gone if it rolls back.
