@@ -83,7 +83,7 @@ describe('Concurrency keys on Postgres', () => {
   });
 
   it('let the next job in on another server if the first dies after it wrote the outcome', async () => {
-    await storage.enqueuer.enqueueMany(keyedJobs(2));
+    await storage.enqueuer.enqueue(keyedJobs(2));
     await storage.maintenance.resolveDependencies(100);
     const serverId = await register();
     const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
@@ -104,7 +104,7 @@ describe('Concurrency keys on Postgres', () => {
   });
 
   it('let the next job in after somebody deleted the running one from the table', async () => {
-    await storage.enqueuer.enqueueMany(keyedJobs(3));
+    await storage.enqueuer.enqueue(keyedJobs(3));
     await storage.maintenance.resolveDependencies(100);
     await database.query('delete from longshore.job where queue_id > 0');
     const direct = new Database(databaseOptions({ url: database.url }));
@@ -123,7 +123,7 @@ describe('Concurrency keys on Postgres', () => {
       meta: { concurrencyKey: `key-${n}`, concurrencyLimit: 1 },
     }));
     const claimer = new PostgresStorage({ url: database.url });
-    await claimer.enqueuer.enqueueMany(jobs);
+    await claimer.enqueuer.enqueue(jobs);
     while ((await claimer.maintenance.resolveDependencies(500)) > 0);
     const claimed = await claimer.claims.claim({
       serverId: await register(),

@@ -1,6 +1,8 @@
+import { defineJob, JobClient } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
 import { Database } from '../src/connection/database.js';
 import { DueCursor } from '../src/maintain/due-cursor.js';
 import { DueScan } from '../src/maintain/due-scan.js';
@@ -103,6 +105,21 @@ describe('A look for due jobs', () => {
     for (let polls = 0; polls < 5; polls++) await later.poll();
     await other.query('commit');
     expect(await dueIn(later)).to.deep.equal([queueId]);
+  });
+
+  it('finds a job that is enqueued for a time in the past without beginning at the head', async () => {
+    const storage = new PostgresStorage({ url: store.url });
+    await storage.open();
+    const later = newScan(database);
+    for (let polls = 0; polls < 3; polls++) {
+      await later.poll();
+      await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
+    }
+    const runAt = new Date('2020-01-01T00:00:00Z');
+    await new JobClient(storage).enqueue(defineJob({ name: 'due', queue: 'default' }), {}, { runAt });
+    const found = await dueIn(later);
+    await storage.close();
+    expect(found).to.deep.equal([queueId]);
   });
 
   it('finds a job scheduled for long ago when it begins at the head', async () => {

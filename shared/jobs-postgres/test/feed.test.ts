@@ -28,7 +28,7 @@ describe('The feed of Postgres', () => {
       maxAttempts: 1,
       due: null,
     }));
-    await storage.enqueuer.enqueueMany(jobs);
+    await storage.enqueuer.enqueue(jobs);
     const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
     const { id: serverId } = await storage.servers.register(server);
     const claimed = await storage.claims.claim({ serverId, queue: 'default', limit: count, leaseMs: 60_000 });

@@ -34,7 +34,7 @@ describe('The hot path on Postgres', () => {
     }));
 
   it('claims by heap-only updates: no index is written', async () => {
-    await storage.enqueuer.enqueueMany(newJobs(1_000));
+    await storage.enqueuer.enqueue(newJobs(1_000));
     const claimer = new PostgresStorage({ url: database.url });
     const server = await claimer.servers.register({
       host: 'x',
@@ -63,7 +63,7 @@ describe('The hot path on Postgres', () => {
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    await worker.enqueuer.enqueueMany(newJobs(2_000));
+    await worker.enqueuer.enqueue(newJobs(2_000));
     for (let round = 0; round < 8; round++) {
       const jobs = await worker.claims.claim({ serverId, queue: 'default', limit: 200, leaseMs: 60_000 });
       const claims = jobs.map(({ claim }) => claim);
@@ -92,7 +92,7 @@ describe('The hot path on Postgres', () => {
         concurrency: 1,
         timeoutMs: 60_000,
       });
-      await worker.enqueuer.enqueueMany(newJobs(sizes.ready));
+      await worker.enqueuer.enqueue(newJobs(sizes.ready));
       const [before] = await database.query<{ read: string }>(tuplesReadOfJob);
       for (let round = 0; round < 10; round++) {
         const jobs = await worker.claims.claim({
@@ -115,7 +115,7 @@ describe('The hot path on Postgres', () => {
   }
 
   it('writes the jobs of many concurrent enqueuers in few statements', async () => {
-    await Promise.all(newJobs(300).map((job) => storage.enqueuer.enqueue(job)));
+    await Promise.all(newJobs(300).map((job) => storage.enqueuer.enqueue([job])));
     const [row] = await database.query<{ statements: number }>(
       'select count(distinct xmin::text)::integer as statements from longshore.job where queue_id > 0',
     );

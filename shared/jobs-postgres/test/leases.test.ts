@@ -27,15 +27,17 @@ describe('A lease that its handler’s transaction outlives', () => {
 
   it('is told to be locked, and is not stalled, until the transaction ends', async () => {
     const id = newId();
-    await storage.enqueuer.enqueue({
-      id,
-      name: 'work',
-      queue: 'q',
-      priority: 0,
-      args: '{}',
-      maxAttempts: 3,
-      due: null,
-    });
+    await storage.enqueuer.enqueue([
+      {
+        id,
+        name: 'work',
+        queue: 'q',
+        priority: 0,
+        args: '{}',
+        maxAttempts: 3,
+        due: null,
+      },
+    ]);
     const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 60_000 };
     const { id: serverId } = await storage.servers.register(server);
     await storage.claims.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });

@@ -51,7 +51,7 @@ describe('While somebody else leaves a transaction open', () => {
   const claim = (limit = 500) => storage.claims.claim({ serverId, queue: 'default', limit, leaseMs: 60_000 });
 
   async function run(count: number): Promise<void> {
-    await storage.enqueuer.enqueueMany(newJobs(count));
+    await storage.enqueuer.enqueue(newJobs(count));
     for (let left = count; left > 0;) {
       const jobs = await claim();
       await storage.completions.complete(
@@ -68,7 +68,7 @@ describe('While somebody else leaves a transaction open', () => {
     await run(10); // the queue is known
     const [job] = newJobs(1);
     if (job === undefined) throw new Error('no job');
-    await storage.enqueuer.enqueueMany([job], late);
+    await storage.enqueuer.enqueue([job], late);
     await run(3_000);
     await late.query('commit');
     await late.end();
@@ -82,7 +82,7 @@ describe('While somebody else leaves a transaction open', () => {
       const caller = new pg.Client(database.url);
       await caller.connect();
       await caller.query('begin');
-      if (entrance === 'enqueueMany') await storage.enqueuer.enqueueMany(newJobs(3), caller);
+      if (entrance === 'enqueueMany') await storage.enqueuer.enqueue(newJobs(3), caller);
       else await caller.query(`select longshore.enqueue('pinned') from generate_series(1, 3)`);
       await caller.query('commit');
       await caller.end();
@@ -94,7 +94,7 @@ describe('While somebody else leaves a transaction open', () => {
   }
 
   it('notes no gap for jobs whose statement commits at once', async () => {
-    await storage.enqueuer.enqueueMany(newJobs(100));
+    await storage.enqueuer.enqueue(newJobs(100));
     expect(await database.query('select from longshore.job_gap')).to.have.length(0);
   });
 

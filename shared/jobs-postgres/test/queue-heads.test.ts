@@ -31,7 +31,7 @@ describe('The oldest ready jobs of the queues', () => {
   });
 
   const enqueue = (count: number, priority = 0): Promise<unknown> =>
-    storage.enqueuer.enqueueMany(
+    storage.enqueuer.enqueue(
       Array.from({ length: count }, (): NewJob => ({
         id: newId(),
         name: 'head',

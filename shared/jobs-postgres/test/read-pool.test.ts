@@ -65,6 +65,18 @@ describe('Reads of the Postgres storage', () => {
     expect(page.caughtUp).to.equal(true);
   });
 
+  it('that list share no connection with look-ups of single jobs', async () => {
+    await open({ readTimeoutMs: 30_000 });
+    const { id } = await new JobClient(storage).enqueue(job, {});
+    await lock.query('begin; lock table longshore.server_lost in access exclusive mode');
+    const lists = Array.from({ length: 50 }, () => storage.servers.listLost());
+    await eventually(async () => (await waitingForLocks()) === 2);
+    const found = await storage.jobs.find(id);
+    await lock.query('rollback');
+    await Promise.all(lists);
+    expect(found).to.include({ id });
+  });
+
   async function waitingForLocks(): Promise<number> {
     const [row] = await database.query<{ count: number }>(
       `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

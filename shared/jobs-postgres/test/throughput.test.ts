@@ -26,15 +26,17 @@ describe('Throughput of several queues on Postgres', () => {
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
     for (const queue of names)
-      await storage.enqueuer.enqueue({
-        id: newId(),
-        name: 'any',
-        queue,
-        priority: 0,
-        args: '{}',
-        maxAttempts: 1,
-        due: null,
-      });
+      await storage.enqueuer.enqueue([
+        {
+          id: newId(),
+          name: 'any',
+          queue,
+          priority: 0,
+          args: '{}',
+          maxAttempts: 1,
+          due: null,
+        },
+      ]);
     await database.query(
       `insert into longshore.throughput (queue_id, at, done, failed)
        select id, date_bin('1 minute', now(), 'epoch') - minute * interval '1 minute', 1, 0

@@ -27,7 +27,7 @@ export class BulkBench {
   /** Enqueues so many jobs; resolves to their ids. */
   async fill(queue: string, jobs: number, job: Partial<NewJob> = {}): Promise<string[]> {
     const filled = Array.from({ length: jobs }, () => ({ ...newJob(queue), ...job, id: newId() }));
-    await this.#bench.storage.enqueuer.enqueueMany(filled);
+    await this.#bench.storage.enqueuer.enqueue(filled);
     return filled.map(({ id }) => id);
   }
 }

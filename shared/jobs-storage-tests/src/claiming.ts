@@ -29,7 +29,7 @@ export function claiming(bench: Bench): void {
 
   it('gives no more than asked for', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 5 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: 5 }, () => newJob(queue)));
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue, 3)).to.have.length(3);
   });
@@ -37,7 +37,7 @@ export function claiming(bench: Bench): void {
   it('gives the lowest priority number first, then the oldest', async () => {
     const queue = bench.newQueue();
     const jobs = [5, 0, -5, 0].map((priority) => ({ ...newJob(queue), priority }));
-    await bench.storage.enqueuer.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueue(jobs);
     const { id } = await bench.register(queue);
     const order = (await bench.claim(id, queue)).map(({ claim }) =>
       jobs.findIndex((job) => job.id === claim.jobId),
@@ -78,7 +78,7 @@ export function claiming(bench: Bench): void {
 
   it('finds an urgent job that comes after others have been claimed', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany([newJob(queue), newJob(queue), newJob(queue)]);
+    await bench.storage.enqueuer.enqueue([newJob(queue), newJob(queue), newJob(queue)]);
     const { id } = await bench.register(queue);
     await bench.claim(id, queue, 1);
     const urgent = await bench.enqueue(queue, { priority: -1 });
@@ -97,7 +97,7 @@ export function claiming(bench: Bench): void {
 
   it('gives each job to one of many that ask at once', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 100 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: 100 }, () => newJob(queue)));
     const servers = await Promise.all(Array.from({ length: 5 }, () => bench.register(queue)));
     const claimed = (
       await Promise.all(servers.flatMap(({ id }) => [bench.claim(id, queue, 20), bench.claim(id, queue, 20)]))

@@ -106,7 +106,7 @@ export function continuing(bench: Bench): void {
     const queue = bench.newQueue();
     const parent = newJob(queue);
     const child = { ...newJob(queue), ...childOf([parent.id]) };
-    await bench.storage.enqueuer.enqueueMany([parent, child]);
+    await bench.storage.enqueuer.enqueue([parent, child]);
     const { id: serverId } = await bench.register(queue);
     const [claimed, ...others] = await bench.claim(serverId, queue);
     expect(others).to.deep.equal([]);
@@ -151,7 +151,7 @@ export function continuing(bench: Bench): void {
     });
     const refusals = [hidden.id, finished, batchId].map(async (parent) => {
       const child = { ...newJob(own), ...childOf([parent]), scope: [own] };
-      return bench.storage.enqueuer.enqueueMany([newJob(own), child]).catch((thrown: unknown) => thrown);
+      return bench.storage.enqueuer.enqueue([newJob(own), child]).catch((thrown: unknown) => thrown);
     });
     for (const refusal of await Promise.all(refusals))
       expect(refusal).to.have.property('name', 'UnknownParentError');
@@ -164,7 +164,7 @@ export function continuing(bench: Bench): void {
     const before = await bench.enqueue(other);
     const first = { ...newJob(own), scope };
     const child = { ...newJob(own), ...childOf([before.id, first.id]), scope };
-    await bench.storage.enqueuer.enqueueMany([first, child]);
+    await bench.storage.enqueuer.enqueue([first, child]);
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
 
@@ -173,7 +173,7 @@ export function continuing(bench: Bench): void {
     const parent = await bench.enqueue(bench.newQueue());
     const child = (scope: string[] | null): NewJob => ({ ...newJob(queue), ...childOf([parent.id]), scope });
     const outcomes = await Promise.allSettled(
-      [[queue], null, [queue]].map((scope) => bench.storage.enqueuer.enqueue(child(scope))),
+      [[queue], null, [queue]].map((scope) => bench.storage.enqueuer.enqueue([child(scope)])),
     );
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'rejected']);
   });
@@ -183,7 +183,7 @@ export function continuing(bench: Bench): void {
     const plain = newJob(queue);
     const unknown = newId();
     const refusal = await bench.storage.enqueuer
-      .enqueueMany([plain, { ...newJob(queue), ...childOf([unknown]) }])
+      .enqueue([plain, { ...newJob(queue), ...childOf([unknown]) }])
       .catch((thrown: unknown) => thrown);
     expect(refusal).to.include({ name: 'UnknownParentError', parentId: unknown });
     expect(await bench.storage.jobs.find(plain.id)).to.equal(null);

@@ -45,7 +45,7 @@ export function enqueuing(bench: Bench): void {
     const queue = bench.newQueue();
     const first = await bench.enqueue(queue, { args: '{"n":1}' });
     const refusal = await bench.storage.enqueuer
-      .enqueue({ ...first, args: '{"n":2}' })
+      .enqueue([{ ...first, args: '{"n":2}' }])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
     expect((await bench.storage.jobs.find(first.id))?.args).to.deep.equal({ n: 1 });
@@ -54,7 +54,7 @@ export function enqueuing(bench: Bench): void {
   it('takes all jobs of a bulk, in the order given', async () => {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: 25 }, () => newJob(queue));
-    await bench.storage.enqueuer.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueue(jobs);
     const { id } = await bench.register(queue);
     const claimed = await bench.claim(id, queue, 25);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal(jobs.map((job) => job.id));
@@ -62,7 +62,7 @@ export function enqueuing(bench: Bench): void {
 
   it('takes a bulk for several queues', async () => {
     const queues = [bench.newQueue(), bench.newQueue()];
-    await bench.storage.enqueuer.enqueueMany(queues.map(newJob));
+    await bench.storage.enqueuer.enqueue(queues.map(newJob));
     expect(await bench.storage.jobs.count({ queue: queues, state: ['enqueued'] })).to.deep.equal({
       count: 2,
       exact: true,
@@ -73,7 +73,7 @@ export function enqueuing(bench: Bench): void {
     const queue = bench.newQueue();
     const job = newJob(queue);
     const refusal = await bench.storage.enqueuer
-      .enqueueMany([newJob(queue), job, job])
+      .enqueue([newJob(queue), job, job])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
     expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
@@ -85,10 +85,8 @@ export function enqueuing(bench: Bench): void {
       const jobs = queues.map(newJob);
       const standing = jobs[place];
       if (standing === undefined) throw new Error('There is no such place');
-      await bench.storage.enqueuer.enqueue(standing);
-      const refusal: unknown = await bench.storage.enqueuer
-        .enqueueMany(jobs)
-        .catch((error: unknown) => error);
+      await bench.storage.enqueuer.enqueue([standing]);
+      const refusal: unknown = await bench.storage.enqueuer.enqueue(jobs).catch((error: unknown) => error);
       expect(refusal).to.be.an('error');
       expect((await bench.storage.jobs.count({ queue: queues })).count).to.equal(1);
     });
@@ -98,7 +96,7 @@ export function enqueuing(bench: Bench): void {
     const queue = bench.newQueue();
     const taken = await bench.enqueue(queue);
     const jobs = [newJob(queue), taken, newJob(queue), newJob(queue)];
-    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueuer.enqueue(job)));
+    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueuer.enqueue([job])));
     expect(results.map(({ status }) => status)).to.deep.equal([
       'fulfilled',
       'rejected',

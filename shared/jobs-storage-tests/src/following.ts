@@ -97,7 +97,7 @@ export function following(bench: Bench): void {
     const { claim } = await bench.claimOne();
     const queue = bench.newQueue();
     const children = Array.from({ length: 5 }, () => ({ ...newJob(queue), ...childOf([claim.jobId]) }));
-    await bench.storage.enqueuer.enqueueMany(children);
+    await bench.storage.enqueuer.enqueue(children);
     const first = await bench.storage.jobs.listContinuations(claim.jobId, { limit: 3 });
     const after = first.at(-1)?.id ?? '';
     const rest = await bench.storage.jobs.listContinuations(claim.jobId, { limit: 3, after });
@@ -124,7 +124,7 @@ export function following(bench: Bench): void {
     const { claim: second } = await bench.claimOne();
     const queue = bench.newQueue();
     const parents = [first.jobId, second.jobId];
-    await bench.storage.enqueuer.enqueueMany(
+    await bench.storage.enqueuer.enqueue(
       Array.from({ length: 50 }, () => ({ ...newJob(queue), ...childOf(parents) })),
     );
     await settled();

@@ -27,7 +27,7 @@ export function keying(bench: Bench): void {
 
   async function queueWith(jobs: (queue: string) => NewJob[]): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(jobs(queue));
+    await bench.storage.enqueuer.enqueue(jobs(queue));
     const { id } = await bench.register(queue);
     return { queue, serverId: id };
   }

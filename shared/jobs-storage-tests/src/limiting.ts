@@ -12,7 +12,7 @@ export function limiting(bench: Bench): void {
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
     await bench.storage.queues.limit(queue, limits);
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: jobs }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: jobs }, () => newJob(queue)));
     const { id } = await bench.register(queue);
     return { queue, serverId: id };
   }

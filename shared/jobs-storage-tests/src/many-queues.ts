@@ -14,7 +14,7 @@ export function readingManyQueues(bench: Bench): void {
     name: index % 10 === 0 ? 'tenth' : 'other',
   }));
   const ids = jobs.map(({ id }) => id);
-  before(() => bench.storage.enqueuer.enqueueMany(jobs));
+  before(() => bench.storage.enqueuer.enqueue(jobs));
   const filter = { queue: queues, state: ['enqueued'] } as const;
   const list = async (query: Omit<JobListQuery, 'limit'>): Promise<string[]> =>
     (await bench.storage.jobs.list({ filter, limit: 8, ...query })).map(({ id }) => id);

@@ -54,7 +54,7 @@ const enqueue =
       keys: unique === null ? null : [uniqueKey(plain.name, unique)],
       meta: concurrencyKey === null ? null : { concurrencyKey, concurrencyLimit },
     };
-    const answer = await storage.enqueuer.enqueue(job).then(
+    const answer = await storage.enqueuer.enqueue([job]).then(
       ({ holders }) => holders.get(job.id) ?? job.id,
       (failure: unknown) => {
         if (failure instanceof DuplicateJobError) return 'rejected';

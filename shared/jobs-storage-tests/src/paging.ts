@@ -14,7 +14,7 @@ export function paging(bench: Bench): void {
       ...newJob(queue),
       args: JSON.stringify({ index, text: 'x'.repeat(bytes) }),
     }));
-    await bench.storage.enqueuer.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueue(jobs);
     return { queue, ids: jobs.map(({ id }) => id).toSorted() };
   }
 

@@ -11,7 +11,7 @@ export function reading(bench: Bench): void {
     const start = Date.now();
     const jobs: NewJob[] = [0, 1, 2, 3].map((offset) => ({ ...newJob(queue), id: newId(start + offset) }));
     const server = await bench.register(queue);
-    await bench.storage.enqueuer.enqueueMany(
+    await bench.storage.enqueuer.enqueue(
       jobs.map((job, index) => (index === 3 ? { ...job, due: { inMs: 60_000 } } : job)),
     );
     const [first] = await bench.claim(server.id, queue, 2);
@@ -34,7 +34,7 @@ export function reading(bench: Bench): void {
   it('gives arguments and result as text, with digits that no JavaScript number has', async () => {
     const queue = bench.newQueue();
     const job = { ...newJob(queue), args: '{"id": 900719925474099312345, "rate": 1.10}' };
-    await bench.storage.enqueuer.enqueue(job);
+    await bench.storage.enqueuer.enqueue([job]);
     const server = await bench.register(queue);
     const waiting = await bench.storage.jobs.findDocuments(job.id);
     expect(waiting).to.deep.equal({ args: job.args, result: 'null' });

@@ -41,7 +41,7 @@ export function rescuing(bench: Bench): void {
 
   it('counts no attempt of jobs that a dead server had claimed beyond what it runs at once', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 8 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: 8 }, () => newJob(queue)));
     const { id } = await bench.register(queue); // with a concurrency of 5
     const claimed = await bench.claim(id, queue, 8);
     await bench.silence(id);

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { defineJob, JobClient } from '@longshore/jobs';
 import { type Bench, until } from './storage-under-test.js';
+
+/** A storage's clock follows that of its database, in milliseconds. */
+const clockError = 5_000;
 
 export function scheduling(bench: Bench): void {
   it('keeps a job for a later time scheduled and gives it to nobody', async () => {
@@ -25,6 +29,51 @@ export function scheduling(bench: Bench): void {
     const [claimed] = await bench.claim(server.id, queue);
     expect(claimed?.claim).to.include({ jobId: id, attempt: 1 });
   });
+
+  const past = new Date('2020-01-01T00:00:00Z');
+  const later = { inMs: 60_000 };
+  const waysToSchedule: readonly [title: string, schedule: (queue: string) => Promise<string>][] = [
+    ['enqueuing', async (queue) => (await bench.enqueue(queue, { due: { at: past } })).id],
+    [
+      'rescheduling',
+      async (queue) => {
+        const { id } = await bench.enqueue(queue, { due: later });
+        await bench.storage.control.reschedule(id, past);
+        return id;
+      },
+    ],
+    ['editing a scheduled job', async (queue) => edit((await bench.enqueue(queue, { due: later })).id)],
+    ['editing a ready job', async (queue) => edit((await bench.enqueue(queue)).id)],
+    [
+      'replacing',
+      async (queue) => {
+        const client = new JobClient(bench.storage);
+        const job = defineJob({ name: 'replaced', queue });
+        const unique = { key: 'a', onConflict: 'replace' } as const;
+        await client.enqueue(job, {}, { unique, delayMs: 60_000 });
+        return (await client.enqueue(job, {}, { unique, runAt: past })).id;
+      },
+    ],
+  ];
+  for (const [title, schedule] of waysToSchedule) {
+    it(`counts a time in the past as now when ${title}`, async () => {
+      const { clock } = bench.storage;
+      const before = clock.now();
+      const runAt = (await bench.storage.jobs.find(await schedule(bench.newQueue())))?.runAt?.getTime();
+      expect(runAt).to.be.within(before - clockError, clock.now() + clockError);
+    });
+  }
+
+  async function edit(id: string): Promise<string> {
+    await bench.storage.control.edit([id], (current) => {
+      const contents = [...current].map(([found, { queue, priority, args }]) => {
+        const content = { queue, priority, args: JSON.stringify(args), runAt: past };
+        return [found, content] as const;
+      });
+      return new Map(contents);
+    });
+    return id;
+  }
 
   it('says how long until the next job is due', async () => {
     await bench.enqueue(bench.newQueue(), { due: { inMs: 5_000 } });

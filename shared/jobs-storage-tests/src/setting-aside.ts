@@ -24,8 +24,8 @@ export function settingAside(bench: Bench): void {
       const bad = { ...newJob(queue), ...job };
       const { storage } = bench;
       const calls = [
-        storage.enqueuer.enqueue(bad),
-        storage.enqueuer.enqueueMany([newJob(queue), bad]),
+        storage.enqueuer.enqueue([bad]),
+        storage.enqueuer.enqueue([newJob(queue), bad]),
         storage.enqueuer.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], followUp: null }),
       ];
       for (const call of calls)

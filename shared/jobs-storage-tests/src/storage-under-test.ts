@@ -57,7 +57,7 @@ export class Bench {
 
   async enqueue(queue: string, job: Partial<NewJob> = {}): Promise<NewJob> {
     const complete = { ...newJob(queue), ...job };
-    await this.storage.enqueuer.enqueue(complete);
+    await this.storage.enqueuer.enqueue([complete]);
     return complete;
   }
 

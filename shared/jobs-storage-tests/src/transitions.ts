@@ -142,7 +142,7 @@ export function transitions(bench: Bench): void {
       ...childOf([claim.jobId], 'onDone', { due }),
     });
     const [atOnce, later] = [waitingFor(null), waitingFor({ inMs: 3_600_000 })];
-    await bench.storage.enqueuer.enqueueMany([atOnce, later]);
+    await bench.storage.enqueuer.enqueue([atOnce, later]);
     await end(claim, done);
     const child = await claimAgain(claim);
     expect(child.jobId).to.equal(atOnce.id);

@@ -17,9 +17,9 @@ describe('A concurrency key', () => {
     jobs = [];
     const storage = new MemoryStorage();
     const enqueue = storage.enqueuer.enqueue.bind(storage.enqueuer);
-    storage.enqueuer.enqueue = async (job) => {
-      jobs.push(job);
-      return enqueue(job);
+    storage.enqueuer.enqueue = async (given) => {
+      jobs.push(...given);
+      return enqueue(given);
     };
     client = new JobClient(storage);
   });

@@ -23,7 +23,7 @@ describe('Job events', () => {
   async function enqueue(job: Partial<NewJob> = {}): Promise<string> {
     const id = newId();
     const plain = { id, name: 'heard', queue: 'default', priority: 0, args: '{}', maxAttempts: 1, due: null };
-    await storage.enqueuer.enqueue({ ...plain, ...job });
+    await storage.enqueuer.enqueue([{ ...plain, ...job }]);
     return id;
   }
 

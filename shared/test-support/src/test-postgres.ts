@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startLocalPostgres } from '@longshore/local-postgres';
@@ -8,6 +8,9 @@ interface TestPostgres {
   readonly url: string;
   stop(): Promise<void>;
 }
+
+/** Several times what a run of the tests takes up. */
+const leastBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
 
@@ -30,11 +33,20 @@ export async function stopTestPostgres(): Promise<void> {
 }
 
 async function startTemporary(): Promise<TestPostgres> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'longshore-test-'));
+  const directory = await mkdtemp(path.join(await parentDirectory(), 'longshore-test-'));
   const postgres = await startLocalPostgres({ directory, durable: false });
   const stop = async (): Promise<void> => {
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   };
   return { url: postgres.url, stop };
+}
+
+/**
+ * Returns a file system in memory if this machine has one with room to spare. Each test database is a copy of 860 files:
+ * measured, 80 ms in memory and 500 ms on a disk, most of it in the kernel.
+ */
+async function parentDirectory(): Promise<string> {
+  const memory = await statfs('/dev/shm').catch(() => null);
+  return memory !== null && memory.bavail * memory.bsize > leastBytesInMemory ? '/dev/shm' : tmpdir();
 }

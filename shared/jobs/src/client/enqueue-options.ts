@@ -49,7 +49,7 @@ export interface EnqueueOptions {
    * 315 360 000 000 (ten years). Cannot be combined with `runAt`.
    */
   delayMs?: number;
-  /** The earliest start, from 1970 to 9999; a past time means immediately. */
+  /** The earliest start, from 1970 to 9999; a past time counts as the time of the call. */
   runAt?: Date;
   /**
    * A `pg` client with an open transaction: the job becomes visible when it commits and disappears if it rolls back.

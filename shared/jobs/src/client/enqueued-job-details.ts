@@ -59,6 +59,7 @@ export class EnqueuedJobDetails implements EnqueuedJob {
 /** Returns `null` for a delayed dependent: its delay starts when its last parent ends, which is not known yet. */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;
-  if ('at' in due) return due.at;
-  return after === null ? new Date(createdAt.getTime() + due.inMs) : null;
+  if (after !== null) return 'at' in due ? due.at : null;
+  const from = createdAt.getTime();
+  return new Date('at' in due ? Math.max(due.at.getTime(), from) : from + due.inMs);
 }

@@ -2,6 +2,7 @@ import { excessBytes } from '../job/arguments.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
+import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
@@ -68,21 +69,13 @@ export class JobClient {
     args: Args,
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
-    if (this.#middleware.length > 0) {
-      const { transaction, ...rest } = options;
-      // The definition and its arguments belong together, so erasing the type is safe.
-      const request = { definition, args, options: rest } as EnqueueRequest;
-      const [enqueued] = await this.enqueueMany([request], transaction);
-      if (enqueued === undefined)
-        throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
-      return enqueued;
-    }
-    const job = this.#toNewJob(definition, args, options, []);
-    const result =
-      options.transaction === undefined
-        ? await this.#enqueuer.enqueue(job)
-        : await this.#enqueuer.enqueueMany([job], options.transaction);
-    return new EnqueuedJobDetails(job, result);
+    const { transaction } = options;
+    // The definition and its arguments belong together, so erasing the type is safe.
+    const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
+    const [enqueued] = await this.enqueueMany([request], transaction);
+    if (enqueued === undefined)
+      throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
+    return enqueued;
   }
 
   /**
@@ -94,29 +87,10 @@ export class JobClient {
     requests: readonly EnqueueRequest[],
     transaction?: TransactionClient,
   ): Promise<EnqueuedJob[]> {
-    if (this.#middleware.length === 0) return this.#enqueueMany(requests, transaction);
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
-      this.#enqueueMany(context.requests, transaction),
+      this.#enqueue(context, null),
     );
     return enqueue({ requests, followUp: null, transaction });
-  }
-
-  async #enqueueMany(
-    requests: readonly EnqueueRequest[],
-    transaction?: TransactionClient,
-  ): Promise<EnqueuedJob[]> {
-    const jobs: NewJob[] = [];
-    await mapInSlices(requests, ({ definition, args, options = {} }) =>
-      jobs.push(this.#toNewJob(definition, args, options, jobs)),
-    );
-    const [first] = jobs;
-    if (first === undefined) return [];
-    // A storage may combine the jobs of concurrent callers in one write.
-    const result =
-      jobs.length === 1 && transaction === undefined
-        ? await this.#enqueuer.enqueue(first)
-        : await this.#enqueuer.enqueueMany(jobs, transaction);
-    return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
   }
 
   /**
@@ -126,45 +100,46 @@ export class JobClient {
    * @param transaction see {@link EnqueueOptions}
    */
   async enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    if (this.#middleware.length === 0) return this.#enqueueBatch(request, transaction);
+    const { name = null, jobs: requests, followUp = null, followUpWhen: when = 'onDone' } = request;
+    if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
+    checkCondition(when);
+    const id = this.#ids.newId();
     let batch: EnqueuedBatch | null = null;
-    const { followUp: last = null, ...rest } = request;
-    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(
-      this.#middleware,
-      async ({ requests, followUp }) => {
-        const jobs = { ...rest, jobs: requests, ...(followUp !== null && { followUp }) };
-        const enqueued = await this.#enqueueBatch(jobs, transaction);
-        batch = enqueued;
-        return enqueued.followUp === null ? [...enqueued.jobs] : [...enqueued.jobs, enqueued.followUp];
-      },
-    );
-    await enqueue({ requests: request.jobs, followUp: last, transaction });
+    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async (context) => {
+      const jobs = await this.#enqueue(context, { id, name, when });
+      const last = context.followUp === null ? null : (jobs.at(-1) ?? null);
+      batch = { id, jobs: last === null ? jobs : jobs.slice(0, -1), followUp: last };
+      return jobs;
+    });
+    await enqueue({ requests, followUp, transaction });
     if (batch === null)
       throw new Error('Middleware did not call next() for a batch; to reject a batch, throw instead');
     return batch;
   }
 
-  async #enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    const { name = null, followUp: last, followUpWhen: when = 'onDone' } = request;
-    if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
-    checkCondition(when);
-    const id = this.#ids.newId();
+  /** Enqueues the jobs of one call, followed by the callback if they are a batch that has one. */
+  async #enqueue(
+    { requests, followUp, transaction }: EnqueueContext,
+    batch: { id: string; name: string | null; when: ContinuationCondition } | null,
+  ): Promise<EnqueuedJob[]> {
     const jobs: NewJob[] = [];
-    await mapInSlices(request.jobs, ({ definition, args, options = {} }) => {
+    await mapInSlices(requests, ({ definition, args, options = {} }) => {
       const job = this.#toNewJob(definition, args, options, jobs);
-      jobs.push({ ...job, meta: { ...job.meta, batchId: id } });
+      jobs.push(batch === null ? job : { ...job, meta: { ...job.meta, batchId: batch.id } });
     });
+    if (batch === null) {
+      if (jobs.length === 0) return [];
+      const result = await this.#enqueuer.enqueue(jobs, transaction);
+      return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
+    }
+    const { id, name, when } = batch;
     const after = { parents: [id], when };
-    const followUp =
-      last === undefined
+    const last =
+      followUp === null
         ? null
-        : this.#toNewJob(last.definition, last.args, { ...last.options, after }, jobs);
-    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp }, transaction);
-    return {
-      id,
-      jobs: await mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result)),
-      followUp: followUp === null ? null : new EnqueuedJobDetails(followUp, result),
-    };
+        : this.#toNewJob(followUp.definition, followUp.args, { ...followUp.options, after }, jobs);
+    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp: last }, transaction);
+    return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
   }
 
   /** @param earlier the jobs that precede it in the call */
@@ -180,4 +155,11 @@ export class JobClient {
     const message = `take ${bytes} bytes as JSON; the limit is ${this.#maxArgsBytes} (maxArgsBytes)`;
     throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
+}
+
+/** The transaction is the call's, which middleware cannot change. */
+function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transaction'> {
+  if (options.transaction === undefined) return options;
+  const { transaction: _, ...rest } = options;
+  return rest;
 }

@@ -14,11 +14,7 @@ export class MemoryEnqueuer implements Enqueuer {
     this.#jobs = jobs;
   }
 
-  async enqueue(job: NewJob): Promise<EnqueueResult> {
-    return this.#jobs.add([job]);
-  }
-
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
+  async enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     refuseTransaction(transaction);
     return this.#jobs.add(jobs);
   }

@@ -171,6 +171,7 @@ export class MemoryJobs {
     if (!keys.forget(record)) ready.remove(record);
   }
 
+  /** Schedules a job; one whose time has passed is due now. */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -178,8 +179,9 @@ export class MemoryJobs {
     }
     this.#stop(record);
     this.#leave(record);
-    record.runAt = runAt;
-    enter(record, 'scheduled', reason, this.#clock.now());
+    const now = this.#clock.now();
+    record.runAt = new Date(Math.max(runAt.getTime(), now));
+    enter(record, 'scheduled', reason, now);
     this.queue(record.queue);
     this.notify(null);
   }
