@@ -224,7 +224,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 /** Random sequences of everything that clients, servers and operators do, beside a model of the jobs' states. */
 export function modelling(bench: Bench): void {
-  it('is at every step in the state that the model is in', async function () {
+  it('is in the same state as the model after every step', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (drawn) => {

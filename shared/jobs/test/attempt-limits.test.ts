@@ -40,7 +40,7 @@ describe('The limits of an attempt', () => {
     });
   });
 
-  it('prefer the timeout given at enqueue to that of the definition', async () => {
+  it('prefer the timeout of the enqueue options to that of the definition', async () => {
     const queue = 'work';
     const slow = defineJob({ name: 'slow', queue, timeoutMs: 60_000, maxAttempts: 1 });
     const handler = handleJob(slow, async ({ signal }) => untilAborted(signal));
@@ -63,7 +63,7 @@ describe('The limits of an attempt', () => {
     });
   });
 
-  it('abandon a handler that ignores its timeout, and ignore its late result', async () => {
+  it('continue without a handler that ignores its timeout, and discard its late result', async () => {
     const queue = 'work';
     const deaf = defineJob({ name: 'deaf', queue, timeoutMs: 10, maxAttempts: 1 });
     let finish = (): void => undefined;
@@ -89,7 +89,7 @@ describe('The limits of an attempt', () => {
     ]);
   });
 
-  it('fail an attempt whose result is larger than the server allows', async () => {
+  it('fail an attempt whose result exceeds the size limit', async () => {
     const queue = 'work';
     const verbose = defineJob({ name: 'verbose', queue, maxAttempts: 1 });
     const options = { maxResultBytes: 100 };

@@ -11,11 +11,11 @@ describe('A job definition', () => {
     ),
   });
 
-  it('has defaults for everything but its name', () => {
+  it('has defaults for everything except its name', () => {
     expect(defineJob({ name: 'plain' })).to.include({ queue: 'default', priority: 0, maxAttempts: 10 });
   });
 
-  it('lets arguments through that fit its schema', () => {
+  it('accepts arguments that match its schema', () => {
     expect(ship.serialize({ orderId: 1, lines: [{ sku: 'a' }] })).to.equal(
       '{"orderId":1,"lines":[{"sku":"a"}]}',
     );
@@ -33,12 +33,12 @@ describe('A job definition', () => {
     ['a wrong element', { orderId: 1, lines: [{ sku: 1 }] }, 'args.lines[0].sku must be string'],
   ];
   for (const [what, args, message] of misfits) {
-    it(`refuses ${what} and names its path`, () => {
+    it(`rejects ${what} and names its path`, () => {
       expect(() => ship.serialize(args as never)).to.throw(InvalidArgumentsError, message);
     });
   }
 
-  it('takes any object if it states no schema', () => {
+  it('accepts any object if it has no schema', () => {
     expect(defineJob({ name: 'any' }).serialize({ whatever: 1 })).to.equal('{"whatever":1}');
   });
 
@@ -51,7 +51,7 @@ describe('A job definition', () => {
     ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts must be an integer'],
   ];
   for (const [what, options, message] of outOfBounds) {
-    it(`cannot have ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => defineJob(options as { name: string })).to.throw(RangeError, message);
     });
   }

@@ -21,12 +21,12 @@ describe('A job server', () => {
     ],
   ];
   for (const [what, options, message] of refused) {
-    it(`cannot be made with ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(create(options)).to.throw(RangeError, message);
     });
   }
 
-  describe('as docs/operations.md tells its options', () => {
+  describe('with the options documented in docs/operations.md', () => {
     let options: DocumentedOption[];
     const resolved = (name?: string, value?: number): Record<string, unknown> => ({
       ...resolveServerOptions({
@@ -40,18 +40,18 @@ describe('A job server', () => {
       options = await documentedOptions('Of the server, `new JobServer({ … })`');
     });
 
-    it('has each that is a number', () => {
+    it('has every numeric option', () => {
       const numbers = Object.entries(resolved()).filter(([, value]) => typeof value === 'number');
       expect(options.map(({ name }) => name)).to.have.members(numbers.map(([name]) => name));
     });
 
-    it('has their defaults', () => {
+    it('has the documented defaults', () => {
       const usual = resolved();
       for (const option of options)
         if (option.default !== null) expect(usual[option.name], option.name).to.equal(option.default);
     });
 
-    it('takes the ends of their ranges and refuses what lies beyond', () => {
+    it('accepts the ends of the documented ranges and rejects values beyond', () => {
       for (const { name, least, most } of options) {
         for (const value of [least, most]) expect(resolved(name, value)[name]).to.equal(value);
         for (const value of [least - 1, most + 1])
