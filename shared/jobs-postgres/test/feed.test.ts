@@ -46,7 +46,7 @@ describe('The feed of Postgres', () => {
     return { ids: events.map(({ jobId }) => jobId), resumeAt };
   }
 
-  it('tells of an end that commits after later ones have been told and are settled', async () => {
+  it('contains an end that commits after later ones have been read', async () => {
     const [slow, ...others] = await claim(5);
     if (slow === undefined) throw new Error('There was nothing to claim');
     let { resumeAt } = await storage.feed.read({ since: null, topics: [] });
@@ -73,7 +73,7 @@ describe('The feed of Postgres', () => {
     expect(told).to.include(slow.jobId);
   });
 
-  it('tells of what is settled once', async () => {
+  it('returns each event once after the resume position has passed it', async () => {
     await done(await claim(3));
     const ended = new Date();
     let { resumeAt } = await storage.feed.read({ since: null, topics: [] });

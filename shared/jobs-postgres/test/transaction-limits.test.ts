@@ -54,7 +54,7 @@ describe('A handler’s transaction', () => {
     expect(await database.query('select from ledger where job_id = $1', [held.jobId])).to.deep.equal([]);
   });
 
-  it('that Postgres is told to end says so, and not that Postgres cannot be reached', async () => {
+  it('that Postgres terminates reports that, and not an unreachable Postgres', async () => {
     const { claim: held } = await claim('terminated');
     const error = await errorOf(
       storage.completions.completeInTransaction(held, async (client) => {
@@ -73,7 +73,7 @@ describe('A handler’s transaction', () => {
     'in the middle of a statement': (client: { query(text: string): Promise<unknown> }) =>
       client.query('select pg_sleep(600)'),
   })) {
-    it(`that is called off ${what} has let go of its job when it rejects`, async () => {
+    it(`that is aborted ${what} has released its job when it rejects`, async () => {
       const { claim: held } = await claim(`called off ${what}`.replaceAll(' ', '-'));
       const over = new AbortController();
       const error = errorOf(
@@ -95,7 +95,7 @@ describe('A handler’s transaction', () => {
     });
   }
 
-  it('that ignores the timeout of its job does not keep the outcome from being written', async () => {
+  it('that ignores its job’s timeout does not keep the outcome from being written', async () => {
     const overdue = defineJob({ name: 'overdue', queue: 'overdue', maxAttempts: 1, timeoutMs: 50 });
     const server = new JobServer({
       storage: storage satisfies JobStorage,
