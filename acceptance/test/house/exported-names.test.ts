@@ -16,7 +16,7 @@ const names = `
 `;
 
 describe('The index of @longshore/jobs', () => {
-  it('exports these names, so that each further one is a decision', async () => {
+  it('exports exactly these names', async () => {
     const source = await readSource('shared/jobs/src/index.ts');
     const exported = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
       list.split(',').map((name) => name.replace('type ', '').trim()),

@@ -31,7 +31,7 @@ describe('a whole run', function () {
     expect(status).to.be.greaterThan(0);
   });
 
-  it('fails when something keeps it from ending, and says what', async () => {
+  it('fails when something keeps it from ending, and reports what', async () => {
     const { status, output } = await runMocha('never-ends.ts');
     expect(output).to.match(/keeps the tests from ending: .*Timeout/);
     expect(status).to.equal(1);
