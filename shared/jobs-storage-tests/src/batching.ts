@@ -32,7 +32,7 @@ export function batching(bench: Bench): void {
     };
   }
 
-  /** Enqueues a batch and ends the first of its jobs in these states. */
+  /** Enqueues a batch and ends its first jobs in these states. */
   async function run(
     size: number,
     ends: readonly FinishedState[],
@@ -166,7 +166,7 @@ export function batching(bench: Bench): void {
     const batches = [await run(0, []), await run(1, []), await run(2, ['done'])].map(({ batch }) => batch.id);
     const newest = batches.toSorted().toReversed();
     const listed = (await bench.storage.batches.list({ limit: 50 })).map(({ id }) => id);
-    // A batch of another test may have been made in the same millisecond.
+    // Another test may have created a batch in the same millisecond.
     expect(listed.filter((id) => newest.includes(id))).to.deep.equal(newest);
     const next = await bench.storage.batches.list({ limit: 1, after: listed[1] ?? '' });
     expect(next.map(({ id }) => id)).to.deep.equal(listed.slice(2, 3));
@@ -178,7 +178,7 @@ export function batching(bench: Bench): void {
       .toSorted();
     const [first = ''] = ids;
     const next = await bench.storage.batches.list({ order: 'oldest', limit: 50, after: first });
-    // A batch of another test may have been made in the same millisecond.
+    // Another test may have created a batch in the same millisecond.
     expect(next.map(({ id }) => id).filter((id) => ids.includes(id))).to.deep.equal(ids.slice(1));
     const newest = await bench.storage.batches.list({ order: 'newest', limit: 3 });
     const passed = await bench.storage.batches.list({ order: 'newest', limit: 1, offset: 1 });

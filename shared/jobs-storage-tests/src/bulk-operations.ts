@@ -4,7 +4,7 @@ import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage
 import { BulkBench } from './bulk-bench.js';
 import type { Bench } from './storage-under-test.js';
 
-/** Bulk operations as things that are looked at, carried on and ended. */
+/** Reading, continuing and stopping bulk operations. */
 export function keepingBulkOperations(bench: Bench): void {
   const bulk = new BulkBench(bench);
 

@@ -11,7 +11,7 @@ const effects: Record<ContinuationCondition, Record<FinishedState, JobState>> = 
   onAny: { done: 'enqueued', failed: 'enqueued', cancelled: 'enqueued' },
 };
 
-/** Jobs that wait for others. */
+/** Jobs with parents. */
 export function continuing(bench: Bench): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await bench.storage.jobs.find(id))?.state;

@@ -7,7 +7,7 @@ import type { Bench } from './storage-under-test.js';
 
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';
 
-/** What each verb makes of a job in each state: the state afterwards, `same`, `illegal` or `gone`. */
+/** The effect of each action on a job in each state: the new state, `same`, `illegal` or `gone`. */
 const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'gone'>> = {
   cancel: {
     scheduled: 'cancelled',
@@ -50,7 +50,7 @@ const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'go
 export function controlling(bench: Bench): void {
   const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-  /** A job in the state asked for. */
+  /** Creates a job in this state. */
   async function jobIn(state: JobState): Promise<string> {
     if (state === 'scheduled') return (await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } })).id;
     if (state === 'awaiting') {

@@ -4,12 +4,12 @@ import type { NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import { type Bench, moveJob, until } from './storage-under-test.js';
 
-/** A queue that is not used any more goes, and comes back when it is. */
+/** An unused queue is deleted, and exists again as soon as it is used. */
 export function deletingQueues(bench: Bench): void {
   const isListed = async (queue: string): Promise<boolean> =>
     (await bench.storage.queues.list()).some(({ name }) => name === queue);
 
-  /** With one job, which was cancelled. */
+  /** Creates and deletes a queue with one job, which was cancelled. */
   async function deletedQueue(): Promise<{ queue: string; job: NewJob }> {
     const queue = bench.newQueue();
     const job = await bench.enqueue(queue);

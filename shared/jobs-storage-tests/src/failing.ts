@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { ErrorGroup } from '@longshore/jobs/storage';
 import { type Bench, until } from './storage-under-test.js';
 
-/** What failed last, whenever it was created; each test has names and queues of its own. */
+/** Lists of latest failures; each test uses its own names and queues. */
 export function failing(bench: Bench): void {
   const failAgain = async (queue: string, message = 'No'): Promise<string> => {
     const { id: serverId } = await bench.register(queue);
@@ -13,7 +13,7 @@ export function failing(bench: Bench): void {
     const error = { name: 'TypeError', message, stack: null };
     await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     const job = await bench.storage.jobs.find(claim.jobId);
-    // So that the next one fails later by the storage's clock.
+    // Ensures that the next job fails later by the storage's clock.
     await until(async () => (await bench.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
     return claim.jobId;
   };

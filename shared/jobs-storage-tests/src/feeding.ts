@@ -19,7 +19,7 @@ export function feeding(bench: Bench): void {
     return (await bench.storage.feed.read({ since: null, topics: [] })).resumeAt;
   }
 
-  /** What is told of a queue. */
+  /** Returns the events of a queue. */
   async function told(
     queue: string,
     since: Date,

@@ -4,7 +4,7 @@ import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** Which jobs a filter finds; each test keeps to a queue of its own. */
+/** Filters; each test uses its own queue. */
 export function filtering(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });

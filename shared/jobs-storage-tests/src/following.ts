@@ -4,7 +4,7 @@ import type { JobState } from '@longshore/jobs';
 import { childOf, error, outcomeOf, settleAll } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** What else may happen to jobs that wait for others, and to those they wait for. */
+/** Further events in the lives of dependents and their parents. */
 export function following(bench: Bench): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await bench.storage.jobs.find(id))?.state;

@@ -4,7 +4,7 @@ import { defineJob, IdempotencyConflictError, JobClient, type JobDefinition } fr
 import { EnqueuedJobDetails } from '@longshore/jobs/storage';
 import { type Bench, moveJob, until } from './storage-under-test.js';
 
-/** The same request again gives the same job. */
+/** A repeated request returns the same job. */
 export function identifying(bench: Bench): void {
   const definition = (): JobDefinition => defineJob({ name: 'once', queue: bench.newQueue() });
   const options = { idempotencyKey: 'request 7' };

@@ -15,7 +15,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: 60_000 },
 ];
 
-/** What only some jobs carry goes with them wherever they go. */
+/** Metadata stays with a job through all state changes. */
 export function linking(bench: Bench): void {
   const tagsOf = async (id: string): Promise<string[] | undefined> =>
     (await bench.storage.jobs.find(id))?.tags.toSorted();

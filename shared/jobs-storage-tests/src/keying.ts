@@ -11,7 +11,7 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
   meta: { concurrencyKey: key, concurrencyLimit: limit },
 });
 
-/** At most so many jobs of one concurrency key run at once, and no key stands in another's way. */
+/** Limits how many jobs of a concurrency key run at once; keys do not affect each other. */
 export function keying(bench: Bench): void {
   async function settled(): Promise<void> {
     await until(async () =>
@@ -19,7 +19,7 @@ export function keying(bench: Bench): void {
     );
   }
 
-  /** Claims what can be claimed once everything has settled. */
+  /** Claims all ready jobs once all dependencies are resolved. */
   async function claimAll(serverId: string, queue: string): Promise<ClaimedJob[]> {
     await settled();
     return bench.claim(serverId, queue, 100);

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Lease } from '@longshore/jobs/storage';
 import { type Bench, until } from './storage-under-test.js';
 
-/** What people see of leases. */
+/** Reading leases. */
 export function leasing(bench: Bench): void {
   const stalledIn = async (queue: string, expiredForMs = 0): Promise<Lease[]> =>
     (await bench.storage.leases.listStalled({ expiredForMs, limit: 100 })).filter(

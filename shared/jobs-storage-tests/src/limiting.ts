@@ -6,9 +6,9 @@ import { type Bench, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-/** Limits of queues hold over all servers, whatever these do at once. */
+/** Queue limits hold across all servers, whatever they do concurrently. */
 export function limiting(bench: Bench): void {
-  /** A queue with these limits, this many ready jobs and a server. */
+  /** Creates a queue with these limits, this many ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
     await bench.storage.queues.limit(queue, limits);
@@ -189,7 +189,7 @@ export function limiting(bench: Bench): void {
       );
       await until(async () => (starts.length === 11 ? true : undefined));
       const tookMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
-      expect(tookMs).to.be.within(180, 1_200); // looks each 200 ms alone would take 2000
+      expect(tookMs).to.be.within(180, 1_200); // polling every 200 ms would take 2000 ms
     } finally {
       await server.stop();
     }

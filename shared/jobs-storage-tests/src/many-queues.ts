@@ -3,11 +3,11 @@ import { before, it } from 'mocha';
 import { type JobListQuery, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** Lists of the jobs of more queues than are asked for a page each. */
+/** Lists that span more queues than are read page by page. */
 export function readingManyQueues(bench: Bench): void {
   const queues = Array.from({ length: 30 }, () => bench.newQueue());
   const start = Date.now();
-  /** Turn and turn about, but the first and last ten are of one queue; one name in ten is another. */
+  /** Alternates between queues, except that the first and last ten jobs share one; every tenth job has another name. */
   const jobs: NewJob[] = Array.from({ length: 90 }, (_each, index) => ({
     ...newJob(queues[index < 10 || index >= 80 ? 3 : (index * 7) % 30] ?? ''),
     id: newId(start + index),

@@ -19,7 +19,7 @@ const failure = (message: string): Outcome => ({
 const named = (queues: number): string[] =>
   Array.from({ length: queues }, (_each, index) => `queue ${index}`);
 
-/** Figures over many jobs; each test has names and queues of its own. */
+/** Figures over many jobs; each test uses its own names and queues. */
 export function measuring(bench: Bench): void {
   const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
     const { claim } = await bench.claimOne(job);

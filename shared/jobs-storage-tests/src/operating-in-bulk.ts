@@ -7,12 +7,12 @@ import { childOf, outcomeOf, settleAll } from './dependent-job.js';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
-/** Actions on all jobs of a filter; each test keeps to a queue of its own. */
+/** Actions on all jobs that match a filter; each test uses its own queue. */
 export function operatingInBulk(bench: Bench): void {
   const bulk = new BulkBench(bench);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await bench.storage.jobs.find(id))?.state;
-  /** One job in each state, by state. */
+  /** Creates one job in each state. */
   const oneInEach = async (queue: string): Promise<Map<JobState, string>> => {
     const ids = new Map<JobState, string>();
     for (const state of ['done', 'failed', 'cancelled'] as const) {

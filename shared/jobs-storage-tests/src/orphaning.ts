@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Orphan } from '@longshore/jobs/storage';
 import type { Bench } from './storage-under-test.js';
 
-/** What waits for a server that is not there. */
+/** Jobs that wait for a server which does not exist. */
 export function orphaning(bench: Bench): void {
   const orphansOf = async (queue: string): Promise<Orphan[]> =>
     (await bench.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);

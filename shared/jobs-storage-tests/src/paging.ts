@@ -5,9 +5,9 @@ import { type Bench, newJob } from './storage-under-test.js';
 
 const kilobyte = 1_024;
 
-/** Pages of jobs that carry much. */
+/** Pages of large jobs. */
 export function paging(bench: Bench): void {
-  /** As many jobs, the oldest first, each with arguments of so many bytes. */
+  /** Enqueues this many jobs, oldest first, each with arguments of this many bytes. */
   async function carrying(count: number, bytes: number): Promise<{ queue: string; ids: string[] }> {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: count }, (_, index) => ({

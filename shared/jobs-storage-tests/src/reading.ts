@@ -5,7 +5,7 @@ import { readingManyQueues } from './many-queues.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 export function reading(bench: Bench): void {
-  /** One job in each of four states, the oldest first: done, processing, enqueued, scheduled. */
+  /** Creates one job in each of four states, oldest first: done, processing, enqueued, scheduled. */
   async function fourStates(): Promise<{ queue: string; ids: string[] }> {
     const queue = bench.newQueue();
     const start = Date.now();

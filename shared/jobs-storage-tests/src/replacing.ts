@@ -10,7 +10,7 @@ import {
 } from '@longshore/jobs';
 import { type Bench, until } from './storage-under-test.js';
 
-/** A job that comes with a key which another holds may give the holder its content. */
+/** An enqueued job may replace the content of the job that holds its key. */
 export function replacing(bench: Bench): void {
   const client = (): JobClient => new JobClient(bench.storage);
   const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: bench.newQueue() });
@@ -154,7 +154,7 @@ export function replacing(bench: Bench): void {
         started.set(claim.jobId, args);
         await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
       }
-      // Either it waits with this content, or it was taken with this content, or with an earlier one while it ran.
+      // It either waits with this content, or was claimed with this or an earlier content.
       const { args, state } = await find(answer);
       if (state === 'enqueued') expect(args).to.deep.equal({ n });
       else expect(started.has(answer.id)).to.equal(true);

@@ -37,7 +37,7 @@ export function reporting(bench: Bench): void {
     return (await bench.storage.jobs.find(id))?.progress;
   }
 
-  /** Runs one job to its end. */
+  /** Runs one job until it ends. */
   async function run(
     handler: RunJob<unknown>,
     options: Partial<JobServerOptions> = {},

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { defineJob, JobClient } from '@longshore/jobs';
 import { type Bench, until } from './storage-under-test.js';
 
-/** A storage's clock follows that of its database, in milliseconds. */
+/** Tolerance for the difference between the clocks of the storage and its database, in milliseconds. */
 const clockError = 5_000;
 
 export function scheduling(bench: Bench): void {

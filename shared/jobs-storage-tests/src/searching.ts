@@ -5,7 +5,7 @@ import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/s
 import { BulkBench } from './bulk-bench.js';
 import type { Bench } from './storage-under-test.js';
 
-/** Jobs found by their errors and by words; each test keeps to a queue of its own. */
+/** Searches by error and by words; each test uses its own queue. */
 export function searching(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });

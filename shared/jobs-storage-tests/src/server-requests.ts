@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { newId, type Server, type ServerRegistration, type ServerRequest } from '@longshore/jobs/storage';
 import { type Bench, until } from './storage-under-test.js';
 
-/** Short, so that heartbeats come often. */
+/** Short, for frequent heartbeats. */
 const timeoutMs = 900;
 
 export function askingServers(bench: Bench): void {

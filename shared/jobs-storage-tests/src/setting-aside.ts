@@ -5,7 +5,7 @@ import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** What is out of bounds is refused where it comes in, and harms nobody where it gets in all the same. */
+/** Values out of bounds are rejected, and do no harm if they get in anyway. */
 export function settingAside(bench: Bench): void {
   const refused: [string, Partial<NewJob>][] = [
     ['a delay beyond ten years', { due: { inMs: bounds.delayMs.most + 1 } }],
@@ -77,7 +77,7 @@ export function settingAside(bench: Bench): void {
       { claim, outcome: { kind: 'snooze', delayMs: 1e300 } },
       { claim: other, outcome: { kind: 'snooze', delayMs: Number.NaN } },
     ]);
-    const now = (await bench.storage.readClock()).getTime(); // other tests set the clock of the memory storage ahead
+    const now = (await bench.storage.readClock()).getTime(); // other tests move the memory storage's clock
     for (const { jobId } of [claim, other]) {
       const runAt = (await bench.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
       expect(runAt - now).to.be.closeTo(bounds.delayMs.most, 600_000);

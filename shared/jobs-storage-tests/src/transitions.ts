@@ -4,9 +4,9 @@ import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
 import { childOf, error } from './dependent-job.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
-/** What became of a job, step by step. */
+/** The transitions of a job. */
 export function transitions(bench: Bench): void {
-  /** `state reason`, for each step. */
+  /** Returns each transition as `state reason`. */
   const stepsOf = async (id: string): Promise<string[]> =>
     (await bench.storage.reports.listTransitions(id)).map(({ state, reason }) => `${state} ${reason}`);
 

@@ -14,7 +14,7 @@ import { type Bench, moveJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
-/** Of the jobs of one name in one queue only one at a time holds a key. */
+/** Only one job of the same name and queue holds a key at a time. */
 export function uniqueness(bench: Bench): void {
   const client = (): JobClient => new JobClient(bench.storage);
   const definition = (): JobDefinition => defineJob({ name: 'unique', queue: bench.newQueue() });
@@ -26,7 +26,7 @@ export function uniqueness(bench: Bench): void {
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> => client().enqueue(job, args, { ...options, unique: { key: 'a', ...unique } });
 
-  /** Starts the job that is next in line, and ends it if an outcome is given. */
+  /** Starts the next job, and ends it if an outcome is given. */
   async function run({ queue }: JobDefinition, outcome?: Outcome): Promise<void> {
     const { id } = await bench.register(queue);
     const [job] = await until(async () => {

@@ -27,7 +27,7 @@ describe('a whole run', function () {
 
   it('fails when a database is never dropped, and says where it was created', async () => {
     const { status, output } = await runMocha('leaves-a-database.ts');
-    expect(output).to.match(/nobody dropped.*leaves-a-database\.ts/s);
+    expect(output).to.match(/were not dropped.*leaves-a-database\.ts/s);
     expect(status).to.be.greaterThan(0);
   });
 
