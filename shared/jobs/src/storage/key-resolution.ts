@@ -58,7 +58,7 @@ export interface KeyResolution {
   readonly holders: Holders;
   /** New content for existing jobs, by their ids. */
   readonly replacements: ReadonlyMap<string, NewJob>;
-  /** Which jobs are to hold which keys. */
+  /** The keys to be taken, each with the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
 }
 
