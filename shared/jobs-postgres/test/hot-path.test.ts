@@ -33,7 +33,7 @@ describe('The hot path on Postgres', () => {
       due: null,
     }));
 
-  it('claims by heap-only updates: no index is written', async () => {
+  it('claims with heap-only updates: no index is written', async () => {
     await storage.enqueuer.enqueue(newJobs(1_000));
     const claimer = new PostgresStorage({ url: database.url });
     const server = await claimer.servers.register({
@@ -52,7 +52,7 @@ describe('The hot path on Postgres', () => {
     expect(statistics).to.deep.equal({ updated: '1000', hot: '1000' });
   });
 
-  it('reads no table whole, even if its statistics say that it is empty', async () => {
+  it('scans no table, even if its statistics say that it is empty', async () => {
     await database.query('vacuum analyze longshore.job');
     const [before] = await database.query<{ scans: string }>(scansOfJob);
     const worker = new PostgresStorage({ url: database.url });
@@ -82,7 +82,7 @@ describe('The hot path on Postgres', () => {
     { ready: 6_000, batch: 10 },
     { ready: 6_000, batch: 500 },
   ]) {
-    it(`looks up the ${sizes.batch} jobs it works on and no others, even if the statistics say that there are none`, async () => {
+    it(`looks up exactly the ${sizes.batch} jobs it works on, even if the statistics say that there are none`, async () => {
       await database.query('vacuum analyze longshore.job');
       const worker = new PostgresStorage({ url: database.url });
       const { id: serverId } = await worker.servers.register({

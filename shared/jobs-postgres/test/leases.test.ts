@@ -5,7 +5,7 @@ import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-describe('A lease that its handler’s transaction outlives', () => {
+describe('An expired lease locked by its handler’s transaction', () => {
   const query = { expiredForMs: 0, limit: 10 };
   let database: TestDatabase;
   let storage: PostgresStorage;
@@ -25,7 +25,7 @@ describe('A lease that its handler’s transaction outlives', () => {
     await database.drop();
   });
 
-  it('is told to be locked, and is not stalled, until the transaction ends', async () => {
+  it('is shown as locked, and not as stalled, until the transaction ends', async () => {
     const id = newId();
     await storage.enqueuer.enqueue([
       {

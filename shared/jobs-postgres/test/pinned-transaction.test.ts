@@ -7,7 +7,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const sizeOf = (table: string): string => `select pg_relation_size('longshore.${table}')::integer as bytes`;
 
-describe('While somebody else leaves a transaction open', () => {
+describe('While another transaction stays open, the storage', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
   let serverId: string;
@@ -61,7 +61,7 @@ describe('While somebody else leaves a transaction open', () => {
     }
   }
 
-  it('finds a job whose transaction committed late, although others passed its place', async () => {
+  it('finds a job whose transaction committed late, after the scan cursor passed its position', async () => {
     const late = new pg.Client(database.url);
     await late.connect();
     await late.query('begin');
@@ -78,7 +78,7 @@ describe('While somebody else leaves a transaction open', () => {
   });
 
   for (const entrance of ['enqueueMany', 'longshore.enqueue()']) {
-    it(`notes the place of a job from ${entrance} in the caller's transaction as a gap`, async () => {
+    it(`records the position of a job from ${entrance} in a caller’s transaction as a gap`, async () => {
       const caller = new pg.Client(database.url);
       await caller.connect();
       await caller.query('begin');
@@ -93,12 +93,12 @@ describe('While somebody else leaves a transaction open', () => {
     });
   }
 
-  it('notes no gap for jobs whose statement commits at once', async () => {
+  it('records no gap for jobs whose statement commits immediately', async () => {
     await storage.enqueuer.enqueue(newJobs(100));
     expect(await database.query('select from longshore.job_gap')).to.have.length(0);
   });
 
-  it('keeps the counters short and right', async () => {
+  it('keeps the counters short and correct', async () => {
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs)
        select id, state::longshore.job_state, 1 from longshore.queue, (values ('done'), ('failed')) as ended (state), generate_series(1, 15000)
@@ -115,7 +115,7 @@ describe('While somebody else leaves a transaction open', () => {
     expect(ended).to.deep.equal({ done: 15_000, failed: 15_000 });
   });
 
-  it('keeps the outbox short, and what is in it', async () => {
+  it('keeps the outbox short, without losing entries', async () => {
     const insert = `insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select 1, gen_random_uuid(), 'processing', 'done', jsonb_build_object('n', n) from generate_series(1, 20000) as n`;
     await database.query(insert);
@@ -126,7 +126,7 @@ describe('While somebody else leaves a transaction open', () => {
     expect(await database.query(`select meta from longshore.outbox`)).to.deep.equal([{ meta: { n: 7 } }]);
   });
 
-  it('waits for no lock to keep them short: a backup goes on, and so do jobs', async () => {
+  it('waits for no lock to keep them short: a backup continues, and so do jobs', async () => {
     await pinning.query('lock table longshore.job_count in access share mode');
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select 1, 'done', 1 from generate_series(1, 30000)`,

@@ -3,11 +3,11 @@ import { it } from 'mocha';
 import { defineJob, JobClient } from '@longshore/jobs';
 import { type Bench, until } from './storage-under-test.js';
 
-/** A storage's clock follows that of its database, in milliseconds. */
+/** Tolerance for the difference between the clocks of the storage and its database, in milliseconds. */
 const clockError = 5_000;
 
 export function scheduling(bench: Bench): void {
-  it('keeps a job for a later time scheduled and gives it to nobody', async () => {
+  it('keeps a job for a later time scheduled, and no server can claim it', async () => {
     const queue = bench.newQueue();
     const at = new Date(Date.now() + 3_600_000);
     const { id } = await bench.enqueue(queue, { due: { at } });
@@ -18,7 +18,7 @@ export function scheduling(bench: Bench): void {
     expect(await bench.claim(server.id, queue)).to.deep.equal([]);
   });
 
-  it('makes a job ready once its time has come', async () => {
+  it('makes a job ready at its time', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { due: { inMs: 1 } });
     await until(async () => {
@@ -56,7 +56,7 @@ export function scheduling(bench: Bench): void {
     ],
   ];
   for (const [title, schedule] of waysToSchedule) {
-    it(`counts a time in the past as now when ${title}`, async () => {
+    it(`treats a past time as now when ${title}`, async () => {
       const { clock } = bench.storage;
       const before = clock.now();
       const runAt = (await bench.storage.jobs.find(await schedule(bench.newQueue())))?.runAt?.getTime();
@@ -75,7 +75,7 @@ export function scheduling(bench: Bench): void {
     return id;
   }
 
-  it('says how long until the next job is due', async () => {
+  it('returns the time until the next job is due', async () => {
     await bench.enqueue(bench.newQueue(), { due: { inMs: 5_000 } });
     const { nextDueMs } = await until(async () => {
       const report = await bench.storage.maintenance.promoteDue(100);
@@ -84,7 +84,7 @@ export function scheduling(bench: Bench): void {
     expect(nextDueMs).to.be.within(0, 5_000);
   });
 
-  it('makes each due job ready once, however many ask', async () => {
+  it('makes each due job ready once, however many servers do it', async () => {
     const queue = bench.newQueue();
     const due = { at: new Date(Date.now() - 1_000) };
     await Promise.all(Array.from({ length: 20 }, async () => bench.enqueue(queue, { due })));

@@ -9,14 +9,14 @@ interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Several times what a run of the tests takes up. */
+/** Several times the memory that a test run needs. */
 const leastBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
 
 /**
- * The Postgres of this test run: the one that `TEST_POSTGRES_URL` names (a role that may create databases), otherwise a
- * local one, started when the first test asks for it.
+ * Returns the Postgres of this test run: the one named by `TEST_POSTGRES_URL` (with a role that may create
+ * databases), otherwise a local one, started on first use.
  */
 export function testPostgres(): Promise<TestPostgres> {
   const given = process.env['TEST_POSTGRES_URL'];
@@ -25,7 +25,7 @@ export function testPostgres(): Promise<TestPostgres> {
   return started;
 }
 
-/** Stops the Postgres of this run if there is one, and removes its data. */
+/** Stops the Postgres of this run, if there is one, and deletes its data. */
 export async function stopTestPostgres(): Promise<void> {
   const postgres = await started;
   started = undefined;

@@ -120,5 +120,5 @@ export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
 
 function bounded(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${name} is an integer from ${least} to ${most}, not ${value}`);
+  throw new RangeError(`${name} must be an integer from ${least} to ${most}, not ${value}`);
 }

@@ -1,6 +1,6 @@
 import type { Job, TransactionClient } from '@longshore/jobs';
 import {
-  bringsKeys,
+  hasKeys,
   checkNewJob,
   checkShown,
   createdOf,
@@ -71,7 +71,7 @@ export class PostgresEnqueuer implements Enqueuer {
 
   /** Jobs with keys have buffers of their own: they may wait for locks. */
   #bufferFor(job: NewJob): EnqueueBuffer {
-    const keyed = bringsKeys(job);
+    const keyed = hasKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
     let buffer = buffers.get(job.queue);
     if (buffer === undefined) {
@@ -87,7 +87,7 @@ export class PostgresEnqueuer implements Enqueuer {
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
   ): Promise<EnqueueResult> {
-    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
+    if (jobs.some(hasKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
     return enqueueResultOf(await this.#enqueue(jobs, batch, transaction));
   }
 

@@ -13,7 +13,7 @@ import {
   type JobReader,
   jobStates,
   type LatestFailedQuery,
-  mostExamined,
+  maxExamined,
   type NearJobs,
   type Orphan,
   orphansAmong,
@@ -152,7 +152,7 @@ export class PostgresJobReader implements JobReader {
 
   async listOrphans(): Promise<Orphan[]> {
     const [waiting, servers] = await Promise.all([
-      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostExamined]),
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [maxExamined]),
       this.#database.query<ServerRow>(selectServers),
     ]);
     return orphansAmong(waiting, servers.map(toServer));

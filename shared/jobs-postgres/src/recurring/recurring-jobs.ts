@@ -241,7 +241,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (jobs.length > 0) await this.#enqueuer.enqueue(jobs, client);
     const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
     await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
-    return { id: row.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+    return { id: row.id, jobIds: jobs.map(({ id }) => id), skipped: firing.skipped };
   }
 
   async #busy(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<string>> {

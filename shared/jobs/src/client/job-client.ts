@@ -27,7 +27,9 @@ export interface JobClientOptions {
   /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67 108 864; 1 048 576 by default. */
   maxArgsBytes?: number;
 
-  /** How long an idempotency key identifies its job, in milliseconds: 1 to 31 536 000 000; 86 400 000 (24 hours) by default. */
+  /**
+   * How long an idempotency key stays valid, in milliseconds: 1 to 31 536 000 000; 86 400 000 (24 hours) by default.
+   */
   idempotencyPeriodMs?: number;
 }
 
@@ -55,9 +57,9 @@ export class JobClient {
   /**
    * Enqueues one job. Resolves once it is durable.
    *
-   * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
-   * @throws {RangeError} if an option is out of its bounds
-   * @throws {DuplicateJobError} if another job holds its key and its `onConflict` is `reject`
+   * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
+   * @throws {RangeError} if an option is out of bounds
+   * @throws {DuplicateJobError} if another job holds its key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if its idempotency key was used for a different request
    * @throws {UnknownParentError} if it depends on a job or batch that does not exist
    * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not exist
@@ -68,7 +70,7 @@ export class JobClient {
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
     const { transaction } = options;
-    // Pairs the definition with arguments of its own type, so erasing that type is safe.
+    // The definition and its arguments belong together, so erasing the type is safe.
     const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
     const [enqueued] = await this.enqueueMany([request], transaction);
     if (enqueued === undefined)
@@ -79,7 +81,7 @@ export class JobClient {
   /**
    * Enqueues several jobs: all of them or none. Throws as {@link enqueue} does.
    *
-   * @param transaction as in {@link EnqueueOptions}
+   * @param transaction see {@link EnqueueOptions}
    */
   async enqueueMany(
     requests: readonly EnqueueRequest[],
@@ -92,10 +94,10 @@ export class JobClient {
   }
 
   /**
-   * Enqueues a batch, with an optional callback job: all or nothing. A job that is not created because another one holds
-   * its key is not part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch, with an optional callback job: all or nothing. A job that is not created because another one
+   * holds its key is not part of the batch. Throws as {@link enqueue} does.
    *
-   * @param transaction as in {@link EnqueueOptions}
+   * @param transaction see {@link EnqueueOptions}
    */
   async enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
     const { name = null, jobs: requests, followUp = null, followUpWhen: when = 'onDone' } = request;
@@ -140,7 +142,7 @@ export class JobClient {
     return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
   }
 
-  /** @param earlier the jobs before it in the same call */
+  /** @param earlier the jobs that precede it in the call */
   #toNewJob<Args>(
     definition: JobDefinition<Args>,
     args: Args,
@@ -150,7 +152,7 @@ export class JobClient {
     const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, this.#ids, earlier);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);
     if (bytes === null) return job;
-    const message = `take ${bytes} bytes as JSON; this client allows ${this.#maxArgsBytes} (maxArgsBytes)`;
+    const message = `take ${bytes} bytes as JSON; the limit is ${this.#maxArgsBytes} (maxArgsBytes)`;
     throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
 }

@@ -6,7 +6,7 @@ import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Takes new jobs into this process's memory. */
+/** Stores new jobs in this process's memory. */
 export class MemoryEnqueuer implements Enqueuer {
   readonly #jobs: MemoryJobs;
 
