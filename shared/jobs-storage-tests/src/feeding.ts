@@ -182,7 +182,7 @@ export function feeding(fixture: Fixture): void {
     const at = (await fixture.storage.jobs.find(claim.jobId))?.finishedAt ?? since;
     const long = new Date(at.getTime() - 3_600_000);
     const page = await fixture.storage.feed.read({ since: long, spanMs: 1_800_000, topics: jobStates });
-    expect(page).to.deep.include({ caughtUp: false, settled: new Date(long.getTime() + 1_800_000) });
+    expect(page).to.deep.include({ caughtUp: false, resumeAt: new Date(long.getTime() + 1_800_000) });
     expect(page.events.filter((event) => event.queue === queue)).to.deep.equal([]);
   });
 }
