@@ -141,7 +141,7 @@ export function continuing(fixture: Fixture): void {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('rejects a parent outside the job’s scope as unknown', async () => {
+  it('rejects a parent in a queue that the caller cannot see as unknown', async () => {
     const [own, foreign] = [fixture.newQueue(), fixture.newQueue()];
     const hidden = await fixture.enqueue(foreign);
     const finished = await end('done');
@@ -153,7 +153,7 @@ export function continuing(fixture: Fixture): void {
       followUp: null,
     });
     const refusals = [hidden.id, finished, batchId].map(async (parent) => {
-      const child = { ...newJob(own), ...childOf([parent]), scope: [own] };
+      const child = { ...newJob(own), ...childOf([parent]), visibleQueues: [own] };
       return fixture.storage.enqueuer.enqueue([newJob(own), child]).catch((thrown: unknown) => thrown);
     });
     for (const refusal of await Promise.all(refusals))
@@ -161,22 +161,28 @@ export function continuing(fixture: Fixture): void {
     expect(await fixture.jobsOf(own)).to.have.length(1);
   });
 
-  it('accepts parents within the scope, and those of the same call', async () => {
+  it('accepts parents in visible queues, and those of the same call', async () => {
     const [own, other] = [fixture.newQueue(), fixture.newQueue()];
-    const scope = [own, other, 'not-there-yet'];
+    const visibleQueues = [own, other, 'not-there-yet'];
     const before = await fixture.enqueue(other);
-    const first = { ...newJob(own), scope };
-    const child = { ...newJob(own), ...childOf([before.id, first.id]), scope };
+    const first = { ...newJob(own), visibleQueues };
+    const child = { ...newJob(own), ...childOf([before.id, first.id]), visibleQueues };
     await fixture.storage.enqueuer.enqueue([first, child]);
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
 
-  it('checks concurrently enqueued jobs each by its own scope', async () => {
+  it('checks concurrently enqueued jobs each by its own visible queues', async () => {
     const queue = fixture.newQueue();
     const parent = await fixture.enqueue(fixture.newQueue());
-    const child = (scope: string[] | null): NewJob => ({ ...newJob(queue), ...childOf([parent.id]), scope });
+    const child = (visibleQueues: string[] | null): NewJob => ({
+      ...newJob(queue),
+      ...childOf([parent.id]),
+      visibleQueues,
+    });
     const outcomes = await Promise.allSettled(
-      [[queue], null, [queue]].map((scope) => fixture.storage.enqueuer.enqueue([child(scope)])),
+      [[queue], null, [queue]].map((visibleQueues) =>
+        fixture.storage.enqueuer.enqueue([child(visibleQueues)]),
+      ),
     );
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'rejected']);
   });

@@ -97,13 +97,17 @@ export function identifying(fixture: Fixture): void {
     expect(await client.enqueue(job, {}, options)).to.include({ id, created: false });
   });
 
-  it('enqueues nothing if a holder that must be shown is out of scope', async () => {
+  it('enqueues nothing if a holder that must be shown is not visible', async () => {
     const client = new JobClient(fixture.storage);
     const job = definition();
     const { id } = await client.enqueue(job, {}, options);
     await move(id, fixture.newQueue());
-    const scope = [job.queue];
-    const orders = [{}, { ...shown, scope }].map((each) => ({ definition: job, args: {}, options: each }));
+    const visibleQueues = [job.queue];
+    const orders = [{}, { ...shown, visibleQueues }].map((each) => ({
+      definition: job,
+      args: {},
+      options: each,
+    }));
     const refusal = await client.enqueueMany(orders).catch((error: unknown) => error);
     expect(refusal).to.have.property('name', 'KeyHolderHiddenError');
     expect(String(refusal)).not.to.contain(id);

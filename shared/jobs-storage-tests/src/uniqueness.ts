@@ -69,8 +69,8 @@ export function uniqueness(fixture: Fixture): void {
       return new Map([[first.id, content]]);
     });
     const messages: string[] = [];
-    for (const scope of [undefined, [job.queue, elsewhere], [job.queue]]) {
-      const scoped = { ...options, ...(scope !== undefined && { scope }) };
+    for (const visibleQueues of [undefined, [job.queue, elsewhere], [job.queue]]) {
+      const scoped = { ...options, ...(visibleQueues !== undefined && { visibleQueues }) };
       messages.push(String(await problemOf(client().enqueue(job, { n: 2 }, scoped))));
     }
     expect(messages.map((text) => text.includes(first.id))).to.deep.equal([true, true, false]);

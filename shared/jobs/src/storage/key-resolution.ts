@@ -42,8 +42,9 @@ export class KeyHeldError extends Error {
    * @param holderQueue the queue of the holder; `undefined` if it was deleted
    */
   toCaller(holderQueue: string | undefined): Error {
-    const { scope = null } = this.job;
-    const isVisible = scope === null || (holderQueue !== undefined && scope.includes(holderQueue));
+    const { visibleQueues = null } = this.job;
+    const isVisible =
+      visibleQueues === null || (holderQueue !== undefined && visibleQueues.includes(holderQueue));
     const shownId = isVisible ? this.holderId : null;
     return this.#isOtherJob
       ? new IdempotencyConflictError(this.key.key, shownId)
