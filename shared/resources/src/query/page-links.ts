@@ -66,7 +66,10 @@ function offsetTargets(
   };
 }
 
-/** On a page by cursor there are always items on the side that it came from, and on the other if the storage found more. */
+/**
+ * A page reached by cursor always has items on the side that it was reached from; on the other side, if the storage
+ * found more.
+ */
 function cursorTargets(
   { sort, offset, seek }: CollectionQuery,
   { items, more }: Page<ItemRecord>,
