@@ -1,4 +1,4 @@
-export type { Database, Queryable, Transaction } from './database/database.js';
+export type { Database, PooledConnection, Queryable, QueryResult, Transaction } from './database/database.js';
 export { inTransaction } from './database/transaction.js';
 export type { CallContext, Principal } from './definition/call-context.js';
 export { defineResource } from './definition/define-resource.js';

@@ -19,8 +19,7 @@ export class MemoryEnqueuer implements Enqueuer {
   }
 
   async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
-    refuseTransaction(transaction);
-    return this.#jobs.add(jobs);
+    return transaction === undefined ? this.#jobs.add(jobs) : this.#jobs.addAtCommit(jobs, transaction);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
