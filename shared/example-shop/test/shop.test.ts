@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { application } from '@longshore/example-shop';
-import { tableIndexes } from '@longshore/resources';
+import { type Resource, tableIndexes } from '@longshore/resources';
 import { expect } from 'chai';
 import { type Answer, openShop, type Shop } from './support/shop.js';
 
@@ -25,6 +25,22 @@ for (const kind of ['postgres', 'memory'] as const)
     const get = (path: string): Promise<Answer> => shop.call('GET', path);
     const first = async <Item>(path: string): Promise<Item> => ((await get(path)).body as [Item])[0];
     const put = (path: string, json?: unknown): Promise<Answer> => shop.call('PUT', path, json);
+
+    /** Returns the paths of all collections; those below others have the first item of each parent. */
+    const collections = async (): Promise<{ path: string; resource: Resource }[]> => {
+      const below = async (
+        path: string,
+        resource: Resource,
+      ): Promise<{ path: string; resource: Resource }[]> => {
+        const [item] = (await get(path)).body as Readonly<Record<string, unknown>>[];
+        const children = [...resource.children.values()].map(({ resource: child }) =>
+          below(`${path}/${String(item?.[resource.key])}/${child.name}`, child),
+        );
+        return [{ path, resource }, ...(await Promise.all(children)).flat()];
+      };
+      const roots = application.tables?.resources ?? [];
+      return (await Promise.all(roots.map((root) => below(`/${root.name}`, root)))).flat();
+    };
 
     /** A new order with one line item of 20. */
     const newOrder = async (): Promise<Order> => {
@@ -72,6 +88,41 @@ for (const kind of ['postgres', 'memory'] as const)
         const path = `/customers/${order.customerId}/orders/${order.id}/lineitems`;
         const { id } = await first<{ id: string }>(path);
         expect((await get(`${path}/${id}`)).body).to.include({ id, orderId: order.id });
+      });
+
+      it('every collection is searched and sorted by each of its single values', async () => {
+        for (const { path, resource } of await collections()) {
+          for (const query of ['q=berlni', ...resource.sort.map((field) => `sort=-${field}`)])
+            expect((await get(`${path}?${query}`)).status, `${path}?${query}`).to.equal(200);
+          expect((await get(`${path}/search/berlni`)).status, path).to.equal(200);
+        }
+      });
+
+      it('a typo is forgiven in every text field', async () => {
+        for (const path of [
+          '/cars?q=avialable',
+          '/stores?q=Hambrug',
+          '/groups?q=Regualrs',
+          '/customers?q=custmer7@example',
+          '/tickets?q=lantren',
+          '/orders?q=shiped',
+        ])
+          expect((await get(path)).body, path).to.have.length.above(0);
+      });
+
+      it('every collection has every method, or a reason why not', async () => {
+        const calls = { POST: 'create', PUT: 'replaceMany', DELETE: 'deleteMany' } as const;
+        for (const { path, resource } of await collections()) {
+          for (const [method, name] of Object.entries(calls)) {
+            const { allow } = Object.fromEntries((await shop.call('OPTIONS', path)).headers);
+            if (allow?.includes(method) === true) continue;
+            const reason = resource.notAllowed.get(name) ?? 'none';
+            const { status, body } = await shop.call(method, path, []);
+            expect([status, JSON.stringify(body)], `${method} ${path}`).to.satisfy(
+              ([code, text]: [number, string]) => code === 405 && text.includes(reason.slice(0, -1)),
+            );
+          }
+        }
       });
 
       it('an unknown store is 404', async () =>
@@ -134,6 +185,15 @@ for (const kind of ['postgres', 'memory'] as const)
         expect((await get(`/orders/${id}`)).body).to.include({ status: 'refunded' });
       });
 
+      it('have at most the total that their field allows', async () => {
+        const { id } = await newOrder();
+        const dear = { product: 'Ship', quantity: 10_000, price: 99_999_999.99 };
+        const { status, body } = await shop.call('POST', `/orders/${id}/lineitems`, dear);
+        expect(status).to.equal(422);
+        expect(JSON.stringify(body)).to.contain('The total of an order is at most 9999999999.99');
+        expect((await get(`/orders/${id}`)).body).to.include({ total: 20 });
+      });
+
       it('an open one cannot be returned', async () => {
         const { id } = await newOrder();
         expect((await put(`/orders/${id}/return`)).status).to.equal(409);
@@ -177,6 +237,27 @@ for (const kind of ['postgres', 'memory'] as const)
         expect((await get(`/orders/${order.id}`)).body).to.include({ status: 'paid' });
         expect((await put(`/cancellations/${id}/approve`)).status).to.equal(409);
       });
+    });
+
+    it('customers with orders are not deleted, neither one nor many', async () => {
+      const { customerId } = await first<{ customerId: string }>('/orders');
+      const count = (): Promise<readonly object[]> => shop.query('select count(*) from shop.customer');
+      const before = await count();
+      const answers = [
+        await shop.call('DELETE', `/customers/${customerId}`),
+        await shop.call('DELETE', '/customers'),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([409, 409]);
+      expect(await count()).to.deep.equal(before);
+    });
+
+    it('a member without a value is null, and may be left out of a body', async () => {
+      const { body } = await shop.call('POST', '/groups', { name: 'New' });
+      const { id } = body as { id: string };
+      const replaced = await put(`/groups/${id}`, { name: 'Renamed' });
+      await shop.call('DELETE', `/groups/${id}`);
+      expect(body).to.deep.equal({ id, name: 'New', description: null });
+      expect(replaced.body).to.deep.equal({ id, name: 'Renamed', description: null });
     });
 
     it('tickets are closed and opened again', async () => {

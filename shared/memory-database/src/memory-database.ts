@@ -17,10 +17,11 @@ interface Opened {
 
 /**
  * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts when it is first
- * used, which takes some seconds and 300 MB; its rows are lost when the process ends. It has one connection, so transactions
- * wait for one another, and statements block the process while they run.
+ * used, which takes some seconds and 300 MB (docs/adr/016); its rows are lost when the process ends. It has one connection, so
+ * transactions wait for one another, and statements block the process while they run.
  */
 export class MemoryDatabase implements Database {
+  readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
   /** Both are the database itself: reads have no replica here. */
@@ -37,25 +38,11 @@ export class MemoryDatabase implements Database {
     return pool.connect();
   }
 
-  /** Creates the schema of an application. */
-  async migrate({ directory, schema }: MemoryDatabaseMigrations): Promise<void> {
-    const { pool } = await this.#open();
-    const client = await pool.connect();
-    try {
-      await runner({
-        dbClient: client,
-        dir: fileURLToPath(directory),
-        direction: 'up',
-        migrationsTable: 'migration',
-        schema,
-        createSchema: true,
-        singleTransaction: true,
-        log: () => undefined,
-      });
-      await client.query('reset all'); // the search path of the migrations stays with the only connection
-    } finally {
-      client.release();
-    }
+  /** Creates a schema when the database is first used. @throws {Error} if it already has been */
+  async migrate(migrations: MemoryDatabaseMigrations): Promise<void> {
+    if (this.#opened !== undefined)
+      throw new Error('The database is in use: migrate it before the first statement');
+    this.#migrations.push(migrations);
   }
 
   /** Ends the connection and frees the memory. */
@@ -66,13 +53,13 @@ export class MemoryDatabase implements Database {
   }
 
   #open(): Promise<Opened> {
-    this.#opened ??= open();
+    this.#opened ??= open(this.#migrations);
     return this.#opened;
   }
 }
 
 /** Loads the library only now, because most processes never use it. */
-async function open(): Promise<Opened> {
+async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Opened> {
   const [{ PGlite }, { createPgConfig }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite/node-postgres'),
@@ -80,5 +67,25 @@ async function open(): Promise<Opened> {
   ]);
   const postgres = await PGlite.create({ extensions: { pg_trgm } });
   const pool = new pg.Pool({ ...createPgConfig(postgres), max: 1, idleTimeoutMillis: 0 });
+  for (const each of migrations) await apply(each, pool);
   return { postgres, pool };
+}
+
+async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await runner({
+      dbClient: client,
+      dir: fileURLToPath(directory),
+      direction: 'up',
+      migrationsTable: 'migration',
+      schema,
+      createSchema: true,
+      singleTransaction: true,
+      log: () => undefined,
+    });
+    await client.query('reset all'); // the search path of the migrations stays with the only connection
+  } finally {
+    client.release();
+  }
 }
