@@ -17,7 +17,7 @@ interface Opened {
 
 /**
  * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts when it is first
- * used, which takes some seconds and 300 MB (docs/adr/016); its rows are lost when the process ends. It has one connection, so
+ * used, which takes some seconds and 350 MB (docs/adr/016); its rows are lost when the process ends. It has one connection, so
  * transactions wait for one another, and statements block the process while they run.
  */
 export class MemoryDatabase implements Database {
@@ -66,7 +66,7 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
     import('@electric-sql/pglite/contrib/pg_trgm'),
   ]);
   const postgres = await PGlite.create({ extensions: { pg_trgm } });
-  const pool = new pg.Pool({ ...createPgConfig(postgres), max: 1, idleTimeoutMillis: 0 });
+  const pool = new pg.Pool(Object.assign(createPgConfig(postgres), { max: 1, idleTimeoutMillis: 0 }));
   for (const each of migrations) await apply(each, pool);
   return { postgres, pool };
 }
