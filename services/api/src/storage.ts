@@ -21,7 +21,7 @@ export type Storage =
   | { readonly kind: 'postgres'; readonly jobs: JobStorage; readonly application: ApplicationDatabase }
   | { readonly kind: 'memory'; readonly jobs: JobStorage; readonly application: MemoryDatabase };
 
-/** Returns Postgres, unless everything stays in this process. */
+/** Creates the Postgres storage, or the memory storage if the configuration asks for it. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
     const application = new MemoryDatabase();

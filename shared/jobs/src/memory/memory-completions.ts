@@ -1,12 +1,12 @@
-import { nearestDelay } from '../job/bounds.js';
+import { clampDelay } from '../job/bounds.js';
 import type { Claim, Completion, Outcome } from '../job/job.js';
 import type { Clock } from '../storage/clock.js';
 import type { Completions } from '../storage/completions.js';
 import { ClaimLostError } from '../job/errors.js';
-import type { TransactionClient, WorkWithin } from '../storage/transaction.js';
-import { endAttempt, holds, type JobRecord, letGo } from './job-record.js';
+import type { TransactionClient, TransactionWork } from '../storage/transaction.js';
+import { endAttempt, holds, type JobRecord, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
-import { aboutJob, type MemorySetAside } from './memory-set-aside.js';
+import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
 /** Runs work in a transaction, which is rolled back if the work throws. */
 export type BeginTransaction = <Result>(
@@ -32,16 +32,16 @@ export class MemoryCompletions implements Completions {
     for (const { claim, outcome } of completions) {
       const record = this.#jobs.find(claim.jobId);
       if (holds(record, claim))
-        this.#setAside.attempt(aboutJob('completer', record), () => this.#record(record, outcome));
+        this.#setAside.attempt(itemOfJob('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
     return stale;
   }
 
   /** Records the outcome right after the commit. The rows are lost with the jobs, so no crash can separate the two. */
-  async completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void> {
+  async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     if (this.#begin === undefined)
-      throw new TypeError('Jobs in memory have no transactions: return the result instead');
+      throw new TypeError('The memory storage has no transactions: return the result instead');
     const held = (): JobRecord => {
       const record = this.#jobs.find(claim.jobId);
       if (!holds(record, claim)) throw new ClaimLostError(claim.jobId);
@@ -75,11 +75,11 @@ export class MemoryCompletions implements Completions {
         break;
       case 'retry':
         endAttempt(record, 'failed', outcome.error, now);
-        this.#jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'failed');
+        this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'failed');
         break;
       case 'snooze':
-        letGo(record);
-        this.#jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'snoozed');
+        undoStart(record);
+        this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'snoozed');
         break;
     }
   }
