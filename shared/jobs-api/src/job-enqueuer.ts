@@ -126,7 +126,7 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
 
 /** The request on behalf of a caller with this scope. */
 function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
-  return { ...request, options: { ...options, ...(scope !== undefined && { scope }) } };
+  return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
 /** The same; a job that is not created is answered with the holder of its key. */
