@@ -32,6 +32,7 @@ import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
 import { transitions } from './transitions.js';
 import { searching } from './searching.js';
+import { searchingTexts } from './searching-texts.js';
 import { serving } from './serving.js';
 import { settingAside } from './setting-aside.js';
 import { synchronizing } from './synchronizing.js';
@@ -81,6 +82,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('measuring', () => measuring(bench));
     describe('filtering', () => filtering(bench));
     describe('searching', () => searching(bench));
+    describe('searching texts', () => searchingTexts(bench));
     describe('feeding', () => feeding(bench));
     describe('transitions of a job', () => transitions(bench));
     describe('reporting', () => reporting(bench));

@@ -107,7 +107,7 @@ function errorConditions(
   error: string,
   bind: Bind,
 ): string[] {
-  const message = `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
+  const message = messageOf(error);
   const conditions: string[] = [];
   if (given(texts)) {
     const any = texts.map((text) => `${message} ilike ${bind(containing(text))}`);
@@ -125,8 +125,13 @@ function errorConditions(
   return conditions;
 }
 
+/** Returns the SQL expression of an error's class and message, as in `TypeError: No ship`. */
+export function messageOf(error: string): string {
+  return `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
+}
+
 /** Returns a pattern for `like` that matches the text anywhere. */
-function containing(text: string): string {
+export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 

@@ -61,8 +61,8 @@ export function searchStage(
 }
 
 function searchTable(table: string, columns: string, search: JobSearch, lines: Lines): string {
-  const { queues, bounds, contents, page, most } = lines;
-  if (contents.length > 0 && most !== null)
+  const { queues, bounds, contents, page } = lines;
+  if (isBounded(search, lines) && contents.length > 0)
     return `select ${columns} from ${rowsOf(table, [], search, lines)} ${page}`;
   const wanted = all(['queue_id = queue.id', ...bounds, ...contents]);
   return eachQueue(`select ${columns} from longshore.${table} where ${wanted} ${page}`, queues);
@@ -77,7 +77,7 @@ function searchLines(search: JobSearch, lines: Lines): string {
   const { order, newestFirst, limit, sorted, holding } = search;
   const { queues, bounds, contents, page } = lines;
   const isFew = holding('enqueued').queues <= fewLines;
-  if (contents.length > 0 ? lines.most !== null || !isFew : !sorted && !isFew) {
+  if (contents.length > 0 ? isBounded(search, lines) || !isFew : !sorted && !isFew) {
     return `
     (select ${ready(`'enqueued'::longshore.job_state`)} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
     union all
@@ -101,6 +101,11 @@ function searchLines(search: JobSearch, lines: Lines): string {
   return `
     with front as materialized (${front})
     ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
+}
+
+/** Returns whether only some rows are read, however many there are: words may be anywhere, and no index helps. */
+function isBounded({ filter }: JobSearch, { most }: Lines): boolean {
+  return most !== null || isText(filter);
 }
 
 /** Returns whether the rows of unfinished jobs must be read to check whether they match. */

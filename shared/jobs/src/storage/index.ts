@@ -115,4 +115,5 @@ export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
 export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
+export * from './spellings.js';
 export type { WorkWithin } from './transaction.js';

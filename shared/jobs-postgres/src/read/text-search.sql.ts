@@ -1,0 +1,181 @@
+import type { JobState } from '@longshore/jobs';
+import { type FinishedState, isFinished, mostErrorText, type Spelling } from '@longshore/jobs/storage';
+import { containing, messageOf } from './job-conditions.sql.js';
+import { lastError, running } from './job-columns.sql.js';
+import {
+  all,
+  type JobSearch,
+  occupiedStates,
+  type Query,
+  queryOf,
+  searchOf,
+  type SearchScope,
+  united,
+} from './job-search.sql.js';
+import { boundsOf, textRows } from './search-history.sql.js';
+
+/** Unfinished jobs have no index on ids alone, so this many are read from all queues together, and at least some from each. */
+const readRows = 40_000;
+const leastOfQueue = 20;
+
+/** How many different texts are read to find out what a misspelt word stands for, the most frequent first. */
+const mostTexts = 2_000;
+const mostErrors = 500;
+
+export interface TextSearchRequest extends SearchScope {
+  readonly words: readonly (readonly Spelling[])[];
+  readonly order: 'best' | 'newest' | 'oldest';
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: string | undefined;
+}
+
+/** A row of the page; a page without jobs has one row with only the total. */
+export interface FoundRow {
+  readonly id: string | null;
+  readonly queue_id: number | null;
+  readonly total: number;
+  readonly partial: boolean;
+}
+
+/** Builds the search for a page of jobs in which every word occurs, among the newest jobs of each state. */
+export function searchTexts(request: TextSearchRequest): Query | undefined {
+  const { words, order, limit, offset, after } = request;
+  const values: unknown[] = [];
+  const search = newestOf(request, values);
+  const states = occupiedStates(request);
+  if (states.length === 0) return undefined;
+  const { bind } = search;
+  const patterns = (spellings: readonly Spelling[]): string =>
+    `${bind(spellings.map(({ text }) => containing(text)))}::text[]`;
+  const occurs = words.map((spellings) => `searched.text like any (${patterns(spellings)})`);
+  const typos = words.map((spellings) => {
+    const counts = [...new Set(spellings.map((spelling) => spelling.typos))];
+    const [last = 0, ...others] = counts.toReversed();
+    const cases = others
+      .toReversed()
+      .map(
+        (count) =>
+          `when searched.text like any (${patterns(spellings.filter((one) => one.typos === count))}) then ${count}`,
+      );
+    return cases.length === 0 ? String(last) : `case ${cases.join(' ')} else ${last} end`;
+  });
+  const direction = order === 'oldest' ? 'asc' : 'desc';
+  const sorted = order === 'best' ? `typos, id ${direction}` : `id ${direction}`;
+  const beyond = after === undefined ? 'true' : `id ${order === 'oldest' ? '>' : '<'} ${bind(after)}::uuid`;
+  return queryOf(
+    `
+    with found as materialized (
+      select candidate.id, candidate.queue_id, ${typos.join(' + ') || '0'} as typos
+      from (${united(states.map((state) => newest(state, search)))}) as candidate
+      join longshore.queue on queue.id = candidate.queue_id
+      cross join lateral (
+        select lower(concat_ws(
+          E'\\n', candidate.name, queue.name, candidate.meta ->> 'tags', ${messageOf('candidate.error')}, candidate.args
+        )) as text
+        offset 0
+      ) as searched
+      where ${all(occurs)}
+    )
+    select page.id, page.queue_id, (select count(*)::integer from found) as total, ${isPartial(states, search)} as partial
+    from (select) as one
+    left join (
+      select * from found where ${beyond} order by ${sorted} limit ${bind(limit)}::bigint offset ${bind(offset)}::bigint
+    ) as page on true
+    order by ${sorted}`,
+    values,
+  );
+}
+
+/** Builds the query of the texts that words may be misspelt from: names, queues, tags and errors of the jobs searched. */
+export function textsToSearch(request: SearchScope): Query | undefined {
+  const values: unknown[] = [];
+  const search = newestOf(request, values);
+  const states = occupiedStates(request);
+  if (states.length === 0) return undefined;
+  const frequent = 'order by count(*) desc, 1';
+  return queryOf(
+    `
+    with candidate as materialized (
+      select name, queue_id, meta -> 'tags' as tags, left(${messageOf('error')}, ${mostErrorText}) as message
+      from (${united(states.map((state) => newest(state, search)))}) as candidate
+    )
+    (select name as text from candidate group by 1 ${frequent} limit ${mostTexts})
+    union all
+    (select queue.name from candidate join longshore.queue on queue.id = queue_id group by 1 ${frequent} limit ${mostTexts})
+    union all
+    (
+      select tag.text
+      from candidate
+      cross join lateral jsonb_array_elements_text(case jsonb_typeof(tags) when 'array' then tags end) as tag (text)
+      group by 1 ${frequent} limit ${mostTexts}
+    )
+    union all
+    (select message from candidate where message is not null group by 1 ${frequent} limit ${mostErrors})`,
+    values,
+  );
+}
+
+/** The search among the newest jobs, in whichever order matches are listed, so that every order lists the same jobs. */
+function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
+  return searchOf({ ...scope, newestFirst: true, limit: 0, offset: 0, after: undefined }, values);
+}
+
+const columns = 'id, queue_id, name, args, meta';
+
+/** Returns SQL for the newest jobs of a state that match the filter. */
+function newest(state: JobState, search: JobSearch): string {
+  if (isFinished(state)) return newestInHistory(state, search);
+  const { conditions } = search;
+  const matching = [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)];
+  const parts = linesOf(state, search).map(
+    (line) => `
+      select ${columns}, ${lastError} as error
+      from (${line} order by id desc limit ${textRows}) as near
+      where ${all([...matching, ...(state === 'processing' ? conditions.claimed : [])])}`,
+  );
+  return united(parts);
+}
+
+function newestInHistory(state: FinishedState, search: JobSearch): string {
+  return `
+      select ${columns}, error
+      from (select * from longshore.job_done where ${all(boundsOf(state, search))} order by id desc limit ${textRows}) as near
+      where ${all(search.ofHistory())}`;
+}
+
+/** Returns SQL for the newest jobs of each queue, one for each table that has jobs of the state. */
+function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
+  const { bind, holding, conditions } = search;
+  const queues = `unnest(${bind(holding(state).ids)}::integer[]) as queue (id)`;
+  const line = (rows: string): string => `select line.* from ${queues} cross join lateral (${rows}) as line`;
+  if (state === 'processing')
+    return [line(`select * from (${running}) as running where ${all(conditions.ids)}`)];
+  const newestIn = (table: string, own: readonly string[] = []): string =>
+    line(
+      `select * from longshore.${table} where ${all(['queue_id = queue.id', ...own, ...conditions.ids])}
+       order by id desc limit ${rowsOfQueue(search, state)}`,
+    );
+  if (state === 'scheduled') return [newestIn('job_waiting')];
+  if (state === 'awaiting') return [newestIn('job_awaiting')];
+  return [newestIn('job', ['server_id is null']), newestIn('job_held')];
+}
+
+function rowsOfQueue({ holding }: SearchScope, state: JobState): number {
+  return Math.min(textRows, Math.max(leastOfQueue, Math.ceil(readRows / Math.max(1, holding(state).queues))));
+}
+
+/** Returns SQL for whether some state has more jobs than are searched. */
+function isPartial(states: readonly JobState[], search: JobSearch): string {
+  const live = states.filter((state) => !isFinished(state));
+  const exceeds = live.some((state) => {
+    const { jobs, most } = search.holding(state);
+    return state !== 'processing' && (jobs > textRows || most > rowsOfQueue(search, state));
+  });
+  if (exceeds) return 'true';
+  const parts = states.filter(isFinished).map((state) => {
+    const within = all(boundsOf(state, search));
+    return `(select count(*) from (select from longshore.job_done where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
+  });
+  return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`;
+}
