@@ -9,6 +9,11 @@ export interface Page<Item> {
   readonly total: number | undefined;
   /** Whether the total is an estimate. */
   readonly estimated?: boolean;
+  /**
+   * Whether a search stopped at a bound, of time or of rows, before it had looked at every item, so that others may match.
+   * The total is then a lower bound: set `estimated`, too.
+   */
+  readonly partial?: boolean;
   /** Whether there are more items beyond this page, in its direction; required only with `seeks`. */
   readonly more?: boolean;
   /** Whether the page was cut short because it would have been too large; the next page starts where it ends. */

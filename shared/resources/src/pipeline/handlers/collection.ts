@@ -33,19 +33,24 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
       headers: {
         link: pageLinks(url, checked.request.query, query, page, seeks),
         ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
-        ...countPreference(query.count, page),
+        ...appliedPreferences(query.count, page),
       },
       body: page.items.map((item) => represent(resource, item, query.fields)),
     };
   };
 }
 
-function countPreference(
+/** States how the total was counted, unless that is the default, and whether a search stopped early. */
+function appliedPreferences(
   asked: CollectionQuery['count'],
-  { estimated }: Page<ItemRecord>,
+  { estimated, partial }: Page<ItemRecord>,
 ): Record<string, string> {
-  const applied = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
-  return applied === undefined ? {} : { 'preference-applied': `count=${applied}` };
+  const count = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
+  const applied = [
+    ...(count === undefined ? [] : [`count=${count}`]),
+    ...(partial === true ? ['search=partial'] : []),
+  ];
+  return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
 /** POST on a collection: one item, or an array of items where the storage creates many in one transaction. */
