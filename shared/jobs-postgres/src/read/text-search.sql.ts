@@ -1,6 +1,6 @@
 import type { JobState } from '@longshore/jobs';
 import { type FinishedState, isFinished, mostErrorText, type Spelling } from '@longshore/jobs/storage';
-import { containing, messageOf } from './job-conditions.sql.js';
+import { containing, messageOf, searchedText } from './job-conditions.sql.js';
 import { lastError, running } from './job-columns.sql.js';
 import {
   all,
@@ -13,10 +13,7 @@ import {
   united,
 } from './job-search.sql.js';
 import { boundsOf, textRows } from './search-history.sql.js';
-
-/** Unfinished jobs have no index on ids alone, so this many are read from all queues together, and at least some from each. */
-const readRows = 40_000;
-const leastOfQueue = 20;
+import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
 
 /** How many different texts are read to find out what a misspelt word stands for, the most frequent first. */
 const mostTexts = 2_000;
@@ -70,9 +67,7 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
       from (${united(states.map((state) => newest(state, search)))}) as candidate
       join longshore.queue on queue.id = candidate.queue_id
       cross join lateral (
-        select lower(concat_ws(
-          E'\\n', candidate.name, queue.name, candidate.meta ->> 'tags', ${messageOf('candidate.error')}, candidate.args
-        )) as text
+        select ${searchedText('candidate.', 'candidate.error', ['queue.name'])} as text
         offset 0
       ) as searched
       where ${all(occurs)}
@@ -97,12 +92,17 @@ export function textsToSearch(request: SearchScope): Query | undefined {
   return queryOf(
     `
     with candidate as materialized (
-      select name, queue_id, meta -> 'tags' as tags, left(${messageOf('error')}, ${mostErrorText}) as message
+      select name, queue_id, meta -> 'tags' as tags, meta ->> 'recurringJobId' as recurring,
+        left(${messageOf('error')}, ${mostErrorText}) as message
       from (${united(states.map((state) => newest(state, search)))}) as candidate
     )
     (select name as text from candidate group by 1 ${frequent} limit ${mostTexts})
     union all
     (select queue.name from candidate join longshore.queue on queue.id = queue_id group by 1 ${frequent} limit ${mostTexts})
+    union all
+    (
+      select recurring from candidate where recurring is not null group by 1 ${frequent} limit ${mostTexts}
+    )
     union all
     (
       select tag.text
@@ -131,7 +131,7 @@ function newest(state: JobState, search: JobSearch): string {
   const parts = linesOf(state, search).map(
     (line) => `
       select ${columns}, ${lastError} as error
-      from (${line} order by id desc limit ${textRows}) as near
+      from (${line}) as near
       where ${all([...matching, ...(state === 'processing' ? conditions.claimed : [])])}`,
   );
   return united(parts);
@@ -144,33 +144,31 @@ function newestInHistory(state: FinishedState, search: JobSearch): string {
       where ${all(search.ofHistory())}`;
 }
 
-/** Returns SQL for the newest jobs of each queue, one for each table that has jobs of the state. */
+/** Returns SQL for the newest jobs of a state, one for each table that has any. */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
-  const { bind, holding, conditions } = search;
-  const queues = `unnest(${bind(holding(state).ids)}::integer[]) as queue (id)`;
-  const line = (rows: string): string => `select line.* from ${queues} cross join lateral (${rows}) as line`;
-  if (state === 'processing')
-    return [line(`select * from (${running}) as running where ${all(conditions.ids)}`)];
+  const { bind, holding, conditions, order } = search;
+  const queues = `${bind(holding(state).ids)}::integer[]`;
+  if (state === 'processing') {
+    const wanted = all(conditions.ids);
+    return [
+      `select line.* from unnest(${queues}) as queue (id)
+       cross join lateral (select * from (${running}) as running where ${wanted}) as line ${order} limit ${textRows}`,
+    ];
+  }
+  const lines = { queues, order, ofQueue: rowsOfQueue(holding(state)) };
   const newestIn = (table: string, own: readonly string[] = []): string =>
-    line(
-      `select * from longshore.${table} where ${all(['queue_id = queue.id', ...own, ...conditions.ids])}
-       order by id desc limit ${rowsOfQueue(search, state)}`,
-    );
+    nearestRows(table, [...own, ...conditions.ids], lines);
   if (state === 'scheduled') return [newestIn('job_waiting')];
   if (state === 'awaiting') return [newestIn('job_awaiting')];
   return [newestIn('job', ['server_id is null']), newestIn('job_held')];
-}
-
-function rowsOfQueue({ holding }: SearchScope, state: JobState): number {
-  return Math.min(textRows, Math.max(leastOfQueue, Math.ceil(readRows / Math.max(1, holding(state).queues))));
 }
 
 /** Returns SQL for whether some state has more jobs than are searched. */
 function isPartial(states: readonly JobState[], search: JobSearch): string {
   const live = states.filter((state) => !isFinished(state));
   const exceeds = live.some((state) => {
-    const { jobs, most } = search.holding(state);
-    return state !== 'processing' && (jobs > textRows || most > rowsOfQueue(search, state));
+    const held = search.holding(state);
+    return state !== 'processing' && (held.jobs > textRows || held.most > rowsOfQueue(held));
   });
   if (exceeds) return 'true';
   const parts = states.filter(isFinished).map((state) => {

@@ -102,20 +102,19 @@ function messageOf({ name, message }: JobError): string {
 
 /** Returns everything that words are searched for in, in lower case. */
 export function searchedText(record: JobRecord): string {
-  const { name, queue, meta, error, args } = record;
-  return [name, queue, ...(meta?.tags ?? []), ...(error === null ? [] : [messageOf(error)]), args]
-    .join('\n')
-    .toLowerCase();
+  const { meta, error, args } = record;
+  const message = error === null ? '' : messageOf(error);
+  return [...namesIn(record), meta?.idempotencyKey ?? '', message, args].join('\n').toLowerCase();
 }
 
 /** Returns the texts of a job whose words a misspelt word may stand for. */
-export function searchedTexts({ name, queue, meta, error }: JobRecord): string[] {
-  return [
-    name,
-    queue,
-    ...(meta?.tags ?? []),
-    ...(error === null ? [] : [messageOf(error).slice(0, mostErrorText)]),
-  ];
+export function searchedTexts(record: JobRecord): string[] {
+  const { error } = record;
+  return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, mostErrorText)])];
+}
+
+function namesIn({ name, queue, meta }: JobRecord): string[] {
+  return [name, queue, ...(meta?.tags ?? []), meta?.recurringJobId ?? ''];
 }
 
 function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {

@@ -31,7 +31,7 @@ export {
 } from '../job/errors.js';
 export { isExactNumber } from '../job/exact-number.js';
 export { toJobError } from '../job/failure.js';
-export { firstIdOf, IdSource, isId, newId } from '../job/id.js';
+export { firstIdOf, IdSource, isId, newId, timeOfId } from '../job/id.js';
 export {
   type EventSubject,
   type EventTopic,

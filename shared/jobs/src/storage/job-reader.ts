@@ -87,10 +87,10 @@ export interface JobReader {
    */
   listNear(query: JobListQuery): Promise<NearJobs>;
   /**
-   * Finds the jobs in which every word of `q` occurs (in the name, the queue, the tags, the latest error or the arguments as
-   * JSON), regardless of case. A word also stands for words of names, queues, tags and errors that differ from it by a typo,
-   * or by two if it has eight letters or more; words with digits or fewer than four letters are taken literally. Takes a
-   * bounded time, however many jobs there are: a storage may search only the newest jobs of each state.
+   * Finds the jobs in which every word of `q` occurs, and tolerates typos: a word also stands for words of names, queues, tags,
+   * recurring jobs and errors that differ from it by one typo, or by two if it has eight letters or more. Words with digits or
+   * fewer than four letters are taken literally. Takes a bounded time, however many jobs there are: a storage may search only
+   * the newest jobs of each state.
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /** Failed jobs by the time at which they failed, latest first, whenever they were created. */
