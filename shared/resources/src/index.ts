@@ -13,6 +13,7 @@ export type {
   Resource,
   ResourceDefinition,
 } from './definition/resource.js';
+export { type NotAllowed, readOnly } from './definition/resource.js';
 export { type Check, Existing, type ResourceStorage, withJob } from './definition/storage.js';
 export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
 export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/error-catalogue.js';

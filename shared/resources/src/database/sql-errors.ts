@@ -31,7 +31,7 @@ const retryAfter = { 'retry-after': '2' };
 
 /**
  * Returns the answer to an error of Postgres or of the connection to it; undefined if it is a defect. No message contains a
- * value from a statement.
+ * value from a statement, unless a trigger puts it into the message that it raises.
  * @param writes whether the request has a body, which a data error then refers to
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
@@ -58,6 +58,8 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
       return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
     case '23514':
       return apiError(42202, `The item violates the constraint "${property(error, 'constraint')}"`);
+    case 'P0001':
+      return apiError(42202, error.message); // RAISE EXCEPTION: the message was written for callers
     case '57014':
       return apiError(
         writes ? 50301 : 50304,
