@@ -179,10 +179,10 @@ export const AttemptItem = Type.Object({
   error: nullable(JobErrorItem),
 });
 
-export function toJobItem({ readyAt: _readyAt, unreadable = null, ...job }: Job): Static<typeof JobItem> {
+export function toJobItem({ readyAt: _readyAt, unreadable, ...job }: Job): Static<typeof JobItem> {
   return {
     ...job,
-    unreadable,
+    unreadable: unreadable ?? null,
     createdAt: createdAtOf(job),
     runAt: toTime(job.runAt),
     startedAt: toTime(job.startedAt),

@@ -68,7 +68,9 @@ class JobLog {
   async search(): Promise<Page<Item>> {
     const total = await this.#count();
     const first = Math.max(0, total - mostSearched);
-    const page = pageOf(await this.#lines(first, mostSearched), this.#query);
+    const lines = await this.#lines(first, mostSearched);
+    if (this.#query.sort[0]?.direction === 'desc') lines.reverse();
+    const page = pageOf(lines, { ...this.#query, sort: [] }); // ids are numbers, which do not sort as text
     return first === 0 ? page : { ...page, estimated: true, partial: true };
   }
 
