@@ -1,5 +1,5 @@
 import type { JobDefinition } from '@longshore/jobs';
-import { defineResource, pageOf, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, readOnly, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { MaxAttempts, Name, nullable, Priority } from './fields.js';
 
@@ -36,14 +36,7 @@ export function jobDefinitionsResource(definitions: readonly JobDefinition[]): R
         description: 'Definitions whose default queue is one of these.',
       },
     },
-    notAllowed: {
-      create: inCode,
-      replaceMany: inCode,
-      deleteMany: inCode,
-      replace: inCode,
-      patch: inCode,
-      delete: inCode,
-    },
+    notAllowed: readOnly(inCode),
     storage: {
       seeks: true,
       list: async (query) => pageOf(items, query),

@@ -35,8 +35,7 @@ export const JobEventItem = Type.Object({
   ),
 });
 
-/** Null for what the kind of an event does not have. */
-const others = { state: null, percent: null, message: null, line: null, level: null, fields: null } as const;
+const members = Object.keys(JobEventItem.properties);
 
 /** @param resumeAt the position from which a listener continues that has received the event */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
@@ -44,5 +43,10 @@ export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEv
 }
 
 function toItem({ at, tags, ...event }: JobEvent): Static<typeof JobEventItem> {
-  return { ...others, ...event, at: at.toISOString(), tags: [...tags] };
+  const values = new Map<string, unknown>(
+    Object.entries({ ...event, at: at.toISOString(), tags: [...tags] }),
+  );
+  return Object.fromEntries(members.map((member) => [member, values.get(member) ?? null])) as Static<
+    typeof JobEventItem
+  >;
 }

@@ -1,6 +1,6 @@
 import { InvalidScheduleError, nextOccurrences, type RecurringJob } from '@longshore/jobs';
 import type { Clock, RecurringJobs } from '@longshore/jobs/storage';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 import { Time } from './fields.js';
 
@@ -25,7 +25,7 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
       },
     },
     limits: { max: most },
-    notAllowed: { create: calculated, replaceMany: calculated, deleteMany: calculated },
+    notAllowed: readOnly(calculated),
     storage: {
       list: async ({ filters, sort, limit, offset }, { parents }) => {
         const schedule = await recurring.find(parents.at(-1)?.id ?? '');
