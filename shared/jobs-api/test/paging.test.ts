@@ -17,8 +17,8 @@ onEachStorage('Paging through jobs', (api) => {
   for (const sort of ['', '&sort=createdAt'] as const) {
     it(`walking by next sees each earlier job once while others are enqueued${sort && `, with ${sort.slice(1)}`}`, async () => {
       const queue = api.newName();
-      const bodies = Array.from({ length: 50 }, () => ({ name: 'add', args: { a: 1, b: 2 } }));
-      const { items } = await api.post(`/queues/${queue}/jobs`, bodies);
+      const bodies = Array.from({ length: 50 }, () => ({ name: 'add', args: { a: 1, b: 2 }, queue }));
+      const { items } = await api.post('/jobs', bodies);
       const seen: string[] = [];
       let pages = 0;
       for await (const page of pagesFrom(`/jobs?queue=${queue}&limit=7${sort}`)) {
@@ -51,8 +51,8 @@ onEachStorage('Paging through jobs', (api) => {
 
   it('sort=createdAt is the order of the createdAt shown, and that of the filters', async () => {
     const queue = api.newName();
-    const bodies = Array.from({ length: 20 }, () => ({ name: 'add', args: { a: 1, b: 2 } }));
-    await Promise.all([api.post(`/queues/${queue}/jobs`, bodies), api.enqueue(queue), api.enqueue(queue)]);
+    const bodies = Array.from({ length: 20 }, () => ({ name: 'add', args: { a: 1, b: 2 }, queue }));
+    await Promise.all([api.post('/jobs', bodies), api.enqueue(queue), api.enqueue(queue)]);
     const { items } = await api.get(`/jobs?queue=${queue}&sort=createdAt&limit=100`);
     const times = items.map((item) => String(item['createdAt']));
     expect(times).to.have.length(22);

@@ -78,7 +78,7 @@ onEachStorage('Searching jobs over HTTP', (api) => {
       expect(await names('/servers?q=invoces', 'host')).to.deep.equal(['here']);
       await eventually(async () => (await api.get(`/jobs/${id}`)).item['state'] === 'done');
     });
-    expect(await names(`/jobs/${id}/attempts?q=dnoe`, 'outcome')).to.deep.equal(['done']);
+    expect(await names(`/jobs/${id}/attempts?q=don`, 'outcome')).to.deep.equal(['done']);
     expect(await names(`/jobs/${id}/transitions?q=claimd`, 'reason')).to.deep.equal(['claimed']);
     for (const path of ['/set-aside-items?q=x', `/jobs/${id}/logs?q=x`, `/jobs/${id}/continuations?q=x`])
       expect([path, (await api.get(path)).items]).to.deep.equal([path, []]);
