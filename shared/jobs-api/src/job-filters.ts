@@ -1,5 +1,5 @@
 import type { JobState, JsonValue } from '@longshore/jobs';
-import { type ArgsFilter, type JobFilter, nearest, timeBounds } from '@longshore/jobs/storage';
+import { type ArgsFilter, clamp, type JobFilter, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
 /** The parameters that jobs are filtered by. */
@@ -91,7 +91,7 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
  * as the nearest one that a job can have.
  */
 function boundOf(time: string, match: Filter['match']): Date {
-  return new Date(nearest(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
+  return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 
 /** Returns the values that a text in a query may stand for: `7` may be the number or the string. */

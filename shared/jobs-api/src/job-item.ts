@@ -4,7 +4,7 @@ import {
   bounds,
   continuationConditions,
   jobStates,
-  mostCountedAttempts,
+  maxCountedAttempts,
 } from '@longshore/jobs/storage';
 import Type, { type Static } from 'typebox';
 import {
@@ -38,7 +38,7 @@ export const JobItem = Type.Object({
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
   maxAttempts: integer(
-    { least: 1, most: mostCountedAttempts },
+    { least: 1, most: maxCountedAttempts },
     'How many attempts it gets before it fails for good; retrying a job by hand allows one more',
   ),
   createdAt: Type.String({ format: 'date-time', description: 'When it was created, as in its id' }),

@@ -15,7 +15,7 @@ import {
   type JobSearchQuery,
   jobStates,
   type LatestFailedQuery,
-  mostExamined,
+  maxExamined,
   type NearJobs,
   type Orphan,
   orphansAmong,
@@ -41,6 +41,14 @@ import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { TextSearch } from './text-search.js';
 import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 
+interface JobReaderConnections {
+  readonly database: Database;
+  /** For queries of unpredictable cost. */
+  readonly searches: Database;
+  /** For one job by its id. */
+  readonly lookUps: Database;
+}
+
 /** Reads jobs, each query on connections that suit its cost. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
@@ -52,10 +60,8 @@ export class PostgresJobReader implements JobReader {
   readonly #coalescer = new RequestCoalescer();
   readonly #texts: TextSearch;
 
-  /** @param searches for queries of unpredictable cost */
   constructor(
-    database: Database,
-    searches: Database,
+    { database, searches, lookUps }: JobReaderConnections,
     clock: DatabaseClock,
     queues: QueueIdCache,
     counters: PostgresCounters,
@@ -65,7 +71,7 @@ export class PostgresJobReader implements JobReader {
     this.#searches = searches;
     this.#queues = queues;
     this.#counters = counters;
-    this.#locator = new LocationCache(database);
+    this.#locator = new LocationCache(lookUps);
     this.#texts = new TextSearch(
       database,
       searches,
@@ -160,7 +166,7 @@ export class PostgresJobReader implements JobReader {
 
   async listOrphans(): Promise<Orphan[]> {
     const [waiting, servers] = await Promise.all([
-      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostExamined]),
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [maxExamined]),
       this.#database.query<ServerRow>(selectServers),
     ]);
     return orphansAmong(waiting, servers.map(toServer));
