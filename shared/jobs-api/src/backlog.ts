@@ -5,7 +5,7 @@ import { apiError } from '@longshore/resources';
 const countMaxAgeMs = 1_000;
 
 /** The number of queues whose counts are kept. */
-const mostQueues = 1_000;
+const maxQueues = 1_000;
 
 interface Count {
   /** Includes the jobs admitted since the count. */
@@ -50,7 +50,7 @@ export class Backlog {
     const before = known === undefined ? undefined : await known;
     if (before !== undefined && before.untilMs > performance.now()) return before;
     if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller is counting already
-    if (this.#counts.size >= mostQueues) this.#counts.clear();
+    if (this.#counts.size >= maxQueues) this.#counts.clear();
     const counting = this.#count(queue, before?.jobs ?? 0);
     this.#counts.set(queue, counting);
     counting.catch(() => this.#counts.delete(queue));

@@ -9,7 +9,7 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { createdAtOf, Id, mostJobs, nullable, text, Time, toTime } from './fields.js';
+import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { NewJobItem } from './job-item.js';
 import { jobsBelow } from './not-allowed.js';
@@ -43,7 +43,7 @@ const NewBatchItem = Type.Object(
   {
     name: Type.Optional(text(bounds.keyLength)),
     jobs: Type.Array(NewJobItem, {
-      maxItems: mostJobs,
+      maxItems: maxJobs,
       description: 'All jobs of the batch; none can be added later',
     }),
     followUp: Type.Optional(NewJobItem),
@@ -62,7 +62,7 @@ const NewBatchItem = Type.Object(
 type Item = Static<typeof BatchItem>;
 
 /** A search looks at this many batches. */
-const mostSearched = 10_000;
+const maxSearched = 10_000;
 
 /** `/batches`: jobs that are enqueued and counted together. */
 export function batchesResource(
@@ -148,9 +148,9 @@ export function batchesResource(
 
 /** Searches the newest batches: their names have no index. */
 async function found(storage: Pick<JobStorage, 'batches'>, query: CollectionQuery): Promise<Page<Item>> {
-  const newest = await storage.batches.list({ limit: mostSearched + 1 });
-  const page = pageOf(newest.slice(0, mostSearched).map(toBatchItem), query);
-  return newest.length > mostSearched ? { ...page, estimated: true, partial: true } : page;
+  const newest = await storage.batches.list({ limit: maxSearched + 1 });
+  const page = pageOf(newest.slice(0, maxSearched).map(toBatchItem), query);
+  return newest.length > maxSearched ? { ...page, estimated: true, partial: true } : page;
 }
 
 function toBatchItem(batch: Batch): Item {

@@ -13,7 +13,7 @@ import { JobItem, toJobItem } from './job-item.js';
 type Item = Static<typeof JobItem>;
 
 /** Dependents beyond this many are neither listed nor counted. */
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 /** `/jobs/{id}/continuations`: the jobs that depend or depended on a job, oldest first. */
 export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
@@ -31,9 +31,9 @@ export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resour
       seeks: true,
       list: async (query, { parents }) => {
         const parent = parents.at(-1)?.id ?? '';
-        const jobs = await storage.jobs.listContinuations(parent, { limit: mostRead, documents: false });
+        const jobs = await storage.jobs.listContinuations(parent, { limit: maxRead, documents: false });
         const page = pageOf(jobs.map(toJobItem), query);
-        const isPartial = query.search !== undefined && jobs.length === mostRead;
+        const isPartial = query.search !== undefined && jobs.length === maxRead;
         const listed = isPartial ? { ...page, estimated: true, partial: true } : page;
         if (page.items.length === 0 || !asksForDocuments(query)) return listed;
         const { items, cut } = await wholeItems(storage, page.items, query);

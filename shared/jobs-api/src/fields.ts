@@ -21,7 +21,7 @@ export const MaxAttempts = integer(
 );
 
 /** The largest number of jobs in one request. */
-export const mostJobs = 10_000;
+export const maxJobs = 10_000;
 
 /** An integer within bounds that apply to every way into the platform. */
 export function integer({ least, most }: Bounds, description?: string): Type.TInteger {

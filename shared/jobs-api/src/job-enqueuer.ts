@@ -10,7 +10,7 @@ import type {
 import { EnqueuedJobDetails, mapInSlices } from '@longshore/jobs/storage';
 import { apiError, Existing, type CallContext } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { mostJobs } from './fields.js';
+import { maxJobs } from './fields.js';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
 import { asked, askedAll, type EnqueueRequests } from './enqueue-requests.js';
@@ -75,7 +75,7 @@ export class JobEnqueuer {
 
   /** Enqueues all jobs or none; throws as {@link one} does. */
   async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
-    if (bodies.length > mostJobs) throw apiError(42202, `the body must have at most ${mostJobs} jobs`);
+    if (bodies.length > maxJobs) throw apiError(42202, `the body must have at most ${maxJobs} jobs`);
     const enqueued = await askedAll(bodies, this.#requests, async (requests) => {
       await this.#backlog.admit(requests);
       const scoped = await mapInSlices(requests, (request) => shown(request, scope));

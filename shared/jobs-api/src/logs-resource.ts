@@ -19,7 +19,7 @@ const LogItem = Type.Object({
 type Item = Static<typeof LogItem>;
 
 /** A search looks at this many lines, the latest of the log. */
-const mostSearched = 10_000;
+const maxSearched = 10_000;
 
 /** `/jobs/{id}/logs`: what a job's handler logged, in the order of writing. */
 export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
@@ -67,8 +67,8 @@ class JobLog {
 
   async search(): Promise<Page<Item>> {
     const total = await this.#count();
-    const first = Math.max(0, total - mostSearched);
-    const lines = await this.#lines(first, mostSearched);
+    const first = Math.max(0, total - maxSearched);
+    const lines = await this.#lines(first, maxSearched);
     if (this.#query.sort[0]?.direction === 'desc') lines.reverse();
     const page = pageOf(lines, { ...this.#query, sort: [] }); // ids are numbers, which do not sort as text
     return first === 0 ? page : { ...page, estimated: true, partial: true };

@@ -1,5 +1,5 @@
 import type { JobState } from '@longshore/jobs';
-import { type FinishedState, isFinished, mostErrorText, type Spelling } from '@longshore/jobs/storage';
+import { type FinishedState, isFinished, maxErrorText, type Spelling } from '@longshore/jobs/storage';
 import { containing, messageOf, searchedText } from './job-conditions.sql.js';
 import { lastError, running } from './job-columns.sql.js';
 import {
@@ -16,8 +16,8 @@ import { boundsOf, textRows } from './search-history.sql.js';
 import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
 
 /** How many different texts are read to find out what a misspelt word stands for, the most frequent first. */
-const mostTexts = 2_000;
-const mostErrors = 500;
+const maxTexts = 2_000;
+const maxErrors = 500;
 
 export interface TextSearchRequest extends SearchScope {
   readonly words: readonly (readonly Spelling[])[];
@@ -93,25 +93,25 @@ export function textsToSearch(request: SearchScope): Query | undefined {
     `
     with candidate as materialized (
       select name, queue_id, meta -> 'tags' as tags, meta ->> 'recurringJobId' as recurring,
-        left(${messageOf('error')}, ${mostErrorText}) as message
+        left(${messageOf('error')}, ${maxErrorText}) as message
       from (${united(states.map((state) => newest(state, search)))}) as candidate
     )
-    (select name as text from candidate group by 1 ${frequent} limit ${mostTexts})
+    (select name as text from candidate group by 1 ${frequent} limit ${maxTexts})
     union all
-    (select queue.name from candidate join longshore.queue on queue.id = queue_id group by 1 ${frequent} limit ${mostTexts})
+    (select queue.name from candidate join longshore.queue on queue.id = queue_id group by 1 ${frequent} limit ${maxTexts})
     union all
     (
-      select recurring from candidate where recurring is not null group by 1 ${frequent} limit ${mostTexts}
+      select recurring from candidate where recurring is not null group by 1 ${frequent} limit ${maxTexts}
     )
     union all
     (
       select tag.text
       from candidate
       cross join lateral jsonb_array_elements_text(case jsonb_typeof(tags) when 'array' then tags end) as tag (text)
-      group by 1 ${frequent} limit ${mostTexts}
+      group by 1 ${frequent} limit ${maxTexts}
     )
     union all
-    (select message from candidate where message is not null group by 1 ${frequent} limit ${mostErrors})`,
+    (select message from candidate where message is not null group by 1 ${frequent} limit ${maxErrors})`,
     values,
   );
 }

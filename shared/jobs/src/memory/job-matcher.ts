@@ -5,7 +5,7 @@ import { errorFingerprint } from '../job/error-fingerprint.js';
 import { isExactNumber } from '../job/exact-number.js';
 import type { JobError, JsonText, JsonValue } from '../job/job.js';
 import type { JobFilter } from '../storage/job-filter.js';
-import { mostErrorText } from '../storage/spellings.js';
+import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
@@ -110,7 +110,7 @@ export function searchedText(record: JobRecord): string {
 /** Returns the texts of a job whose words a misspelt word may stand for. */
 export function searchedTexts(record: JobRecord): string[] {
   const { error } = record;
-  return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, mostErrorText)])];
+  return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];
 }
 
 function namesIn({ name, queue, meta }: JobRecord): string[] {

@@ -9,14 +9,14 @@ export interface Spelling {
 }
 
 /** Each word is looked for in at most this many spellings besides its own. */
-const mostOthers = 10;
+const maxOthers = 10;
 
 /** Words up to this length are taken literally, and those from this length on may have a second typo. */
 const literalLength = 3;
 const longLength = 8;
 
 /** How many characters of an error misspelt words are compared with. */
-export const mostErrorText = 200;
+export const maxErrorText = 200;
 
 /** Longer words are taken literally. */
 const longestWord = 100;
@@ -48,7 +48,7 @@ function othersOf(word: string, known: readonly string[]): Spelling[] {
       return typos === undefined ? [] : [{ text, typos }];
     })
     .toSorted((one, other) => one.typos - other.typos || (one.text < other.text ? -1 : 1))
-    .slice(0, mostOthers);
+    .slice(0, maxOthers);
 }
 
 /** Returns the words of texts, whole and in parts: of `mail.sendWelcome`, also `mail`, `sendwelcome`, `send` and `welcome`. */
