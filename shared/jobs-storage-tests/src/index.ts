@@ -32,6 +32,7 @@ import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
 import { transitions } from './transitions.js';
 import { searching } from './searching.js';
+import { searchingTexts } from './searching-texts.js';
 import { serving } from './serving.js';
 import { settingAside } from './setting-aside.js';
 import { synchronizing } from './synchronizing.js';
@@ -89,5 +90,6 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('under a job server', () => serving(fixture));
     describe('asking servers', () => askingServers(fixture));
     describe('what is out of bounds', () => settingAside(fixture));
+    describe('searching texts', () => searchingTexts(fixture));
   });
 }

@@ -100,7 +100,11 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
     where ${all(matches)} ${page}`;
 }
 
-function boundsOf(state: FinishedState, { filter, conditions, after, now, bind }: JobSearch): string[] {
+/** Returns the conditions that limit which jobs of a state are read. */
+export function boundsOf(
+  state: FinishedState,
+  { filter, conditions, after, now, bind }: JobSearch,
+): string[] {
   return [
     `state = '${state}'`,
     madeDays(now),

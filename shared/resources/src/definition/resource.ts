@@ -114,8 +114,8 @@ export interface ResourceDescription<
    */
   readonly search?: readonly FieldOf<Item>[];
   /**
-   * `similar` (default): items that contain the text or resemble it, best match first. `words`: items that contain every
-   * word, in the order of `sort`. The storage implements it.
+   * `similar` (default): items that contain the text or resemble it. `words`: items in which every word occurs, typos
+   * included; the storage implements it. Best match first in both cases, unless the request has `sort`.
    */
   readonly searchBy?: SearchBy;
   /** Page sizes: `default` 20, `max` 1000. */

@@ -33,7 +33,7 @@ export function parseCollectionQuery(
   const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
   const offset = problems.collect(() => parseOffset(parameters, seeks));
   const order = withKey(sort ?? resource.defaultSort, resource.key);
-  const byRelevance = selection.search !== undefined && sort === undefined && resource.searchBy === 'similar';
+  const byRelevance = selection.search !== undefined && sort === undefined;
   const seek = seeks
     ? problems.collect(() => parseSeek(resource, parameters, order, byRelevance))
     : undefined;
