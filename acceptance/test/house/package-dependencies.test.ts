@@ -24,6 +24,8 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
+  // Serves tables, whatever the application.
+  'shared/memory-database': ['@longshore/resources'],
   // Used by the tests of every package, so it depends on none of them.
   'shared/test-support': ['@longshore/local-postgres'],
   // Starts the services as processes, as Compose does.

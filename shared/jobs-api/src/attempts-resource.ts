@@ -10,6 +10,8 @@ export function attemptsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
     key: 'attempt',
     item: AttemptItem,
     serverSet: ['attempt', 'outcome', 'serverId', 'startedAt', 'finishedAt', 'error'],
+    sort: [],
+    search: [],
     storage: {
       list: async ({ sort, limit, offset }, { parents }) => {
         const attempts = await storage.jobs.listAttempts(parents.at(-1)?.id ?? '');

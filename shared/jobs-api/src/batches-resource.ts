@@ -59,6 +59,7 @@ export function batchesResource(
     ],
     create: NewBatchItem,
     sort: ['createdAt'],
+    search: [],
     defaultSort: ['-createdAt'],
     operations: { cancel: { summary: 'Cancel every job of it that has not finished' } },
     children: [{ resource: jobs, by: 'batchId', serves: ['list'] }],

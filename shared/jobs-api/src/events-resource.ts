@@ -14,6 +14,8 @@ const described = {
   name: 'events',
   key: 'jobId',
   item: JobEventItem,
+  sort: [],
+  search: [],
   serverSet: ['kind', 'jobId', 'name', 'queue', 'attempt', 'at', 'tags', 'batchId', 'recurringJobId'],
 } as const;
 

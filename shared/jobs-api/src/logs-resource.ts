@@ -20,6 +20,8 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
     item: LogItem,
     serverSet: ['id', 'attempt', 'at', 'level', 'message', 'fields'],
     filters: { attempt: 'exact' },
+    sort: [],
+    search: [],
     storage: {
       list: async ({ filters, sort, limit, offset }, { parents }) => {
         const jobId = parents.at(-1)?.id ?? '';

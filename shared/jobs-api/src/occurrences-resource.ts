@@ -23,6 +23,8 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
       },
     },
     limits: { max: most },
+    sort: [],
+    search: [],
     storage: {
       list: async ({ filters, sort, limit, offset }, { parents }) => {
         const schedule = await recurring.find(parents.at(-1)?.id ?? '');

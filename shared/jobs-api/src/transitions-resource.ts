@@ -43,6 +43,8 @@ export function transitionsResource(storage: Pick<JobStorage, 'jobs' | 'reports'
     key: 'number',
     item: TransitionItem,
     serverSet: ['number', 'state', 'reason', 'at', 'attempt', 'serverId', 'runAt', 'error'],
+    sort: [],
+    search: [],
     storage: {
       list: async ({ sort, limit, offset }, { parents }) => {
         const transitions = await storage.reports.listTransitions(parents.at(-1)?.id ?? '');

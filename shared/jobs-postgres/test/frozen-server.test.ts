@@ -76,7 +76,7 @@ describe('A server that freezes in a transaction', () => {
       connectionString: database.url,
       application_name: transactionName(serverId),
     });
-    const ended = new Promise((resolve) => transaction.once('error', resolve));
+    const ended = new Promise((resolve) => transaction.on('error', resolve));
     await transaction.connect();
     await transaction.query('begin');
     await database.query('delete from longshore.server where id = $1', [serverId]);

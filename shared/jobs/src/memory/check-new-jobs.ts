@@ -2,7 +2,7 @@ import { UnknownParentError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 
 /** Looks up the ids that the storage knows. */
-interface KnownIds {
+export interface KnownIds {
   /** The queue of the job with this id; `undefined` if there is none. */
   queueOf(id: string): string | undefined;
   isBatch(id: string): boolean;

@@ -97,6 +97,13 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
   ];
 }
 
+export const ifNoneMatch = header(
+  'If-None-Match',
+  'The ETag of the page that the caller has; 304 if it is current.',
+  headerText(4096),
+  'W/"abc"',
+);
+
 const waitParameter = query(
   'wait',
   'Seconds to wait until the item has finished; after that its current state is returned.',

@@ -41,6 +41,7 @@ function resourcePaths(
     owner: above.owner,
     serves,
     parentField: above.child?.by,
+    reasonAgainst: (name) => above.child?.notAllowed.get(name) ?? resource.notAllowed.get(name),
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,

@@ -35,6 +35,8 @@ export interface Selection {
   readonly filters: readonly Filter[];
   /** The value of `q`; undefined for no search. */
   readonly search: string | undefined;
+  /** The fields to search, from the definition. */
+  readonly searchFields: readonly string[];
 }
 
 /** A parsed query on a collection. */

@@ -127,7 +127,7 @@ function parseSelection(
   if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
   if (search !== undefined && search.length > maxSearchLength)
     problems.add({ code: 40003, internalMessage: `${name} must have at most ${maxSearchLength} characters` });
-  return { filters, search };
+  return { filters, search, searchFields: resource.search };
 }
 
 /** Returns the names of filters as in a query. */
