@@ -134,6 +134,7 @@ describe('A definition', () => {
     name: Type.String(),
     state: Type.Enum(['open', 'closed']),
     note: Type.Union([Type.String(), Type.Null()]),
+    parentId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
     size: Type.Integer(),
     tags: Type.Array(Type.String()),
     data: Type.Object({}),
@@ -148,7 +149,7 @@ describe('A definition', () => {
 
   it('sorts by every field with a single value unless it names some', () => {
     const { sort } = defineResource({ name: 'orders', item: described, storage });
-    expect(sort).to.deep.equal(['id', 'name', 'state', 'note', 'size', 'at', 'paid']);
+    expect(sort).to.deep.equal(['id', 'name', 'state', 'note', 'parentId', 'size', 'at', 'paid']);
   });
 
   it('gives reasons in the 405 and in the document', async () => {
