@@ -20,7 +20,7 @@ export async function carryOutLater(
   order: BulkRequest,
   transaction: Transaction,
 ): Promise<void> {
-  const operation = await bulk.start(order, transaction);
+  const operation = await bulk.start(order, { transaction });
   transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // its own record says what failed
 }
 

@@ -38,15 +38,6 @@ export function auditing(bench: Bench): void {
     expect([kept?.who.length, kept?.target]).to.deep.equal([200, '"\\\'']);
   });
 
-  it('keeps how an action ended in the entry of its beginning', async () => {
-    const id = await record({ target: null, count: 0 });
-    await record({ target: 'other' });
-    await bench.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
-    const [other, amended] = await bench.storage.audit.list({ limit: 2 });
-    expect(amended).to.deep.include({ id, who: 'ada', target: 'y', filter: { state: 'failed' }, count: 7 });
-    expect(other).to.deep.include({ target: 'other', filter: null, count: 1 });
-  });
-
   it('lists what somebody did, what was done, and what was done to one thing', async () => {
     const [who, target] = [bench.newQueue(), bench.newQueue()];
     await record({ who, action: 'queues/pause', target });

@@ -114,13 +114,18 @@ export function controlling(bench: Bench): void {
     await bench.enqueue(queue);
     const found = async () => (await bench.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
     const seen = await found();
-    expect(await bench.storage.queues.limit(queue, { concurrencyLimit: 2 }, seen)).to.equal(true);
-    expect(await bench.storage.queues.limit(queue, { concurrencyLimit: 3 }, seen)).to.equal(false);
-    expect(await bench.storage.queues.pause(queue, seen)).to.equal(false);
+    const settings = { pausedAt: null, concurrencyLimit: null, rateLimit: null };
+    const { queues } = bench.storage;
+    expect(await queues.limit(queue, { concurrencyLimit: 2 }, { seen })).to.deep.equal(settings);
+    expect(await queues.limit(queue, { concurrencyLimit: 3 }, { seen })).to.equal(null);
+    expect(await queues.pause(queue, { seen })).to.equal(null);
     expect(await found()).to.include({ concurrencyLimit: 2, pausedAt: null });
-    expect(await bench.storage.queues.pause(queue, await found())).to.equal(true);
-    expect(await bench.storage.queues.resume(queue, seen)).to.equal(false);
-    expect(await bench.storage.queues.resume(queue, await found())).to.equal(true);
+    expect(await queues.pause(queue, { seen: await found() })).to.deep.equal({
+      ...settings,
+      concurrencyLimit: 2,
+    });
+    expect(await queues.resume(queue, { seen })).to.equal(null);
+    expect(await queues.resume(queue, { seen: await found() })).to.include({ concurrencyLimit: 2 });
   });
 
   it('allows a failed job that is retried one more attempt, and keeps the ones before', async () => {

@@ -75,9 +75,9 @@ export function deletingQueues(bench: Bench): void {
     await bench.storage.queues.limit(queue, { concurrencyLimit: 2 });
     const seen = (await bench.storage.queues.find(queue)) ?? undefined;
     await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
-    expect(await bench.storage.queues.delete(queue, seen)).to.equal('changed');
+    expect(await bench.storage.queues.delete(queue, { seen })).to.equal('changed');
     const now = (await bench.storage.queues.find(queue)) ?? undefined;
-    expect(await bench.storage.queues.delete(queue, now)).to.equal('deleted');
+    expect(await bench.storage.queues.delete(queue, { seen: now })).to.equal('deleted');
   });
 
   const returning: Readonly<Record<string, (queue: string, job: NewJob) => Promise<unknown>>> = {

@@ -1,4 +1,5 @@
 import { describe } from 'mocha';
+import { auditingActions } from './audited-actions.js';
 import { auditing } from './auditing.js';
 import { batching } from './batching.js';
 import { askingServers } from './server-requests.js';
@@ -85,6 +86,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('transitions of a job', () => transitions(bench));
     describe('reporting', () => reporting(bench));
     describe('auditing', () => auditing(bench));
+    describe('actions and their audit entries', () => auditingActions(bench));
     describe('beside a model', () => modelling(bench));
     describe('under a job server', () => serving(bench));
     describe('asking servers', () => askingServers(bench));

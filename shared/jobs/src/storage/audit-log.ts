@@ -1,4 +1,5 @@
 import type { JsonValue } from '../job/job.js';
+import type { TransactionClient } from './transaction.js';
 
 /** Something that a person did to jobs, queues or whatever else the storage keeps. */
 export interface AuditEntry {
@@ -31,18 +32,23 @@ export interface AuditListQuery {
   readonly target?: string;
 }
 
-/** What becomes known of an action once it is over. */
-export type AuditAmendment = Pick<AuditEntry, 'target' | 'filter' | 'count'>;
+/** Options of every action that operators take: `Result` is the result of the action. */
+export interface ActionOptions<Result> {
+  /** A transaction of the caller's, in which the action is carried out. Memory storage has none: a `TypeError`. */
+  readonly transaction?: TransactionClient | undefined;
+  /**
+   * Returns the audit entry of the action, which is stored in the same transaction: either both are there or neither. Gets
+   * the result, in which the subject is as it was before the action, even if nothing needed to change or the action is not
+   * possible. If this throws, or the entry cannot be stored, nothing was changed and the action rejects with that error.
+   * Called again if the transaction has to be repeated.
+   */
+  readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
+}
 
-/**
- * What was done by hand, for those who ask later: kept for 400 days, a year and what it takes to look into it. A program
- * records what it is about to do, and amends the entry when that is over, so that nothing is done without an entry.
- */
+/** What operators did, newest first. Entries are kept for 400 days: a year, and the time to investigate. */
 export interface AuditLog {
-  /** Resolves with the entry's id once it is durable. */
-  record(entry: NewAuditEntry): Promise<string>;
-  /** Replaces these members of an entry. Resolves once that is durable. */
-  amend(id: string, amendment: AuditAmendment): Promise<void>;
+  /** Stores an entry about something other than an action of this storage. Resolves once it is durable. */
+  record(entry: NewAuditEntry): Promise<void>;
   /** Newest first. */
   list(query: AuditListQuery): Promise<AuditEntry[]>;
 }
@@ -51,12 +57,8 @@ const maxWho = 200;
 const maxTarget = 1_000;
 
 /** An entry that any storage can keep: what is too long is cut. */
-export function storableEntry(entry: NewAuditEntry): NewAuditEntry {
-  return { ...entry, who: cut(entry.who, maxWho), target: storableTarget(entry.target) };
-}
-
-export function storableTarget(target: string | null): string | null {
-  return target === null ? null : cut(target, maxTarget);
+export function storableEntry({ who, target, ...entry }: NewAuditEntry): NewAuditEntry {
+  return { ...entry, who: cut(who, maxWho), target: target === null ? null : cut(target, maxTarget) };
 }
 
 function cut(text: string, length: number): string {

@@ -34,7 +34,8 @@ export interface Batches {
   count(): Promise<JobCount>;
   /**
    * Cancels every job of the batch that has not finished, as {@link JobControl.cancel} does. The batch's counts follow later,
-   * as with all jobs that end.
+   * as with all jobs that end. Without a transaction of the caller's, the jobs of a large batch are cancelled in several
+   * transactions; the audit entry is stored with the first of them.
    */
-  cancel(id: string, options?: ControlOptions<Batch>): Promise<BatchControlResult>;
+  cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

@@ -1,7 +1,7 @@
 import type { JobState } from '../job/state.js';
+import type { ActionOptions } from './audit-log.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
-import type { TransactionClient } from './transaction.js';
 
 /** What can be done to many jobs at once, as the methods of `JobControl` do it to one. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
@@ -69,19 +69,17 @@ export interface BulkListQuery {
  */
 export interface BulkOperations {
   /**
-   * Starts an operation. Resolves as soon as it is stored.
+   * Starts an operation. Resolves as soon as it is stored. In a transaction of the caller's, it starts when that commits.
    *
-   * @param transaction of the caller's: the operation starts when it commits, and never if it rolls back. Memory storage has
-   * none: a `TypeError`
    * @throws {RangeError} if the action is none, there are too many ids, or the filter lets every job through
    */
-  start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
+  start(order: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   /** `null` if there is no such operation. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
   /** Ends a running operation before its next chunk; one that has ended stays as it is. `null` if there is none. */
-  cancel(id: string): Promise<BulkOperation | null>;
+  cancel(id: string, options?: ActionOptions<BulkOperation | null>): Promise<BulkOperation | null>;
   /** Carries one running operation a chunk further, for servers. `false`: there is none to carry on. */
   advance(): Promise<boolean>;
 }

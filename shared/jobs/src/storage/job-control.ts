@@ -1,19 +1,17 @@
 import type { Claim, Job } from '../job/job.js';
+import type { ActionOptions } from './audit-log.js';
 import type { JobContent } from './job-content.js';
-import type { TransactionClient } from './transaction.js';
 
-/** The conditions of an operator's action on a job, a batch or a server. */
-export interface ControlOptions<Subject = Job> {
+/** Options of an operator's action on one thing: by default, on a job. */
+export interface ControlOptions<Subject = Job, Result = unknown> extends ActionOptions<Result> {
   /**
    * Gets the subject as it is before anything is done to it; nobody else changes it in between. If it throws, nothing was
    * changed and the control rejects with the same error.
    */
   readonly check?: ((subject: Subject) => void) | undefined;
-  /**
-   * A transaction of the caller's, in which the action is carried out. Memory storage has none: a `TypeError`.
-   */
-  readonly transaction?: TransactionClient | undefined;
 }
+
+export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 /** The result of an operator's action on a job. */
 export type ControlResult =
@@ -30,15 +28,15 @@ export interface JobControl {
    * cancelled when its handler throws; a handler that returns all the same ends the job done. Legal until a job is done
    * or failed.
    */
-  cancel(id: string, options?: ControlOptions): Promise<ControlResult>;
+  cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Sends a failed or cancelled job back to its queue, with one more attempt allowed if it has none left. */
-  retry(id: string, options?: ControlOptions): Promise<ControlResult>;
+  retry(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Makes a scheduled job ready now, or an awaiting one, which then no longer waits for its parents. */
-  run(id: string, options?: ControlOptions): Promise<ControlResult>;
+  run(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Gives a scheduled job another time. */
-  reschedule(id: string, runAt: Date): Promise<ControlResult>;
+  reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult>;
   /** Deletes a finished job. The result's `job` is the job as it was. */
-  delete(id: string, options?: ControlOptions): Promise<ControlResult>;
+  delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
    * Changes jobs that are not running, all of them or none; nothing else happens to them in between. A ready job keeps its
    * place among those of its priority unless it moves to another queue. A key that it holds stays in the queue it was

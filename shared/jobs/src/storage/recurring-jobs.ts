@@ -1,4 +1,5 @@
 import type { JsonText } from '../job/job.js';
+import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 import type { PassedOver } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
@@ -24,12 +25,6 @@ export interface FiringReport {
   readonly fired: FiredRecurringJob[];
   /** Milliseconds until the next one is due by the storage's clock; 0 to look again at once; `null` if none is to come. */
   readonly nextDueMs: number | null;
-}
-
-/** As in `ControlOptions`, of a recurring job. */
-export interface RecurringControlOptions {
-  readonly check?: ((job: RecurringJob) => void) | undefined;
-  readonly transaction?: TransactionClient | undefined;
 }
 
 /** A job that was enqueued by hand, and the recurring job that it is of. */
@@ -70,18 +65,27 @@ export interface RecurringJobs {
   /** Removes several at once, as {@link remove} does one; how many there were. */
   removeAll(ids: readonly string[]): Promise<number>;
   /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
-  remove(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<boolean>;
+  remove(id: string, options?: Pick<ControlOptions<RecurringJob>, 'check'>): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
   /** Its arguments as they were given, with all digits of large numbers. `null`: there is none with this id. */
   findArgs(id: string): Promise<JsonText | null>;
   /** All of them, by id. */
   list(): Promise<RecurringJob[]>;
   /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */
-  trigger(id: string, options?: RecurringControlOptions): Promise<TriggeredJob | null>;
+  trigger(
+    id: string,
+    options?: ControlOptions<RecurringJob, TriggeredJob | null>,
+  ): Promise<TriggeredJob | null>;
   /** Stops a recurring job from enqueueing jobs until it is resumed. */
-  pause(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
+  pause(
+    id: string,
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+  ): Promise<RecurringJob | null>;
   /** It goes on with the next due time from now; those that passed meanwhile were not missed. */
-  resume(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
+  resume(
+    id: string,
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+  ): Promise<RecurringJob | null>;
   /**
    * Makes the recurring jobs of an application those that its code defines: adds, changes as {@link addOrUpdate} does and
    * removes, but touches nothing that is not the application's own.

@@ -49,7 +49,7 @@ export interface Servers {
   /** Servers declared dead within the last day, latest first; at most 100. Those that shut down in order are not among them. */
   listLost(): Promise<LostServer[]>;
   /** Has a server claim no more jobs; running jobs will finish. Only a restart of its process reverts this. */
-  quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
+  quiet(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
   /** Has a server stop in order, as by `JobServer.stop()`. */
-  stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
+  stop(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
 }

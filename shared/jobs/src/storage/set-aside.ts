@@ -90,14 +90,21 @@ export interface SetAside {
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
    * Has an item tried again by the next server that does such work. For what a bulk operation passed over this starts an
-   * operation on that job alone, and the item is gone unless that fails as well. `false`: there is none with this id.
+   * operation on that job alone, and the item is gone unless that fails as well. Returns the item as it was; `null` if there
+   * is none with this id.
    */
-  retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
+  retry(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null>;
   /**
    * Gives an item up: it is not tried again, and gone from here. A job that it is about stays where it is, for an operator to
-   * cancel or to run. `false`: there is none with this id.
+   * cancel or to run. Returns the item as it was; `null` if there is none with this id.
    */
-  discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
+  discard(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null>;
   /** Calls the listener when this process has set something aside for the first time. Returns the function that ends it. */
   listen(listener: SetAsideListener): () => void;
 }

@@ -43,7 +43,6 @@ const actionTexts: Readonly<Record<string, readonly [done: string, thing: string
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
   done: null,
-  begun: 'started; result unknown',
   refused: 'refused; nothing was changed',
   'without effect': 'no change needed',
 };
