@@ -2625,7 +2625,7 @@ order by right(part.relname, 8) desc, part.relname;
 select last_value as seq from longshore.job_seq;
 
 -- longshore-select-latest-failed
-  select listed.*, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress
@@ -2637,7 +2637,7 @@ ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore
   order by finished_at desc, id desc;
 
 -- longshore-select-latest-failed-of
-  select listed.*, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import type { Job } from '@longshore/jobs';
 import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
@@ -9,16 +10,20 @@ export function filtering(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
     const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
-    const near = await bench.storage.jobs.listNear({ filter: { queue: [queue], ...filter }, limit: 100 });
-    expect(jobs, 'none but those is near').to.deep.include.members(near.jobs);
-    if (near.complete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
+    const near = await bench.storage.jobs.listBrief({
+      filter: { queue: [queue], ...filter },
+      limit: 100,
+      reach: 'near',
+    });
+    expect(idsOf(jobs), 'no other is near').to.include.members(idsOf(near.jobs));
+    if (near.isComplete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
     const each = Object.values(await bench.storage.jobs.countByState({ queue: [queue], ...filter }));
     expect(
       each.reduce((sum, ofState) => sum + ofState.count, 0),
       'as many in each state',
     ).to.equal(count);
     expect(count, 'as many counted as listed').to.equal(jobs.length);
-    return jobs.map(({ id }) => id);
+    return idsOf(jobs);
   };
   const work = async (queue: string): Promise<string> => {
     const { claim } = await bench.claimOne({ queue });
@@ -203,7 +208,7 @@ export function filtering(bench: Bench): void {
       for (const other of filters) {
         const filter = { queue: [queue], ...one, ...other };
         const [near, jobs, { count }] = await Promise.all([
-          bench.storage.jobs.listNear({ filter, limit: 10 }),
+          bench.storage.jobs.listBrief({ filter, limit: 10, reach: 'near' }),
           bench.storage.jobs.list({ filter, limit: 10 }),
           bench.storage.jobs.count(filter),
         ]);
@@ -212,4 +217,8 @@ export function filtering(bench: Bench): void {
       }
     }
   });
+}
+
+function idsOf(jobs: readonly Job[]): string[] {
+  return jobs.map(({ id }) => id);
 }

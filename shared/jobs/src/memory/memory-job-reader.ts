@@ -1,15 +1,17 @@
 import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
 import { type JobState, jobStates } from '../job/state.js';
 import type { JobFilter } from '../storage/job-filter.js';
-import type {
-  ContinuationPage,
-  JobCount,
-  JobListQuery,
-  JobPage,
-  JobPageQuery,
-  JobReader,
-  LatestFailedQuery,
-  NearJobs,
+import {
+  type BriefList,
+  type BriefListQuery,
+  type ContinuationPage,
+  type JobCount,
+  type JobListQuery,
+  type JobPage,
+  type JobPageQuery,
+  type JobReader,
+  type LatestFailedQuery,
+  mostBriefBytes,
 } from '../storage/job-reader.js';
 import { type Orphan, orphansAmong } from '../storage/orphan.js';
 import { matcherOf } from './job-matcher.js';
@@ -57,8 +59,12 @@ export class MemoryJobReader implements JobReader {
     return end < 0 ? { jobs, cut: false } : { jobs: jobs.slice(0, end), cut: true };
   }
 
-  async listNear(query: JobListQuery): Promise<NearJobs> {
-    return { jobs: await this.list(query), complete: true };
+  async listBrief(query: BriefListQuery): Promise<BriefList> {
+    const jobs = (await this.list(query)).map((job) => {
+      const argsOmitted = Buffer.byteLength(JSON.stringify(job.args)) > mostBriefBytes;
+      return { ...job, args: argsOmitted ? null : job.args, result: null, argsOmitted };
+    });
+    return { jobs, isComplete: true };
   }
 
   async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
@@ -66,7 +72,8 @@ export class MemoryJobReader implements JobReader {
     return this.#matching({ state: ['failed'], ...(queue !== undefined && { queue: [queue] }) })
       .toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id))
       .slice(0, limit)
-      .map(toJob);
+      .map(toJob)
+      .map(withoutDocuments);
   }
 
   async count(filter: JobFilter = {}): Promise<JobCount> {

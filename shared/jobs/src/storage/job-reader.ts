@@ -13,11 +13,38 @@ export interface JobListQuery {
   readonly offset?: number;
   /** Only jobs that come after the one with this id in the chosen order: every page costs the same. */
   readonly after?: string;
-  /** `listNear` has found more than the nearest jobs, which are not read again first. `false` by default. */
-  readonly beyondNear?: boolean;
 }
 
-export interface JobPageQuery extends Omit<JobListQuery, 'beyondNear'> {
+/**
+ * How far a search for the jobs of a list goes:
+ *
+ * - `near`: the first few thousand jobs of each state, which is fast however many jobs there are and however rare the matches
+ * - `history`: all jobs, straight away, because a search of the near ones was not enough
+ * - `all`: the near jobs first, then all
+ */
+export type SearchReach = 'near' | 'history' | 'all';
+
+export interface BriefListQuery extends JobListQuery {
+  /** `all` by default. */
+  readonly reach?: SearchReach;
+}
+
+/** Arguments that take more bytes as JSON are left out of brief lists. */
+export const mostBriefBytes = 8_000;
+
+/** A job in a brief list: its result is `null`. */
+export interface BriefJob extends Job {
+  /** Its arguments are left out, because they take more than {@link mostBriefBytes}; `args` is `null`. */
+  readonly argsOmitted: boolean;
+}
+
+export interface BriefList {
+  readonly jobs: BriefJob[];
+  /** `false`: there may be more matches, some of them before the last of these; a search with a larger reach finds them. */
+  readonly isComplete: boolean;
+}
+
+export interface JobPageQuery extends JobListQuery {
   /** `false`: arguments and results are not read; both are `null`. `true` by default. */
   readonly documents?: boolean;
   /** The page ends before its arguments and results take more bytes as JSON, though not before its first job. */
@@ -51,13 +78,6 @@ export interface JobCount {
   readonly exact: boolean;
 }
 
-/** The nearest jobs of a list. */
-export interface NearJobs {
-  readonly jobs: Job[];
-  /** `false`: there may be more matches, some of them nearer than the last of these; `list` finds them. */
-  readonly complete: boolean;
-}
-
 /** Reads jobs. Reads may lag a moment behind writes; they never block them. */
 export interface JobReader {
   /** `null` if there is no such job, or the id is no UUID. A caller's transaction sees what it has written. */
@@ -67,12 +87,12 @@ export interface JobReader {
   list(query: JobListQuery): Promise<Job[]>;
   /** As {@link list}, within a bounded amount of memory, whatever the jobs carry. */
   listPage(query: JobPageQuery): Promise<JobPage>;
+  /** As {@link list}, for people: without large arguments and results, so that every job takes a few kilobytes at most. */
+  listBrief(query: BriefListQuery): Promise<BriefList>;
   /**
-   * As {@link list}, but among the first few thousand jobs of each state only: fast, however many jobs there are and however
-   * rare the matches.
+   * Failed jobs by the time at which they failed, latest first, whenever they were created. Arguments and results are not
+   * read; both are `null`.
    */
-  listNear(query: JobListQuery): Promise<NearJobs>;
-  /** Failed jobs by the time at which they failed, latest first, whenever they were created. */
   listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
   /** Counts without scanning when the filter names only states and queues; otherwise up to 10 000. */
   count(filter?: JobFilter): Promise<JobCount>;
