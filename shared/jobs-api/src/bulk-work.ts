@@ -20,7 +20,7 @@ export async function carryOutLater(
   request: BulkRequest,
   transaction: Transaction,
 ): Promise<void> {
-  const operation = await bulk.start(request, transaction);
+  const operation = await bulk.start(request, { transaction });
   transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // its record states the failure
 }
 

@@ -1,5 +1,5 @@
 import type { JobState, JobStorage } from '@longshore/jobs';
-import { jobStates, type Queue, type QueueLimits } from '@longshore/jobs/storage';
+import { jobStates, type Queue, type QueueLimits, type QueueSettings } from '@longshore/jobs/storage';
 import {
   apiError,
   type CallContext,
@@ -81,13 +81,13 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
   /** Changes a queue that is still as `set` has seen it, and repeats that with the current one if it is not. */
   const change = async (
     name: string,
-    set: (queue: Queue) => Promise<boolean>,
+    set: (queue: Queue) => Promise<QueueSettings | null>,
     transaction?: Transaction,
   ): Promise<Item | undefined> => {
     for (;;) {
       const queue = await storage.queues.find(name, transaction);
       if (queue === null) return undefined;
-      if (await set(queue)) return find(name, transaction);
+      if ((await set(queue)) !== null) return find(name, transaction);
     }
   };
   const setPaused =
@@ -97,12 +97,14 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
         name,
         async (queue) => {
           check?.(toQueueItem(queue));
-          return storage.queues[set](name, queue, transaction);
+          return storage.queues[set](name, { seen: queue, transaction });
         },
         transaction,
       );
   const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
-    change(name, (queue) => storage.queues.limit(name, toLimits(asked.apply(toQueueItem(queue))), queue));
+    change(name, (queue) =>
+      storage.queues.limit(name, toLimits(asked.apply(toQueueItem(queue))), { seen: queue }),
+    );
   return defineResource({
     name: 'queues',
     description:
@@ -133,7 +135,7 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
           const queue = await storage.queues.find(name);
           if (queue === null) return false;
           check?.(toQueueItem(queue));
-          const deletion = await storage.queues.delete(name, queue);
+          const deletion = await storage.queues.delete(name, { seen: queue });
           if (deletion === 'holds-jobs' || deletion === 'served') throw apiError(40902, refusals[deletion]);
           if (deletion !== 'changed') return deletion === 'deleted';
         }

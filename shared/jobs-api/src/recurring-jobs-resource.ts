@@ -6,7 +6,7 @@ import {
   type RecurringJob,
   RecurringJobOwnedError,
 } from '@longshore/jobs';
-import type { RecurringControlOptions } from '@longshore/jobs/storage';
+import type { ControlOptions } from '@longshore/jobs/storage';
 import {
   apiError,
   applyAll,
@@ -158,7 +158,7 @@ function itemOf(job: RecurringJob | null): Item | undefined {
   return job === null ? undefined : toRecurringJobItem(job);
 }
 
-function checkOf(check: Check<Item> | undefined): RecurringControlOptions {
+function checkOf(check: Check<Item> | undefined): ControlOptions<RecurringJob> {
   return { check: check && ((job) => check(toRecurringJobItem(job))) };
 }
 

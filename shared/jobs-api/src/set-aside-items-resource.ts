@@ -60,12 +60,11 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
         const item = await setAside.find(id);
         return item === null ? undefined : toItem(item);
       },
-      delete: (id, check) => setAside.discard(id, { check: checkOf(check) }),
+      delete: async (id, check) => (await setAside.discard(id, { check: checkOf(check) })) !== null,
       operations: {
         retry: async (id, _body, { transaction }, check) => {
-          const item = await setAside.find(id, transaction);
-          const found = await setAside.retry(id, { check: checkOf(check), transaction });
-          if (item === null || !found) return undefined;
+          const item = await setAside.retry(id, { check: checkOf(check), transaction });
+          if (item === null) return undefined;
           // An item of a bulk operation disappears when it is retried.
           return toItem((await setAside.find(id, transaction)) ?? item);
         },

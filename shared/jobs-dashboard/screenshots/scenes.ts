@@ -51,7 +51,7 @@ export function scenesOf(story: Story): Scene[] {
 async function selectRows(page: Page): Promise<void> {
   const boxes = page.locator('input[name=id]');
   for (const row of [1, 2, 4]) await boxes.nth(row).check();
-  await page.getByText('On hold while you choose').waitFor({ state: 'attached' });
+  await page.getByText('Updates paused while selecting').waitFor({ state: 'attached' });
 }
 
 async function askInDialog(page: Page): Promise<void> {

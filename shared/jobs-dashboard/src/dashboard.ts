@@ -73,7 +73,6 @@ export function createDashboard(options: DashboardOptions): Middleware {
       ? null
       : actionRouter(basePath.path, {
           control,
-          reader: options.storage,
           authenticator,
           layout,
           clearCache: () => cache.clear(),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type HttpResponse, overriding } from '@longshore/test-support';
+import type { HttpResponse } from '@longshore/test-support';
 import { newId } from '@longshore/jobs/storage';
 import { actions } from '../src/actions/actions.js';
 import { hasRole, type Role, roles } from '../src/auth/viewer.js';
@@ -20,14 +20,14 @@ describe('an action', () => {
     site = await openSite({
       authorize: () => ({ name, role }),
       onAction: (record) => records.push(record),
-      control: ({ storage }) =>
-        overriding(storage, { setAside: { retry: async () => true, discard: async () => true } }),
+      control: ({ storage }) => storage,
     });
   });
   beforeEach(async () => {
     const order = { action: 'retry', filter: { state: ['failed'] } } as const;
     operationId = (await site.story.storage.bulk.start(order)).id;
-    await site.story.storage.queues.resume('unused'); // makes it
+    await site.story.storage.queues.resume('unused'); // creates it
+    site.story.storage.setAside.add({ role: 'recurring', key: 'nightly' }, new Error('poisoned'));
   });
   afterEach(() => site.close());
 

@@ -1,5 +1,5 @@
-import { type Job, StorageUnavailableError } from '@longshore/jobs';
-import type { JobCount } from '@longshore/jobs/storage';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { BriefJob, JobCount } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
@@ -18,7 +18,7 @@ class Counting {
 describe('the confirmation of an action on many jobs, before they are counted', () => {
   const path = '/job-dashboard/bulk/confirm?action=retry&state=failed';
   let site: Site;
-  let near: Job[] = [];
+  let near: BriefJob[] = [];
   let counting = new Counting();
 
   const get = async (): Promise<string> => (await site.http.get(path)).text;
@@ -30,13 +30,17 @@ describe('the confirmation of an action on many jobs, before they are counted', 
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {
-            listNear: async () => ({ jobs: near, complete: near.length > 0 }),
-            list: async () => (await counting.promise, near),
+            listBrief: async ({ reach }) => {
+              if (reach === 'near') return { jobs: near, isComplete: near.length > 0 };
+              await counting.promise;
+              return { jobs: near, isComplete: true };
+            },
             count: () => counting.promise,
           },
         }),
     });
-    const [failed] = await site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 1 });
+    const { jobs } = await site.story.storage.jobs.listBrief({ filter: { state: ['failed'] }, limit: 1 });
+    const [failed] = jobs;
     near = failed === undefined ? [] : Array.from({ length: 100 }, () => failed);
   });
   afterEach(() => site.close());

@@ -87,7 +87,7 @@ describe('an action on many jobs', () => {
     const text = textOf(await get('bulk/confirm?action=retry&state=failed'));
     expect(text).to.include('2 jobs at the moment').and.include('state:failed');
     expect(text).to.include('They go back to their queues').and.include('charge-card');
-    expect(text).to.include('Retry 2 jobs No, go back');
+    expect(text).to.include('Retry 2 jobs Cancel');
   });
 
   it('is confirmed by a page that says what kinds of jobs they are', async () => {

@@ -49,7 +49,7 @@ describe('what an action has done', () => {
 
   it('is told from what was so already', async () => {
     expect(await saidAt(await act('/queues/mail/pause'))).to.match(/^The queue is paused/);
-    expect(await saidAt(await act('/queues/mail/pause'))).to.equal('It was already so. Nothing was changed.');
+    expect(await saidAt(await act('/queues/mail/pause'))).to.equal('No change was needed.');
   });
 
   it('is not said later, nor to anybody else, nor by a forged link', async () => {

@@ -67,12 +67,11 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         const found = await reader.jobs.findDocuments(id);
         return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
       },
-      list: async ({ filter: _filter, ...query }) => (await reader.jobs.list(query)).map(hostileJob),
       listLatestFailed: async ({ limit }) => (await reader.jobs.listLatestFailed({ limit })).map(hostileJob),
-      listNear: async ({ filter: _filter, ...query }) => ({
-        jobs: (await reader.jobs.list(query)).map(hostileJob),
-        complete: true,
-      }),
+      listBrief: async ({ filter: _filter, ...query }) => {
+        const { jobs } = await reader.jobs.listBrief(query);
+        return { jobs: jobs.map((job) => ({ ...job, ...hostileJob(job) })), isComplete: true };
+      },
       count: () => reader.jobs.count(),
       countByState: () => reader.jobs.countByState(),
       listAttempts: async (id) => (await reader.jobs.listAttempts(id)).map(hostileAttempt),

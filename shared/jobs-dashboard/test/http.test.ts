@@ -127,7 +127,7 @@ describe('a storage that is out of reach', () => {
     const fail = () =>
       Promise.reject(new StorageUnavailableError('connect ECONNREFUSED postgres://user:secret@db'));
     const out = {
-      jobs: { stateCounts: fail, list: fail, listNear: fail, listLatestFailed: fail, find: fail },
+      jobs: { stateCounts: fail, listBrief: fail, listLatestFailed: fail, find: fail },
       queues: { list: fail },
       servers: { list: fail },
     };
@@ -148,7 +148,9 @@ describe('a storage that is out of reach', () => {
 describe('a storage that gives up on one part', () => {
   it('gives a page without it, which says so', async () => {
     const fail = () => Promise.reject(new StorageUnavailableError('It took too long'));
-    const site = await openSite({ read: ({ storage }) => overriding(storage, { jobs: { listNear: fail } }) });
+    const site = await openSite({
+      read: ({ storage }) => overriding(storage, { jobs: { listBrief: fail } }),
+    });
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
       expect(status).to.equal(200);

@@ -8,24 +8,28 @@ describe('an action that does not come to its end', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
   /** What fails, and with which error. */
-  let failing: { readonly step: 'record' | 'pause' | 'amend'; readonly error: Error } | null = null;
+  let failing: { readonly step: 'begin' | 'commit'; readonly error: Error } | null = null;
 
   beforeEach(async () => {
     failing = null;
-    const unless = async <T>(step: string, act: () => Promise<T>): Promise<T> => {
+    const failIn = (step: string): void => {
       if (failing?.step === step) throw failing.error;
-      return act();
     };
     site = await openSite({
       cacheMs: 60_000,
       control: ({ storage }) => {
-        const { audit } = storage;
         const pauseQueue = storage.queues.pause.bind(storage.queues);
-        const record = audit.record.bind(audit);
-        const amend = audit.amend.bind(audit);
-        storage.queues.pause = (...args) => unless('pause', () => pauseQueue(...args));
-        audit.record = (...args) => unless('record', () => record(...args));
-        audit.amend = (...args) => unless('amend', () => amend(...args));
+        storage.queues.pause = async (...args) => {
+          failIn('begin');
+          const before = await pauseQueue(...args);
+          failIn('commit');
+          return before;
+        };
+        const startBulk = storage.bulk.start.bind(storage.bulk);
+        storage.bulk.start = async (...args) => {
+          failIn('begin');
+          return startBulk(...args);
+        };
         return storage;
       },
     });
@@ -42,7 +46,7 @@ describe('an action that does not come to its end', () => {
   const pausedAt = async () => (await site.story.storage.queues.find('mail'))?.pausedAt ?? null;
 
   it('says that nothing was changed if it could not begin, and leads back', async () => {
-    failing = { step: 'record', error: away };
+    failing = { step: 'begin', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect([status, await pausedAt()]).to.deep.equal([503, null]);
     expect(textOf(text))
@@ -51,31 +55,24 @@ describe('an action that does not come to its end', () => {
     expect(text).to.include('href="../../queues/mail"').and.not.include('Reload');
   });
 
-  it('says that nobody knows, if the storage went away meanwhile', async () => {
-    failing = { step: 'pause', error: away };
+  it('says that the result is unknown if the storage became unreachable during the action', async () => {
+    failing = { step: 'commit', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect(status).to.equal(503);
     expect(textOf(text)).to.include('It is not known whether the action was carried out');
     expect(text).to.include('href="../../queues/mail"');
   });
 
-  it('says that it was carried out, if only the audit is not complete', async () => {
-    failing = { step: 'amend', error: away };
-    const { status, text } = await post('/queues/mail/pause');
-    expect([status, (await pausedAt()) === null]).to.deep.equal([503, false]);
-    expect(textOf(text)).to.include('The action was carried out');
-  });
-
-  it('lets whoever looks then see how things are, not how they were a moment ago', async () => {
+  it('is followed by pages that show the current state, not a cached one', async () => {
     const shown = async () => textOf((await site.http.get('/job-dashboard/queues/mail')).text);
     expect(await shown()).not.to.include('It was paused');
-    failing = { step: 'amend', error: away };
+    failing = { step: 'commit', error: away };
     await post('/queues/mail/pause');
     expect(await shown()).to.match(/queue “mail” was paused|It was paused/);
   });
 
-  it('says that nobody knows, with the incident, if something else went wrong', async () => {
-    failing = { step: 'pause', error: new Error('a bug') };
+  it('says that the result is unknown, with the incident, after any other error', async () => {
+    failing = { step: 'commit', error: new Error('a bug') };
     const { status, text } = await post('/queues/mail/pause');
     expect([status, site.errors.length]).to.deep.equal([500, 1]);
     expect(textOf(text)).to.match(/It is not known .* under incident [0-9a-f]{8}\./);
@@ -104,7 +101,7 @@ describe('an action that does not come to its end', () => {
   });
 
   it('leads from one on many jobs to all of those', async () => {
-    failing = { step: 'record', error: away };
+    failing = { step: 'begin', error: away };
     const { text } = await post('/bulk-retry');
     expect(textOf(text)).to.include('Actions on many jobs');
     expect(text).to.match(/href="(\.\/)?bulk"/);

@@ -1,4 +1,5 @@
-import { type Job, StorageUnavailableError } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { BriefJob } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site } from './dashboard-site.js';
@@ -140,7 +141,7 @@ describe('a slow storage', () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({
       readTimeoutMs: 30,
-      read: ({ storage }) => overriding(storage, { jobs: { listNear: () => never } }),
+      read: ({ storage }) => overriding(storage, { jobs: { listBrief: () => never } }),
     });
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
@@ -152,17 +153,16 @@ describe('a slow storage', () => {
   });
 
   it('gets a page with the nearest jobs while the rest is sought, and asks for it soon', async () => {
-    let found: (jobs: Job[]) => void = () => undefined;
-    const all = new Promise<Job[]>((resolve) => (found = resolve));
+    let found: (jobs: BriefJob[]) => void = () => undefined;
+    const all = new Promise<BriefJob[]>((resolve) => (found = resolve));
     const site = await openSite({
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {
-            listNear: async (query) => ({
-              jobs: await storage.jobs.list({ ...query, limit: 1 }),
-              complete: false,
-            }),
-            list: () => all,
+            listBrief: async (query) => {
+              if (query.reach !== 'near') return { jobs: await all, isComplete: true };
+              return { ...(await storage.jobs.listBrief({ ...query, limit: 1 })), isComplete: false };
+            },
           },
         }),
     });
@@ -170,7 +170,8 @@ describe('a slow storage', () => {
       const path = '/job-dashboard/jobs?state=failed';
       const { text } = await site.http.get(path);
       expect(text).to.include('Still searching').and.include('data-region="list" data-every="500"');
-      found(await site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 50 }));
+      const failed = { filter: { state: ['failed'] }, limit: 50 } as const;
+      found((await site.story.storage.jobs.listBrief(failed)).jobs);
       site.story.storage.manualClock.advance(1_000);
       const whole = await site.http.get(path);
       expect(whole.text).not.to.include('Still searching');
@@ -201,11 +202,10 @@ describe('a slow storage', () => {
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {
-            listNear: async (query) => ({
-              jobs: await storage.jobs.list({ ...query, limit: 1 }),
-              complete: false,
-            }),
-            list: () => Promise.reject(new StorageUnavailableError('It took too long')),
+            listBrief: async (query) => {
+              if (query.reach !== 'near') throw new StorageUnavailableError('It took too long');
+              return { ...(await storage.jobs.listBrief({ ...query, limit: 1 })), isComplete: false };
+            },
           },
         }),
     });

@@ -82,7 +82,7 @@ describe('what the pages tell of what runs no longer', () => {
     );
     clockAheadMs = 3;
     expect(await page('/servers')).not.to.include('Its clock');
-    expect(await page(`/servers/${site.story.serverId}`)).to.include('Clock right');
+    expect(await page(`/servers/${site.story.serverId}`)).to.include('Clock in sync');
   });
 
   it('a dashboard whose clock is wrong says so, and calls no server silent for it', async () => {

@@ -192,9 +192,9 @@ describe('the pages', () => {
 
   it('chart what ended, with the same as a table', async () => {
     expect(await page('/'))
-      .to.include('Ended in the last 24 hours 72 done, 2 failed')
+      .to.include('Finished in the last 24 hours 72 done, 2 failed')
       .and.include('As a table');
-    expect(await page('/queues/mail')).to.include('Ended in the last hour 2 done, 0 failed');
+    expect(await page('/queues/mail')).to.include('Finished in the last hour 2 done, 0 failed');
   });
 
   for (const [path, title] of [

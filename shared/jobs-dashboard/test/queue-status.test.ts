@@ -66,7 +66,13 @@ describe('what is in the way of a queue', () => {
       'Running',
       '1 of 2 slots are free',
     ],
-    ['keys hold its jobs back', queue({ counts: ready }), [server()], 'At its limit', '3 jobs are held back'],
+    [
+      'keys hold its jobs back',
+      queue({ counts: ready }),
+      [server()],
+      'At its limit',
+      '3 jobs are blocked by concurrency keys',
+    ],
     ['nothing', queue(), [server()], 'No jobs waiting', 'No job is ready. 1 server takes jobs'],
     [
       'no server for what comes later',
@@ -78,9 +84,9 @@ describe('what is in the way of a queue', () => {
     ['a pause without jobs', queue({ pausedAt: ago(60) }), [server()], 'Paused', 'was paused 1 min ago'],
   ] as const) {
     it(`${what}: ${word}`, () => {
-      const verdict = queueStatus(given, consumers, nowMs);
-      expect(verdict.badge.word).to.equal(word);
-      expect(read(verdict.text)).to.include(words);
+      const status = queueStatus(given, consumers, nowMs);
+      expect(status.badge.word).to.equal(word);
+      expect(read(status.text)).to.include(words);
     });
   }
 
@@ -89,7 +95,7 @@ describe('what is in the way of a queue', () => {
     expect(read(text)).to.include('It is ready to run, but 2 of 2 jobs');
   });
 
-  it('is the key of a job that is held back', () => {
+  it('is the concurrency key of a blocked job', () => {
     const { text } = explain(job({ readyAt: null }), { attempts: [], servers: [], queue: queue(), nowMs });
     expect(read(text)).to.include('concurrency key');
   });

@@ -75,7 +75,7 @@ describe('the pages, of a server that takes no more jobs', () => {
     await changeFirst({ requested: 'quiet' });
     const asked = await get(path);
     expect(asked).to.include('Shut down…').and.not.include('Stop taking jobs…');
-    expect(textOf(asked)).to.include('Asked to be quiet');
+    expect(textOf(asked)).to.include('Quiet requested');
     await changeFirst({ requested: 'stop' });
     expect(await get(path)).not.to.include('Shut down…');
   });

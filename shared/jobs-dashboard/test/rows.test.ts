@@ -1,3 +1,4 @@
+import { defineJob, JobClient } from '@longshore/jobs';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
@@ -17,6 +18,14 @@ describe('the rows of lists', () => {
     expect(text).to.match(/Scheduled nightly-report \S+ default due in 57 min/);
     expect(text).to.match(/Failed send-newsletter \S+ newsletter ended 1 min ago/);
     expect(text).to.match(/Awaiting publish-catalogue \S+ default created 7 min ago/);
+  });
+
+  it('leave out the arguments of a job that take more than a few kilobytes', async () => {
+    const { storage } = site.story;
+    const definition = defineJob({ name: 'large' });
+    await new JobClient(storage).enqueue(definition, { text: 'x'.repeat(100_000) });
+    const text = await page('/jobs?name=large');
+    expect(text).to.include('(more than 8 kB)').and.not.include('xxx');
   });
 
   it('name a job’s attempt only if it is not the first', async () => {

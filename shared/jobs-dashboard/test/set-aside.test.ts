@@ -1,34 +1,23 @@
-import type { SetAsideItem } from '@longshore/jobs/storage';
-import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import type { Role } from '../src/auth/viewer.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
-import { setAside } from './situation.js';
 
 describe('the page of set-aside items', () => {
   let site: Site;
+  const jobId = '019ca000-0000-7000-8000-000000000001';
+  const keys = async (): Promise<string[]> =>
+    (await site.story.storage.setAside.list({ limit: 10 })).map(({ key }) => key);
   let role: Role = 'operator';
-  let items: SetAsideItem[] = [];
-  let carriedOut: string[] = [];
   beforeEach(async () => {
     role = 'operator';
-    items = [setAside(), setAside({ id: '2', role: 'recurring', key: 'nightly', jobId: null, queue: null })];
-    carriedOut = [];
-    const carryOut =
-      (what: string) =>
-      async (id: string, { check }: { check?: ((item: SetAsideItem) => void) | undefined } = {}) => {
-        const item = items.find((candidate) => candidate.id === id);
-        if (item === undefined) return false;
-        check?.(item);
-        carriedOut.push(`${what} ${id}`);
-        return true;
-      };
-    const part = { list: async () => items, retry: carryOut('retry'), discard: carryOut('discard') };
     site = await openSite({
       authorize: () => ({ name: 'ada', role }),
-      read: ({ storage }) => overriding(storage, { setAside: part }),
-      control: ({ storage }) => overriding(storage, { setAside: part }),
+      control: ({ storage }) => storage,
     });
+    const { setAside } = site.story.storage;
+    const error = new Error('poisoned');
+    setAside.add({ role: 'scheduler', key: jobId, queue: 'mail', jobId }, error);
+    setAside.add({ role: 'recurring', key: 'nightly' }, error);
   });
   afterEach(() => site.close());
 
@@ -42,7 +31,7 @@ describe('the page of set-aside items', () => {
 
   it('shows what failed and why, with links to what the items are about', async () => {
     const html = await page();
-    expect(textOf(html)).to.include('Making a job ready job 00000001').and.include('error : poisoned');
+    expect(textOf(html)).to.include('Making a job ready job 00000001').and.include('Error : poisoned');
     expect(html).to.include('href="./jobs/019ca000-0000-7000-8000-000000000001"');
     expect(html).to.include('href="./recurring/nightly"');
   });
@@ -54,13 +43,13 @@ describe('the page of set-aside items', () => {
   for (const action of ['retry', 'discard']) {
     it(`lets operators ${action} an item, and records it in the history of its job`, async () => {
       const { status, headers } = await post(`1/${action}`);
-      expect([status, carriedOut]).to.deep.equal([303, [`${action} 1`]]);
+      expect(status).to.equal(303);
       expect(headers['location']).to.match(/^\.\.\/\.\.\/set-aside\?done=/);
       const [entry] = await site.story.storage.audit.list({ limit: 1 });
       expect(entry).to.include({
         who: 'ada',
         action: `set-aside/${action}`,
-        target: '019ca000-0000-7000-8000-000000000001',
+        target: jobId,
         count: 1,
       });
       const audit = (await site.http.get('/job-dashboard/audit')).text;
@@ -70,7 +59,7 @@ describe('the page of set-aside items', () => {
 
   it('answers 404 for an item that is gone', async () => {
     expect([(await post('3/retry')).status, (await post('any/discard')).status]).to.deep.equal([404, 404]);
-    expect(carriedOut).to.deep.equal([]);
+    expect(await keys()).to.deep.equal(['nightly', jobId]);
   });
 
   it('offers viewers no actions', async () => {

@@ -1,4 +1,5 @@
-import type { Job, JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
+import type { BriefJob } from '@longshore/jobs/storage';
 import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
@@ -28,22 +29,24 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
   const path = '/job-dashboard/jobs?queue=mail&state=failed';
   let site: Site;
   let counting = new Reads<Counts>();
-  let searching = new Reads<Job[]>();
-  let complete = true;
+  let searching = new Reads<BriefJob[]>();
+  let isComplete = true;
 
   beforeEach(async () => {
     counting = new Reads();
     searching = new Reads();
-    complete = true;
+    isComplete = true;
     site = await openSite({
       control: ({ storage }) => storage,
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {
             countByState: () => counting.begin(),
-            listNear: async (query) =>
-              complete ? { jobs: await storage.jobs.list(query), complete } : { jobs: [], complete },
-            list: (query) => (query.beyondNear === true ? searching.begin() : storage.jobs.list(query)),
+            listBrief: async (query) => {
+              if (query.reach === 'history') return { jobs: await searching.begin(), isComplete: true };
+              if (query.reach === 'near' && !isComplete) return { jobs: [], isComplete };
+              return storage.jobs.listBrief(query);
+            },
           },
         }),
     });
@@ -64,8 +67,8 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     ) as Record<Exclude<JobState, 'failed'>, ReturnType<typeof each>>;
     return { ...none, failed: each(failed) };
   };
-  const failedJobs = (): Promise<Job[]> =>
-    site.story.storage.jobs.list({ filter: { state: ['failed'] }, limit: 2 });
+  const failedJobs = async (): Promise<BriefJob[]> =>
+    (await site.story.storage.jobs.listBrief({ filter: { state: ['failed'] }, limit: 2 })).jobs;
 
   it('shows what was counted meanwhile to whoever reloads it', async () => {
     expect(await get()).to.include('Retry all that match…');
@@ -129,7 +132,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
   });
 
   it('shows the jobs that were found meanwhile to whoever reloads it', async () => {
-    complete = false;
+    isComplete = false;
     expect(textOf(await get())).to.include('No matches among the nearest jobs');
     await searching.end(await failedJobs());
     later(1_500);
@@ -139,7 +142,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
   });
 
   it('keeps the jobs that it found while they are sought again', async () => {
-    complete = false;
+    isComplete = false;
     await get();
     await searching.end(await failedJobs());
     const etag = etagIn(await get(), 'list');
@@ -151,7 +154,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
   });
 
   it('seeks its jobs once, before they are counted, and not again for each count', async () => {
-    complete = false;
+    isComplete = false;
     await get();
     expect([searching.underWay, counting.underWay]).to.deep.equal([1, 0]);
     later(1_000);
@@ -166,7 +169,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
   });
 
   it('says when its jobs were sought, if that is a while ago', async () => {
-    complete = false;
+    isComplete = false;
     await get();
     await searching.end(await failedJobs());
     later(60_000);

@@ -27,7 +27,7 @@ describe('a store that has never seen a job or a server', () => {
   it('is welcomed on the overview, which says calmly how the first ones come', async () => {
     const html = await overview();
     expect(textOf(html)).to.match(/Nothing has run yet Start a server .* a first job/);
-    expect(html).to.include('class="verdict calm"').and.not.include('attention');
+    expect(html).to.include('class="summary calm"').and.not.include('attention');
     const [, help = ''] = /href="\.\/(help)#first-job"/.exec(html) ?? [];
     const { text } = await site.http.get(`/job-dashboard/${help}`);
     expect(text).to.include('id="first-job"');
@@ -43,7 +43,7 @@ describe('a store that has never seen a job or a server', () => {
     await storage.add({ name: 'first' });
     const html = await overview();
     expect(textOf(html)).to.include('No server is running.').and.not.include('Nothing has run yet');
-    expect(html).to.include('class="verdict attention"').and.include('<figure');
+    expect(html).to.include('class="summary attention"').and.include('<figure');
   });
 
   it('is no longer one with its first server, nor when that has gone', async () => {

@@ -92,7 +92,7 @@ export class PostgresStorage implements JobStorage {
     const notify = (queue: string | null): void => notifier.notify(queue);
     const queues = new QueueIdCache(lookUps, reads, mostQueues(options));
     const setAside = new PostgresSetAside(database, clock, notify);
-    const limits = new LimitedQueues(database, queues, notifier);
+    const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
     // Reads that precede a change use the connections for writes.
@@ -125,7 +125,7 @@ export class PostgresStorage implements JobStorage {
       this.jobs,
       longestOf(retentionDays),
     );
-    this.queues = new PostgresQueues({ database, reads, queues, counters, limits, notifier });
+    this.queues = new PostgresQueues({ database, reads, queues, counters, notifier });
     this.batches = new PostgresBatches({ database, reads }, queues, notify);
     const resolvers = [this.batches, new PostgresContinuations(queues), new ConcurrencySemaphore(queues)];
     const marker = new DependencyMarker(database, setAside);

@@ -83,8 +83,8 @@ describe('A large history in Postgres', () => {
 
     it('returns the same to a caller that has already read the nearest jobs', async () => {
       for (const filter of [...Object.values(rare), { name: ['frequent'] }]) {
-        const jobs = await storage.jobs.list({ filter, limit: 7, beyondNear: true });
-        expect(jobs).to.deep.equal(await storage.jobs.list({ filter, limit: 7 }));
+        const { jobs } = await storage.jobs.listBrief({ filter, limit: 7, reach: 'history' });
+        expect(jobs).to.deep.equal((await storage.jobs.listBrief({ filter, limit: 7 })).jobs);
       }
     });
 
@@ -112,20 +112,32 @@ describe('A large history in Postgres', () => {
   finds();
 
   it('reports when there may be more than the nearest jobs', async () => {
-    const near = await storage.jobs.listNear({ filter: { name: ['rare'] }, limit: 7 });
-    expect(near).to.deep.equal({ jobs: [], complete: false });
-    const frequent = await storage.jobs.listNear({ filter: { name: ['frequent'] }, limit: 7 });
+    const near = await storage.jobs.listBrief({ filter: { name: ['rare'] }, limit: 7, reach: 'near' });
+    expect(near).to.deep.equal({ jobs: [], isComplete: false });
+    const frequent = await storage.jobs.listBrief({
+      filter: { name: ['frequent'] },
+      limit: 7,
+      reach: 'near',
+    });
     expect(frequent.jobs).to.have.length(7);
-    expect(frequent.complete).to.equal(true);
-    const last = await storage.jobs.listNear({ filter: { name: ['frequent'] }, limit: 2_001 });
+    expect(frequent.isComplete).to.equal(true);
+    const last = await storage.jobs.listBrief({
+      filter: { name: ['frequent'] },
+      limit: 2_001,
+      reach: 'near',
+    });
     expect(last.jobs).to.have.length(2_000);
-    expect(last.complete).to.equal(false);
+    expect(last.isComplete).to.equal(false);
   });
 
   it('finds jobs by id immediately, however far back they are', async () => {
     const [oldest] = await storage.jobs.list({ order: 'oldest', limit: 1 });
-    const near = await storage.jobs.listNear({ filter: { id: [oldest?.id ?? ''] }, limit: 7 });
-    expect(near).to.deep.equal({ jobs: [oldest], complete: true });
+    const near = await storage.jobs.listBrief({
+      filter: { id: [oldest?.id ?? ''] },
+      limit: 7,
+      reach: 'near',
+    });
+    expect([near.jobs.map(({ id }) => id), near.isComplete]).to.deep.equal([[oldest?.id], true]);
   });
 
   it('counts the jobs of each state', async () => {

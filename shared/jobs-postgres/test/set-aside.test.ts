@@ -110,7 +110,7 @@ describe('On Postgres, an item that cannot be processed', () => {
     const retry = async (): Promise<void> => {
       const [item] = await store.setAside('bulk');
       expect(item).to.include({ jobId: id, retryAt: null });
-      expect(await storage.setAside.retry(item?.id ?? '')).to.equal(true);
+      expect(await storage.setAside.retry(item?.id ?? '')).to.include({ id: item?.id });
       while (await storage.bulk.advance());
     };
     await retry(); // fails again, and is set aside again

@@ -53,9 +53,6 @@ where exists (
     where job.id = claim.id and job.past_attempts @> jsonb_build_array(
       jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')));
 
--- longshore-amend-audit
-update longshore.audit set target = $2, filter = $3, count = $4 where id = $1::bigint;
-
 -- longshore-are-behind
 select coalesce(sum(jobs), 0) > 1000 as behind
 from longshore.job_count join longshore.queue on queue.id = queue_id
@@ -1191,7 +1188,7 @@ with inserted as (
     returning now() as created_at;
 
 -- longshore-insert-audit
-insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5) returning id;
+insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5);
 
 -- longshore-insert-awaiting
 with inserted as (
@@ -1353,11 +1350,7 @@ update longshore.queue
 set concurrency_limit = case when $2::boolean then $3::integer else concurrency_limit end,
   rate_limit = case when $4::boolean then $5::jsonb else rate_limit end,
   retired_at = null, idle_since = null
-where id = $1 and (not $7::boolean or (
-  (queue.paused_at is not null) = $8::boolean
-  and queue.concurrency_limit is not distinct from $9::integer
-  and queue.rate_limit is not distinct from $10::jsonb))
-returning id;
+where id = $1;
 
 -- longshore-lock-aside
 select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
@@ -1372,6 +1365,10 @@ select from longshore.batch where id = any($1::uuid[]) order by id for update;
 
 -- longshore-lock-bucket
 select from longshore.queue_bucket where queue_id = $1 for update;
+
+-- longshore-lock-bulk
+select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
+  created_at::text as started, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-claim
 select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update;
@@ -1431,6 +1428,14 @@ select id from longshore.job_waiting where queue_id = $1 and id = $2  for update
 -- longshore-lock-owned-recurring-jobs
 select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
 order by id for update;
+
+-- longshore-lock-queue
+select paused_at, concurrency_limit, rate_limit from longshore.queue
+where id = $1 and (not $2::boolean or (
+  (queue.paused_at is not null) = $3::boolean
+  and queue.concurrency_limit is not distinct from $4::integer
+  and queue.rate_limit is not distinct from $5::jsonb))
+for update;
 
 -- longshore-lock-queues
 select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)
@@ -1696,12 +1701,7 @@ where parent_id = any($1::uuid[]) and settled_at is null and marked
 limit $2;
 
 -- longshore-pause-queue
-update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = null, idle_since = null
-where id = $1 and (not $2::boolean or (
-  (queue.paused_at is not null) = $3::boolean
-  and queue.concurrency_limit is not distinct from $4::integer
-  and queue.rate_limit is not distinct from $5::jsonb))
-returning id;
+update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = null, idle_since = null where id = $1;
 
 -- longshore-pause-recurring-job
 update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
@@ -1964,15 +1964,7 @@ counted as (
 select id from removed union all select id from awaiting;
 
 -- longshore-request-of-server
-with asked as (select id, requested from longshore.server where id = $1 for update),
-changed as (
-  update longshore.server set requested = $2 from asked
-  where server.id = asked.id and asked.requested is distinct from $2 and coalesce(asked.requested, '') <> 'stop'
-  returning server.*
-)
-select *, true as changed from changed
-union all
-select server.*, false from longshore.server where id = $1 and not exists (select from changed);
+update longshore.server set requested = $2 where id = $1;
 
 -- longshore-reschedule-waiting
 with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
@@ -2179,12 +2171,7 @@ counted as (
 select released::integer, failed::integer from total;
 
 -- longshore-resume-queue
-update longshore.queue set paused_at = null, retired_at = null, idle_since = null
-where id = $1 and (not $2::boolean or (
-  (queue.paused_at is not null) = $3::boolean
-  and queue.concurrency_limit is not distinct from $4::integer
-  and queue.rate_limit is not distinct from $5::jsonb))
-returning id;
+update longshore.queue set paused_at = null, retired_at = null, idle_since = null where id = $1;
 
 -- longshore-resume-recurring-job
 update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *;
@@ -2643,7 +2630,7 @@ order by right(part.relname, 8) desc, part.relname;
 select last_value as seq from longshore.job_seq;
 
 -- longshore-select-latest-failed
-  select listed.*, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress
@@ -2655,7 +2642,7 @@ ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore
   order by finished_at desc, id desc;
 
 -- longshore-select-latest-failed-of
-  select listed.*, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress

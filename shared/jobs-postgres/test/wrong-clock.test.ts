@@ -69,9 +69,9 @@ for (const days of [-366, -10, 10, 366]) {
     it('lists, counts and groups failures', async () => {
       const found = await wrongly(async (wrong) => ({
         listed: (await wrong.jobs.list({ filter: { name: ['talk'], state: ['failed'] }, limit: 10 })).length,
-        beyond: (await wrong.jobs.list({ filter: { name: ['talk'] }, limit: 10, beyondNear: true })).filter(
-          ({ state }) => state === 'failed',
-        ).length,
+        beyond: (
+          await wrong.jobs.listBrief({ filter: { name: ['talk'] }, limit: 10, reach: 'history' })
+        ).jobs.filter(({ state }) => state === 'failed').length,
         counted: (await wrong.jobs.count({ name: ['talk'], state: ['failed'] })).count,
         groups: (await wrong.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 10 })).groups.length,
       }));

@@ -38,15 +38,6 @@ export function auditing(fixture: Fixture): void {
     expect([kept?.who.length, kept?.target]).to.deep.equal([200, '"\\\'']);
   });
 
-  it('amends an entry with the result of its action', async () => {
-    const id = await record({ target: null, count: 0 });
-    await record({ target: 'other' });
-    await fixture.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
-    const [other, amended] = await fixture.storage.audit.list({ limit: 2 });
-    expect(amended).to.deep.include({ id, who: 'ada', target: 'y', filter: { state: 'failed' }, count: 7 });
-    expect(other).to.deep.include({ target: 'other', filter: null, count: 1 });
-  });
-
   it('lists entries by person, by action and by target', async () => {
     const [who, target] = [fixture.newQueue(), fixture.newQueue()];
     await record({ who, action: 'queues/pause', target });

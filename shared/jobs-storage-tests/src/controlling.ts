@@ -115,13 +115,18 @@ export function controlling(fixture: Fixture): void {
     await fixture.enqueue(queue);
     const found = async () => (await fixture.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
     const seen = await found();
-    expect(await fixture.storage.queues.limit(queue, { concurrencyLimit: 2 }, seen)).to.equal(true);
-    expect(await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 }, seen)).to.equal(false);
-    expect(await fixture.storage.queues.pause(queue, seen)).to.equal(false);
+    const settings = { pausedAt: null, concurrencyLimit: null, rateLimit: null };
+    const { queues } = fixture.storage;
+    expect(await queues.limit(queue, { concurrencyLimit: 2 }, { seen })).to.deep.equal(settings);
+    expect(await queues.limit(queue, { concurrencyLimit: 3 }, { seen })).to.equal(null);
+    expect(await queues.pause(queue, { seen })).to.equal(null);
     expect(await found()).to.include({ concurrencyLimit: 2, pausedAt: null });
-    expect(await fixture.storage.queues.pause(queue, await found())).to.equal(true);
-    expect(await fixture.storage.queues.resume(queue, seen)).to.equal(false);
-    expect(await fixture.storage.queues.resume(queue, await found())).to.equal(true);
+    expect(await queues.pause(queue, { seen: await found() })).to.deep.equal({
+      ...settings,
+      concurrencyLimit: 2,
+    });
+    expect(await queues.resume(queue, { seen })).to.equal(null);
+    expect(await queues.resume(queue, { seen: await found() })).to.include({ concurrencyLimit: 2 });
   });
 
   it('gives a retried job one more attempt, and keeps its earlier ones', async () => {

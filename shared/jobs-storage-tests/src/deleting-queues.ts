@@ -76,9 +76,9 @@ export function deletingQueues(fixture: Fixture): void {
     await fixture.storage.queues.limit(queue, { concurrencyLimit: 2 });
     const seen = (await fixture.storage.queues.find(queue)) ?? undefined;
     await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 });
-    expect(await fixture.storage.queues.delete(queue, seen)).to.equal('changed');
+    expect(await fixture.storage.queues.delete(queue, { seen })).to.equal('changed');
     const now = (await fixture.storage.queues.find(queue)) ?? undefined;
-    expect(await fixture.storage.queues.delete(queue, now)).to.equal('deleted');
+    expect(await fixture.storage.queues.delete(queue, { seen: now })).to.equal('deleted');
   });
 
   const returning: Readonly<Record<string, (queue: string, job: NewJob) => Promise<unknown>>> = {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import type { Job } from '@longshore/jobs';
 import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
 import { type Fixture, newJob } from './storage-under-test.js';
@@ -9,16 +10,20 @@ export function filtering(fixture: Fixture): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await fixture.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
     const { count } = await fixture.storage.jobs.count({ queue: [queue], ...filter });
-    const near = await fixture.storage.jobs.listNear({ filter: { queue: [queue], ...filter }, limit: 100 });
-    expect(jobs, 'none but those is near').to.deep.include.members(near.jobs);
-    if (near.complete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
+    const near = await fixture.storage.jobs.listBrief({
+      filter: { queue: [queue], ...filter },
+      limit: 100,
+      reach: 'near',
+    });
+    expect(idsOf(jobs), 'none but those is near').to.include.members(idsOf(near.jobs));
+    if (near.isComplete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
     const each = Object.values(await fixture.storage.jobs.countByState({ queue: [queue], ...filter }));
     expect(
       each.reduce((sum, ofState) => sum + ofState.count, 0),
       'as many in each state',
     ).to.equal(count);
     expect(count, 'as many counted as listed').to.equal(jobs.length);
-    return jobs.map(({ id }) => id);
+    return idsOf(jobs);
   };
   const work = async (queue: string): Promise<string> => {
     const { claim } = await fixture.claimOne({ queue });
@@ -203,7 +208,7 @@ export function filtering(fixture: Fixture): void {
       for (const other of filters) {
         const filter = { queue: [queue], ...one, ...other };
         const [near, jobs, { count }] = await Promise.all([
-          fixture.storage.jobs.listNear({ filter, limit: 10 }),
+          fixture.storage.jobs.listBrief({ filter, limit: 10, reach: 'near' }),
           fixture.storage.jobs.list({ filter, limit: 10 }),
           fixture.storage.jobs.count(filter),
         ]);
@@ -212,4 +217,8 @@ export function filtering(fixture: Fixture): void {
       }
     }
   });
+}
+
+function idsOf(jobs: readonly Job[]): string[] {
+  return jobs.map(({ id }) => id);
 }

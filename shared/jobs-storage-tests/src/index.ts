@@ -1,4 +1,5 @@
 import { describe } from 'mocha';
+import { auditingActions } from './audited-actions.js';
 import { auditing } from './auditing.js';
 import { batching } from './batching.js';
 import { askingServers } from './server-requests.js';
@@ -86,6 +87,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('transitions of a job', () => transitions(fixture));
     describe('reporting', () => reporting(fixture));
     describe('auditing', () => auditing(fixture));
+    describe('actions and their audit entries', () => auditingActions(fixture));
     describe('beside a model', () => modelling(fixture));
     describe('under a job server', () => serving(fixture));
     describe('asking servers', () => askingServers(fixture));

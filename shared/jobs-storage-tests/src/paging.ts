@@ -69,4 +69,34 @@ export function paging(fixture: Fixture): void {
     const { jobs } = await page(claim.queue);
     expect(jobs.map((job) => job.result)).to.deep.equal([JSON.parse(result)]);
   });
+
+  it('is brief without large arguments', async () => {
+    const queue = fixture.newQueue();
+    const short = await fixture.enqueue(queue, { args: '{"n":1}' });
+    // Compresses to much less than the limit.
+    const long = await fixture.enqueue(queue, { args: JSON.stringify({ text: 'x'.repeat(20 * kilobyte) }) });
+    const longest = await fixture.enqueue(queue, {
+      args: JSON.stringify({ text: 'x'.repeat(900 * kilobyte) }),
+    });
+    for (const reach of ['near', 'history', 'all'] as const) {
+      const { jobs } = await fixture.storage.jobs.listBrief({
+        filter: { queue: [queue] },
+        order: 'oldest',
+        limit: 10,
+        reach,
+      });
+      expect(jobs.map(({ id, args, argsOmitted }) => ({ id, args, argsOmitted }))).to.deep.equal([
+        { id: short.id, args: { n: 1 }, argsOmitted: false },
+        { id: long.id, args: null, argsOmitted: true },
+        { id: longest.id, args: null, argsOmitted: true },
+      ]);
+    }
+  });
+
+  it('is brief without results', async () => {
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: '1' } }]);
+    const { jobs } = await fixture.storage.jobs.listBrief({ filter: { queue: [queue] }, limit: 10 });
+    expect(jobs.map(({ state, result }) => [state, result])).to.deep.equal([['done', null]]);
+  });
 }

@@ -23,13 +23,13 @@ export function confirmInPlace() {
   });
 }
 
-let asking = false;
+let opening = false;
 
 /** @param {string} url */
 async function ask(url) {
   // The second click of a double click.
-  if (asking) return;
-  asking = true;
+  if (opening) return;
+  opening = true;
   try {
     const response = await fetch(url, { cache: 'no-store', redirect: 'error' });
     if (!response.ok) throw new Error(String(response.status));
@@ -38,23 +38,23 @@ async function ask(url) {
   } catch {
     location.assign(url);
   } finally {
-    asking = false;
+    opening = false;
   }
 }
 
 /**
- * @param {Element | null} asked
- * @param {string} base what its links are relative to
+ * @param {Element | null} content
+ * @param {string} base base URL of its links
  */
-function open(asked, base) {
-  const title = asked?.querySelector('h1');
-  if (!asked || !title) throw new Error('There is nothing to ask');
-  settle(asked, base);
-  title.id = 'asked';
-  asked.querySelector('.masthead')?.replaceWith(title);
+function open(content, base) {
+  const title = content?.querySelector('h1');
+  if (!content || !title) throw new Error('The page has no confirmation');
+  settle(content, base);
+  title.id = 'confirmation';
+  content.querySelector('.masthead')?.replaceWith(title);
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', title.id);
-  dialog.append(...asked.childNodes);
+  dialog.append(...content.childNodes);
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => {
     const { target } = event;
@@ -71,7 +71,7 @@ function open(asked, base) {
 }
 
 /**
- * The page behind waits, but what is asked about becomes known: a part that is not whole is asked for each half a second.
+ * Reloads an incomplete part of the confirmation every half second; the page behind is not refreshed.
  *
  * @param {HTMLElement} region
  * @param {string} url
@@ -93,7 +93,7 @@ async function complete(region, url) {
 
 /**
  * @param {Element} content
- * @param {string} base what its links are relative to
+ * @param {string} base base URL of its links
  */
 function settle(content, base) {
   for (const element of content.querySelectorAll('a[href], form[action]')) {

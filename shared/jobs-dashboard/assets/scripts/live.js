@@ -86,12 +86,12 @@ export class LivePage {
   /** @param {readonly HTMLElement[]} regions */
   async #refresh(regions) {
     for (const region of regions) this.#age(region).dueAt = Infinity;
-    const asked = regions.filter((region) => !this.#rests(region));
-    if (asked.length > 0) {
+    const due = regions.filter((region) => !this.#rests(region));
+    if (due.length > 0) {
       try {
-        this.#show(asked, await this.#load(asked));
+        this.#show(due, await this.#load(due));
       } catch {
-        for (const region of asked) this.#age(region).failed();
+        for (const region of due) this.#age(region).failed();
       }
       this.#say();
     }
@@ -100,7 +100,7 @@ export class LivePage {
   }
 
   /**
-   * What is new of them.
+   * Loads the regions that have changed.
    *
    * @param {readonly HTMLElement[]} regions
    */
@@ -116,7 +116,7 @@ export class LivePage {
       redirect: 'error',
     });
     this.#signedOut = response.status === 401;
-    tellHealth(response.headers.get('Longshore-Health'));
+    showHealth(response.headers.get('Longshore-Health'));
     if (response.status === 304) return template.content;
     if (!response.ok) throw new Error(String(response.status));
     template.innerHTML = await response.text();
@@ -131,7 +131,7 @@ export class LivePage {
     showTimes(news);
     for (const region of regions) {
       const fresh = news.querySelector(`[data-region="${region.dataset['region']}"]`);
-      // What was there is of more use than that it cannot be had.
+      // What is there is more useful than an error.
       if (fresh?.querySelector('[data-late]')) this.#age(region).failed();
       else if (!(fresh instanceof HTMLElement)) this.#age(region).updated();
       else if (!this.#rests(region)) {
@@ -153,12 +153,12 @@ export class LivePage {
   }
 
   /**
-   * Nothing moves out of sight, or that says itself what is new.
+   * Returns whether the region must not be refreshed now: it is out of sight, streamed or in use.
    *
    * @param {HTMLElement} region
    */
   #rests(region) {
-    return this.#paused || document.hidden || this.#isStreamed(region) || this.#isHeld(region);
+    return this.#paused || document.hidden || this.#isStreamed(region) || this.#isInUse(region);
   }
 
   /** @param {HTMLElement} region */
@@ -167,11 +167,11 @@ export class LivePage {
   }
 
   /**
-   * Nor under a reader who marks something or thinks about an action.
+   * Returns whether the reader is selecting something in the region or has a confirmation open.
    *
    * @param {HTMLElement} region
    */
-  #isHeld(region) {
+  #isInUse(region) {
     const selection = document.getSelection();
     return (
       document.querySelector('dialog') !== null ||
@@ -180,14 +180,14 @@ export class LivePage {
     );
   }
 
-  /** Of all regions, how the one that is worst off does. */
+  /** Shows the state of the region that is worst off. */
   #say() {
-    const asked = this.#regions.filter((region) => !this.#isStreamed(region));
-    const ages = asked.map((region) => this.#age(region));
+    const polled = this.#regions.filter((region) => !this.#isStreamed(region));
+    const ages = polled.map((region) => this.#age(region));
     const ageMs = Date.now() - Math.min(Date.now(), ...ages.map(({ updatedAt }) => updatedAt));
     const lost = ages.some(({ failures }) => failures > 0);
-    const held = asked.some((region) => this.#isHeld(region));
-    this.#status.classList.toggle('on', !lost && !held && !this.#paused);
+    const inUse = polled.some((region) => this.#isInUse(region));
+    this.#status.classList.toggle('on', !lost && !inUse && !this.#paused);
     this.#status.classList.toggle('lost', lost);
     this.#again.hidden = !this.#signedOut;
     this.#again.textContent = 'Sign in again';
@@ -195,7 +195,7 @@ export class LivePage {
     if (this.#signedOut) how = 'You are signed out. Last updated';
     else if (lost) how = 'No answer. Last updated';
     else if (this.#paused) how = 'Paused, updated';
-    else if (held) how = 'On hold while you choose, updated';
+    else if (inUse) how = 'Updates paused while selecting, updated';
     if (this.#how.textContent !== `${how} `) this.#how.textContent = `${how} `;
     this.#said.replaceChildren(this.#how, ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`);
   }
@@ -212,15 +212,15 @@ function part(root, selector) {
   throw new Error(`No ${selector} on this page`);
 }
 
-/** @param {string | null} told how all does, which every answer says */
-function tellHealth(told) {
+/** @param {string | null} health the overall state, which comes with every response */
+function showHealth(health) {
   const place = document.getElementById('health');
-  if (!told || !place) return;
-  const calm = told.startsWith('calm');
+  if (!health || !place) return;
+  const calm = health.startsWith('calm');
   place.hidden = false;
   place.className = `state tone-${calm ? 'done' : 'failed'}`;
   place.querySelector('use')?.setAttribute('href', calm ? '#i-check' : '#i-alert');
-  const [, figure = '', words = ''] = /^\w+ (\d*)(.*)/.exec(told) ?? [];
+  const [, figure = '', words = ''] = /^\w+ (\d*)(.*)/.exec(health) ?? [];
   part(place, 'b').textContent = figure;
   part(place, 'span').textContent = words;
 }

@@ -4,7 +4,6 @@ import { type ActionRecord, runAudited } from './audited-action.js';
 import type { DashboardControl } from './control.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { hasRole } from '../auth/viewer.js';
-import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { Once } from './once.js';
 import { redirectWithFlash } from './flash-message.js';
 import { checkForm, readForm } from '../http/form.js';
@@ -14,7 +13,6 @@ import { requestContextOf } from '../http/request-context.js';
 
 export interface ActionContext {
   readonly control: DashboardControl;
-  readonly reader: DashboardReader;
   readonly authenticator: Authenticator;
   readonly layout: Layout;
   /** Called after each action, so that pages show its effect. */
@@ -26,7 +24,7 @@ export interface ActionContext {
 
 /** Routes the forms of actions: checks role, origin and token, and answers with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router {
-  const { control, reader, authenticator, layout, clearCache, now, redact, onAction } = context;
+  const { control, authenticator, layout, clearCache, now, redact, onAction } = context;
   const router = new Router({ prefix });
   const read = readForm('64kb');
   const once = new Once<string>(now);
@@ -37,11 +35,11 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, authenticator, viewer);
       const target = ctx.params['target'] ?? '';
-      const request = { target, form, viewer, reader, nowMs: now(), redact };
+      const request = { target, form, viewer, nowMs: now(), redact };
       const pending = { viewer, address: ctx.ip, action, target, intent: intent?.(request) ?? {} };
       const next = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
         try {
-          const done = await runAudited(control.audit, pending, () => perform(control, request));
+          const done = await runAudited(pending, (audit) => perform(control, request, audit));
           onAction(done.record);
           return redirectWithFlash(done.result, path, (message) =>
             authenticator.signFlash(ctx, viewer, message),

@@ -1,8 +1,7 @@
 import type { JsonValue } from '@longshore/jobs';
-import type { JobCount } from '@longshore/jobs/storage';
+import type { JobCount, NewAuditEntry } from '@longshore/jobs/storage';
 import type { Role, Viewer } from '../auth/viewer.js';
 import type { Form } from '../http/form.js';
-import type { DashboardReader } from '../reading/dashboard-reader.js';
 import type { Intent } from './audit-details.js';
 import type { DashboardControl } from './control.js';
 
@@ -12,8 +11,6 @@ export interface ActionRequest {
   readonly target: string;
   readonly form: Form;
   readonly viewer: Viewer;
-  /** Not cached. */
-  readonly reader: Pick<DashboardReader, 'jobs' | 'queues'>;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** Values under matching keys are never shown. */
@@ -34,6 +31,13 @@ export interface ActionResult {
   readonly changed?: boolean;
 }
 
+/**
+ * Returns the `audit` option of a storage's action. `judge` turns the result of that action into the result for the operator.
+ *
+ * @param judge throws a Problem if the target does not exist or its state does not allow the action
+ */
+export type Audited = <Result>(judge: (result: Result) => ActionResult) => (result: Result) => NewAuditEntry;
+
 /** An action that operators can take. */
 export interface Action {
   /** The lowest role that may take it. */
@@ -47,10 +51,11 @@ export interface Action {
    */
   readonly intent?: (request: ActionRequest) => Intent;
   /**
-   * @throws {Problem} if the target does not exist, its state does not allow the action, or a field of the
-   * form is invalid
+   * Carries out the action in one call of the storage.
+   *
+   * @throws {Problem} if a field of the form is invalid
    */
-  readonly perform: (control: DashboardControl, request: ActionRequest) => Promise<ActionResult>;
+  readonly perform: (control: DashboardControl, request: ActionRequest, audit: Audited) => Promise<unknown>;
 }
 
 /** Actions by their path inside the dashboard. */

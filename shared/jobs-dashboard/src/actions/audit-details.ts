@@ -10,12 +10,11 @@ export interface Intent {
 }
 
 /**
- * - `begun`: the result is not known, because the storage or this process failed in between
  * - `refused`: nothing was changed, for the reason given
  * - `without effect`: no change was needed
  * - `done`: `count` things were changed
  */
-export type Outcome = 'begun' | 'refused' | 'without effect' | 'done';
+export type Outcome = 'refused' | 'without effect' | 'done';
 
 /** What an audit entry stores in its `filter`, in addition to the filter of the intent. */
 export interface AuditDetails {
@@ -24,7 +23,7 @@ export interface AuditDetails {
   readonly values: JsonValue;
   /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
-  /** The client’s address; `null` in entries of older versions. */
+  /** The client’s address. */
   readonly address: string | null;
   /** The name was entered by the client and is not authenticated. */
   readonly unverified: boolean;
@@ -62,7 +61,7 @@ export function auditDetails(stored: JsonValue): AuditDetails {
   };
 }
 
-const outcomes: readonly Outcome[] = ['begun', 'refused', 'without effect', 'done'];
+const outcomes: readonly Outcome[] = ['refused', 'without effect', 'done'];
 
 function membersOf(stored: JsonValue): { readonly [member: string]: JsonValue | undefined } {
   return stored === null || typeof stored !== 'object' || Array.isArray(stored) ? {} : stored;

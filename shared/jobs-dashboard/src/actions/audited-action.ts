@@ -1,10 +1,10 @@
 import type { JsonValue } from '@longshore/jobs';
+import type { NewAuditEntry } from '@longshore/jobs/storage';
 import type { Viewer } from '../auth/viewer.js';
 import { Problem } from '../http/problem.js';
-import type { ActionResult } from './action.js';
+import type { ActionResult, Audited } from './action.js';
 import { countedBy, type Intent, storedDetails } from './audit-details.js';
-import type { DashboardControl } from './control.js';
-import { InterruptedAction, interruptedAs } from './interrupted-action.js';
+import { InterruptedAction } from './interrupted-action.js';
 
 /** An action that was carried out, for the host application’s log. */
 export interface ActionRecord {
@@ -37,43 +37,75 @@ export interface PendingAction {
 }
 
 /**
- * Records an audit entry, carries out the action, and adds the result to the entry. If the entry cannot be
- * recorded, the action is not carried out. If the result is not known, the entry stays `begun`.
+ * Carries out an action. The storage keeps the audit entry in the transaction of the action, also if the action is refused.
  *
- * @throws {InterruptedAction} for any error other than a Problem
+ * @throws {Problem} if the form is invalid or the action is refused
+ * @throws {InterruptedAction} for any other error
  */
 export async function runAudited(
-  audit: DashboardControl['audit'],
-  { viewer, address, action, target: named, intent }: PendingAction,
-  act: () => Promise<ActionResult>,
+  pending: PendingAction,
+  perform: (audit: Audited) => Promise<unknown>,
 ): Promise<{ result: ActionResult; record: ActionRecord }> {
-  const origin = { address, unverified: viewer.unverified === true };
-  const begun = storedDetails(intent, { ...origin, outcome: 'begun' });
-  const about = { action, target: named || null };
-  const id = await interruptedAs(
-    'undone',
-    audit.record({ who: viewer.name, ...about, filter: begun, count: 0 }),
-  );
+  let outcome = null as ActionResult | Problem | null;
   try {
-    const result = await act();
-    const target = result.target ?? about.target;
-    const { changed = true, before = null } = result;
-    const { count, counted } = countedBy(
-      result.count === undefined ? { count: changed ? 1 : 0, exact: true } : result.count,
-    );
-    const outcome = changed ? 'done' : 'without effect';
-    const ended = { target, count, filter: storedDetails(intent, { ...origin, outcome, counted, before }) };
-    await interruptedAs('done', audit.amend(id, ended));
-    const { filter = null, values = null } = intent;
-    const known = { count: counted === 'not' ? null : count, exact: counted === 'exactly' };
-    return { result, record: { viewer, address, ...about, target, ...known, filter, values, before } };
+    await perform((judge) => (result) => {
+      outcome = judged(() => judge(result));
+      return entryOf(pending, outcome);
+    });
   } catch (error) {
-    if (error instanceof Problem) {
-      const refused = { ...origin, outcome: 'refused', why: error.content.title } as const;
-      const ended = { target: about.target, count: 0, filter: storedDetails(intent, refused) };
-      await interruptedAs('undone', audit.amend(id, ended));
-    }
-    if (error instanceof Problem || error instanceof InterruptedAction) throw error;
-    throw new InterruptedAction('unknown', error);
+    if (error instanceof Problem) throw error;
+    // Until the entry is requested, nothing is committed.
+    throw new InterruptedAction(outcome === null ? 'undone' : 'unknown', error);
   }
+  if (outcome === null) throw new Error(`The action ${pending.action} has stored no audit entry`);
+  if (outcome instanceof Problem) throw outcome;
+  return { result: outcome, record: recordOf(pending, outcome) };
+}
+
+function judged(judge: () => ActionResult): ActionResult | Problem {
+  try {
+    return judge();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+function entryOf(pending: PendingAction, outcome: ActionResult | Problem): NewAuditEntry {
+  const { viewer, address, action, target, intent } = pending;
+  const origin = { address, unverified: viewer.unverified === true };
+  const entry = { who: viewer.name, action };
+  if (outcome instanceof Problem) {
+    const details = { ...origin, outcome: 'refused', why: outcome.content.title } as const;
+    return { ...entry, target: target || null, count: 0, filter: storedDetails(intent, details) };
+  }
+  const { changed = true, before = null } = outcome;
+  const { count, counted } = countOf(outcome);
+  const details = { ...origin, outcome: changed ? 'done' : 'without effect', counted, before } as const;
+  return { ...entry, target: targetOf(pending, outcome), count, filter: storedDetails(intent, details) };
+}
+
+function recordOf(pending: PendingAction, result: ActionResult): ActionRecord {
+  const { viewer, address, action, intent } = pending;
+  const { filter = null, values = null } = intent;
+  const { count, counted } = countOf(result);
+  return {
+    viewer,
+    address,
+    action,
+    target: targetOf(pending, result),
+    count: counted === 'not' ? null : count,
+    exact: counted === 'exactly',
+    filter,
+    values,
+    before: result.before ?? null,
+  };
+}
+
+function targetOf({ target }: PendingAction, result: ActionResult): string | null {
+  return result.target ?? (target || null);
+}
+
+function countOf({ count, changed = true }: ActionResult): ReturnType<typeof countedBy> {
+  return countedBy(count === undefined ? { count: changed ? 1 : 0, exact: true } : count);
 }

@@ -1,5 +1,4 @@
 import type {
-  AuditLog,
   Batches,
   BulkOperations,
   JobControl,
@@ -18,6 +17,4 @@ export interface DashboardControl {
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
   readonly setAside: Pick<SetAside, 'retry' | 'discard'>;
-  /** Records every action. */
-  readonly audit: Pick<AuditLog, 'record' | 'amend'>;
 }

@@ -5,7 +5,7 @@ import type { ActionResult } from './action.js';
 import { actions } from './actions.js';
 
 const PARAMETER = 'done';
-const NOTHING_CHANGED = 'It was already so. Nothing was changed.';
+const NOTHING_CHANGED = 'No change was needed.';
 
 /** Returns the page to show after an action, with its flash message. */
 export function redirectWithFlash(

@@ -1,5 +1,5 @@
 /** Whether an interrupted action was carried out. */
-export type Completion = 'undone' | 'done' | 'unknown';
+export type Completion = 'undone' | 'unknown';
 
 /** An action failed for a reason other than its input. */
 export class InterruptedAction extends Error {
@@ -8,16 +8,7 @@ export class InterruptedAction extends Error {
   readonly completion: Completion;
 
   constructor(completion: Completion, cause: unknown) {
-    super('An action did not come to its end', { cause });
+    super('An action was interrupted', { cause });
     this.completion = completion;
-  }
-}
-
-/** @throws {InterruptedAction} if the step fails, with the error as its cause */
-export async function interruptedAs<T>(completion: Completion, step: Promise<T>): Promise<T> {
-  try {
-    return await step;
-  } catch (error) {
-    throw new InterruptedAction(completion, error);
   }
 }

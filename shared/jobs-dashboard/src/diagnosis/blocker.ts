@@ -27,11 +27,15 @@ const STUCK_MS = 10_000;
  * @param consumers the running servers that consume the queue
  */
 export function findBlocker(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
-  return cutOff(queue, consumers, nowMs) ?? held(queue, consumers, nowMs);
+  return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs);
 }
 
 /** Returns a blocker that stops the whole queue. */
-function cutOff({ name, pausedAt }: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
+function blockerOfQueue(
+  { name, pausedAt }: Queue,
+  consumers: readonly Server[],
+  nowMs: number,
+): Blocker | null {
   if (pausedAt !== null) {
     const reason = sentence`but queue “${name}” was paused ${{ at: pausedAt }}`;
     return attention('paused', reason, 'Nothing starts until the queue is resumed.');
@@ -58,7 +62,7 @@ function allOf({ length }: readonly Server[]): string {
 }
 
 /** Returns a blocker that goes away when running jobs end, or `stuck`. */
-function held(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
+function blockerOfNextJob(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
   const { name, concurrencyLimit, rateLimit, oldestEnqueuedAt, counts } = queue;
   if (concurrencyLimit !== null && counts.processing >= concurrencyLimit) {
     const running = `${formatNumber(counts.processing)} of ${formatNumber(concurrencyLimit)}`;

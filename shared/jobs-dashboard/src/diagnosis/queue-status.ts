@@ -38,8 +38,8 @@ export function queueStatus(queue: Queue, consumers: readonly Server[], nowMs: n
     return { badge: blockerBadges[blocker.kind], text, tone: blocker.tone };
   }
   if (oldestEnqueuedAt === null) {
-    const held = counted(counts.enqueued, 'job is', 'jobs are');
-    const text = sentence`${held} held back by concurrency keys: each becomes ready when another job with its key ends.`;
+    const blocked = counted(counts.enqueued, 'job is', 'jobs are');
+    const text = sentence`${blocked} blocked by concurrency keys: each becomes ready when another job with its key ends.`;
     return { badge: blockerBadges.limit, text, tone: 'calm' };
   }
   const { slots, free } = slotsOf(consumers);

@@ -61,13 +61,15 @@ async function lateOf(
     overlap === 'wait' && lastJobId !== null ? [lastJobId] : [],
   );
   if (ids.length === 0) return late;
-  return withoutReason(late, await reader.jobs.list({ filter: { id: ids }, limit: ids.length }));
+  const { jobs } = await reader.jobs.listBrief({ filter: { id: ids }, limit: ids.length });
+  return withoutReason(late, jobs);
 }
 
 export function latestFailed(reader: Reader): Promise<Job[]> {
   return reader.jobs.listLatestFailed({ limit: FEW_JOBS });
 }
 
-export function longestRunningJobs(reader: Reader): Promise<Job[]> {
-  return reader.jobs.list({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS });
+export async function longestRunningJobs(reader: Reader): Promise<Job[]> {
+  const filter = { state: ['processing'] } as const;
+  return (await reader.jobs.listBrief({ filter, order: 'oldest', limit: FEW_JOBS })).jobs;
 }

@@ -69,8 +69,7 @@ export function problemOf(error: unknown, incident: string): ProblemText {
 const completionTexts: Readonly<Record<Completion, string>> = {
   undone: 'The action was not carried out. Nothing was changed.',
   unknown:
-    'It is not known whether the action was carried out. Check the current state before you repeat it.',
-  done: 'The action was carried out, but its audit entry does not have the result.',
+    'It is not known whether the action was carried out. If it was, the audit has an entry. Check before you repeat it.',
 };
 
 /** Does not suggest reloading the page, which would submit the form again. */

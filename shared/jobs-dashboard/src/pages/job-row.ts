@@ -1,4 +1,5 @@
 import type { Job, JobState } from '@longshore/jobs';
+import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
 import { argsLine } from '../format/args-line.js';
 import { excerpt } from '../format/excerpt.js';
 
@@ -29,6 +30,7 @@ export interface When {
 }
 
 const MAX_ERROR = 200;
+const LARGE_ARGS = `(more than ${maxBriefBytes / 1_000} kB)`;
 
 export function jobRow(job: Job): JobRow {
   const { id, name, queue, state, attempt, maxAttempts, createdAt, runAt, error } = job;
@@ -59,8 +61,8 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
 }
 
 /** Converts a job to a row of a table, with its arguments. */
-export function jobLine(job: Job, pattern: RegExp): JobRow & { readonly given: string } {
-  return { ...jobRow(job), given: argsLine(job.args, pattern) };
+export function jobLine(job: BriefJob, pattern: RegExp): JobRow & { readonly given: string } {
+  return { ...jobRow(job), given: job.argsOmitted ? LARGE_ARGS : argsLine(job.args, pattern) };
 }
 
 function firstLine(text: string): string {

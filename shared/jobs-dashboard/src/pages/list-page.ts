@@ -20,3 +20,23 @@ export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: 
     pages,
   };
 }
+
+/** The first rows of a list, or those after a given place. */
+export interface Rows<Row> {
+  readonly rows: readonly Row[];
+  /** `false`: others follow the last one. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Reads at most this many rows, and one more to know whether others follow.
+ *
+ * @param read returns at most `limit` rows
+ */
+export async function readRows<Row>(
+  most: number,
+  read: (limit: number) => Promise<readonly Row[]>,
+): Promise<Rows<Row>> {
+  const found = await read(most + 1);
+  return { rows: found.slice(0, most), isComplete: found.length <= most };
+}

@@ -12,21 +12,21 @@ const HOUR = 60 * MINUTE;
  * as in a filter.
  */
 const now = {
-  title: 'Ended in the last 10 minutes',
+  title: 'Finished in the last 10 minutes',
   unit: 'in 10 s',
   since: '10m',
   parts: 2,
   span: recently,
 };
 const hour = {
-  title: 'Ended in the last hour',
+  title: 'Finished in the last hour',
   unit: 'a minute',
   since: '1h',
   parts: 4,
   span: { sinceMs: HOUR, bucketMs: MINUTE },
 };
 const day = {
-  title: 'Ended in the last 24 hours',
+  title: 'Finished in the last 24 hours',
   unit: 'in 15 min',
   since: '24h',
   parts: 4,

@@ -3,6 +3,7 @@ import type {
   AuditLog,
   Batches,
   BulkOperations,
+  JobReader,
   JobReports,
   Queues,
   RecurringJobs,
@@ -13,8 +14,10 @@ import type {
 /** The part of a storage that pages read. */
 export interface DashboardReader extends Pick<
   JobStorage,
-  'jobs' | 'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
+  'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
 > {
+  /** Lists are brief, so that a page takes little memory, whatever the jobs carry. */
+  readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
   readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
   readonly queues: Pick<Queues, 'find' | 'list'>;
   readonly servers: Pick<Servers, 'list' | 'listLost'>;

@@ -1,5 +1,5 @@
-import { type Job, StorageUnavailableError } from '@longshore/jobs';
-import type { JobListQuery } from '@longshore/jobs/storage';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { BriefJob, JobListQuery } from '@longshore/jobs/storage';
 import type { PageContext } from '../pages/page.js';
 import type { Known } from '../cache.js';
 
@@ -19,7 +19,7 @@ export interface JobSearch<Row> {
   /** Identifies the list. */
   readonly key: string;
   readonly query: JobListQuery;
-  readonly row: (job: Job) => Row;
+  readonly row: (job: BriefJob) => Row;
 }
 
 /**
@@ -30,9 +30,9 @@ export async function findJobs<Row extends { readonly id: string }>(
   { key, query, row }: JobSearch<Row>,
   { reader, cache }: Sources,
 ): Promise<FoundJobs<Row>> {
-  const near = await reader.jobs.listNear(query);
+  const near = await reader.jobs.listBrief({ ...query, reach: 'near' });
   const jobs = near.jobs.map(row);
-  if (near.complete) return { jobs, partial: false, asOf: null, gaveUp: false };
+  if (near.isComplete) return { jobs, partial: false, asOf: null, gaveUp: false };
   const known = await cache.readSoon(listed(key), async () => {
     const all = await searchHistory(query, reader);
     return all?.map(row) ?? null;
@@ -58,8 +58,12 @@ export function countSoon<Count>(
 }
 
 /** Searches beyond the nearest jobs. `null` if the storage gave up. */
-export function searchHistory(query: JobListQuery, reader: Sources['reader']): Promise<Job[] | null> {
-  return unlessGivenUp(reader.jobs.list({ ...query, beyondNear: true }));
+export async function searchHistory(
+  query: JobListQuery,
+  reader: Sources['reader'],
+): Promise<BriefJob[] | null> {
+  const found = await unlessGivenUp(reader.jobs.listBrief({ ...query, reach: 'history' }));
+  return found?.jobs ?? null;
 }
 
 function listed(key: string): string {

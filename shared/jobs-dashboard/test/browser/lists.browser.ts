@@ -96,7 +96,7 @@ describe('a list in a browser', () => {
   });
 
   for (const [how, leave] of [
-    ['its link', () => dialog().getByRole('link', { name: 'No, go back' }).click()],
+    ['its link', () => dialog().getByRole('link', { name: 'Cancel', exact: true }).click()],
     ['the escape key', () => page.keyboard.press('Escape')],
   ] as const) {
     it(`stays as it was when the dialog is left by ${how}`, async () => {
@@ -119,7 +119,7 @@ describe('a list in a browser', () => {
   it('asks with the focus on the answer that changes nothing', async () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('No, go back');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Cancel');
   });
 
   it('asks once, however often one clicks', async () => {

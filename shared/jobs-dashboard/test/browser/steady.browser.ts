@@ -42,7 +42,7 @@ describe('a live page under somebody’s hand', () => {
     await summary('Cancel…').click();
     await cancelScheduled();
     await eventually(async () =>
-      /On hold while you choose, updated [4-9] s ago/.test((await status()) ?? ''),
+      /Updates paused while selecting, updated [4-9] s ago/.test((await status()) ?? ''),
     );
     expect(await page.locator('details.act[open] button').textContent()).to.equal('Cancel the job');
     await summary('Cancel…').click();
@@ -108,7 +108,7 @@ describe('a live page under somebody’s hand', () => {
     await open('jobs?state=failed');
     await page.locator('td.pick input').first().check();
     await eventually(async () =>
-      /On hold while you choose, updated [7-9] s ago/.test((await status()) ?? ''),
+      /Updates paused while selecting, updated [7-9] s ago/.test((await status()) ?? ''),
     );
   });
 

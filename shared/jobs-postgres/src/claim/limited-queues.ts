@@ -1,54 +1,21 @@
-import {
-  checkQueueLimits,
-  type ClaimRequest,
-  maxTokens,
-  type QueueLimits,
-  QueuePollTimers,
-  type QueueSettings,
-} from '@longshore/jobs/storage';
+import { type ClaimRequest, maxTokens, QueuePollTimers } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { limitQueue } from '../control/queues.sql.js';
 import { transactionName } from '../control/servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
-/** Returns the expected settings as parameters of `asSeen`. */
-export function seenValues(seen: QueueSettings | undefined): unknown[] {
-  if (seen === undefined) return [false, null, null, null];
-  return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
-}
-
 /** Tracks which queues have limits, as far as this process knows, and claims from them. */
 export class LimitedQueues {
   readonly #database: Database;
-  readonly #queues: QueueIdCache;
   readonly #notifier: Notifier;
   readonly #alarms: QueuePollTimers;
   readonly #limited = new Set<string>();
   readonly #full = new Set<string>();
 
-  constructor(database: Database, queues: QueueIdCache, notifier: Notifier) {
+  constructor(database: Database, notifier: Notifier) {
     this.#database = database;
-    this.#queues = queues;
     this.#notifier = notifier;
     this.#alarms = new QueuePollTimers((queue) => notifier.notifyLocally(queue));
-  }
-
-  /** Sets or removes limits if the queue still has the settings in `seen`. Returns whether it did. */
-  async limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
-    const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
-    const changed = await this.#database.query(limitQueue, [
-      await this.#queues.idOf(name),
-      concurrencyLimit !== undefined,
-      concurrencyLimit ?? null,
-      rateLimit !== undefined,
-      rateLimit ?? null,
-      maxTokens,
-      ...seenValues(seen),
-    ]);
-    this.#notifier.notify(name);
-    return changed.length > 0;
   }
 
   has(queue: string): boolean {

@@ -1,14 +1,13 @@
-import type { JsonValue } from '@longshore/jobs';
 import {
-  type AuditAmendment,
+  type ActionOptions,
   type AuditEntry,
   type AuditListQuery,
   type AuditLog,
   type NewAuditEntry,
   storableEntry,
-  storableTarget,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
+import { type Run, runOn, runWithin } from '../connection/run.js';
 import { prepared } from '../connection/statement.js';
 
 /** The driver returns a bigint as text. */
@@ -17,13 +16,7 @@ export type AuditRow = Omit<AuditEntry, 'count'> & { count: string };
 /** $1 who, $2 action, $3 target, $4 filter, $5 count. */
 export const insertAudit = prepared(
   'longshore-insert-audit',
-  `insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5) returning id`,
-);
-
-/** $1 id, $2 target, $3 filter, $4 count. */
-export const amendAudit = prepared(
-  'longshore-amend-audit',
-  `update longshore.audit set target = $2, filter = $3, count = $4 where id = $1::bigint`,
+  `insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5)`,
 );
 
 /** $1 limit; nullable: $2 id to continue after, $3 who, $4 action, $5 target. */
@@ -51,16 +44,8 @@ export class PostgresAuditLog implements AuditLog {
     this.#reads = reads;
   }
 
-  async record(entry: NewAuditEntry): Promise<string> {
-    const { who, action, target, filter, count } = storableEntry(entry);
-    const values = [who, action, target, documentOf(filter), count];
-    const [row] = await this.#database.query<{ id: string }>(insertAudit, values);
-    if (row === undefined) throw new Error('The entry of the audit was not stored');
-    return row.id;
-  }
-
-  async amend(id: string, { target, filter, count }: AuditAmendment): Promise<void> {
-    await this.#database.query(amendAudit, [id, storableTarget(target), documentOf(filter), count]);
+  async record(entry: NewAuditEntry): Promise<void> {
+    await this.#database.query(insertAudit, valuesOf(entry));
   }
 
   async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {
@@ -75,6 +60,32 @@ export class PostgresAuditLog implements AuditLog {
   }
 }
 
-function documentOf(filter: JsonValue): string | null {
-  return filter === null ? null : JSON.stringify(filter);
+/** Stores the audit entry of an action with this result, if the caller wants one. */
+export type RecordResult<Result> = (result: Result) => Promise<void>;
+
+/**
+ * Carries out an operator's action in the caller's transaction, or else in one of its own.
+ *
+ * @param act must record its result before the end of the transaction
+ */
+export function inTransaction<Result, Returned>(
+  database: Database,
+  options: ActionOptions<Result>,
+  act: (run: Run, record: RecordResult<Result>) => Promise<Returned>,
+): Promise<Returned> {
+  const { transaction } = options;
+  const on = (run: Run): Promise<Returned> => act(run, recordWith(run, options));
+  if (transaction !== undefined) return on(runWithin(transaction));
+  return database.transaction((client) => on(runOn(client)));
+}
+
+export function recordWith<Result>(run: Run, { audit }: ActionOptions<Result>): RecordResult<Result> {
+  return async (result) => {
+    if (audit !== undefined) await run(insertAudit, valuesOf(audit(result)));
+  };
+}
+
+function valuesOf(entry: NewAuditEntry): unknown[] {
+  const { who, action, target, filter, count } = storableEntry(entry);
+  return [who, action, target, filter === null ? null : JSON.stringify(filter), count];
 }

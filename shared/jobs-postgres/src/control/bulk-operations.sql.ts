@@ -84,6 +84,12 @@ export const selectBulk = prepared(
   `select ${columns} from longshore.bulk_operation where id = $1`,
 );
 
+/** $1 id. Locks the operation until the transaction ends. */
+export const lockBulk = prepared(
+  'longshore-lock-bulk',
+  `select ${columns} from longshore.bulk_operation where id = $1 for update`,
+);
+
 /** $1 limit, $2 id to continue after, or null. */
 export const selectBulks = prepared(
   'longshore-select-bulks',

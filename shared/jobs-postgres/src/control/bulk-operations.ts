@@ -1,5 +1,6 @@
-import { StorageUnavailableError, type TransactionClient } from '@longshore/jobs';
+import { StorageUnavailableError } from '@longshore/jobs';
 import {
+  type ActionOptions,
   type BulkAction,
   bulkKey,
   type BulkListQuery,
@@ -16,10 +17,11 @@ import {
 } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { type Database, isOfData } from '../connection/database.js';
-import { onceCommitted, runOf } from '../connection/run.js';
+import { onceCommitted } from '../connection/run.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { inTransaction } from './audit.js';
 import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql.js';
 import * as sql from './bulk-operations.sql.js';
 import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
@@ -57,21 +59,25 @@ export class PostgresBulkOperations implements BulkOperations {
     this.#notify = notify;
   }
 
-  async start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation> {
+  async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     checkBulkRequest(order);
     const matched = await this.#count(order);
     const { action, filter, requestedBy = null } = order;
-    const [row] = (await runOf(this.#database, transaction)(sql.insertBulk, [
-      this.#ids.newId(),
-      action,
-      JSON.stringify(filter),
-      requestedBy,
-      matched?.count,
-      matched?.exact,
-    ])) as readonly sql.BulkRow[];
-    if (row === undefined) throw new Error('The bulk operation was not stored');
-    onceCommitted(transaction, () => this.#notify(null));
-    return sql.toBulkOperation(row);
+    const operation = await inTransaction(this.#database, options, async (run, record) => {
+      const [row] = (await run(sql.insertBulk, [
+        this.#ids.newId(),
+        action,
+        JSON.stringify(filter),
+        requestedBy,
+        matched?.count,
+        matched?.exact,
+      ])) as readonly sql.BulkRow[];
+      if (row === undefined) throw new Error('The bulk operation was not stored');
+      await record(sql.toBulkOperation(row));
+      return sql.toBulkOperation(row);
+    });
+    onceCommitted(options.transaction, () => this.#notify(null));
+    return operation;
   }
 
   async find(id: string): Promise<BulkOperation | null> {
@@ -85,9 +91,15 @@ export class PostgresBulkOperations implements BulkOperations {
     return rows.map(sql.toBulkOperation);
   }
 
-  async cancel(id: string): Promise<BulkOperation | null> {
-    if (isId(id)) await this.#database.query(sql.endBulk, [id, 'cancelled', null]);
-    return this.find(id);
+  async cancel(id: string, options: ActionOptions<BulkOperation | null> = {}): Promise<BulkOperation | null> {
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [before] = isId(id) ? ((await run(sql.lockBulk, [id])) as readonly sql.BulkRow[]) : [];
+      await record(before === undefined ? null : sql.toBulkOperation(before));
+      if (before === undefined) return null;
+      await run(sql.endBulk, [id, 'cancelled', null]);
+      const [after = before] = (await run(sql.selectBulk, [id])) as readonly sql.BulkRow[];
+      return sql.toBulkOperation(after);
+    });
   }
 
   async advance(): Promise<boolean> {

@@ -2,18 +2,20 @@ import type { Job, JobState } from '@longshore/jobs';
 import {
   checkTime,
   type Claim,
-  type ControlOptions,
+  type ActionOptions,
   type ControlResult,
   type JobControl,
+  type JobControlOptions,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { onceCommitted, type Run, runAlone, runOn, runWithin } from '../connection/run.js';
+import { onceCommitted, type Run, runAlone } from '../connection/run.js';
 import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
+import { inTransaction, type RecordResult } from './audit.js';
 import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
@@ -25,13 +27,15 @@ type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 interface Sight {
   readonly run: Run;
   readonly find: () => Promise<JobRow | undefined>;
+  /** Whether to lock the job before it is read. */
+  readonly locks: boolean;
 }
 
 /**
  * The locks of jobs by state. Running jobs are not locked because their handler's transaction may lock the row for a long
  * time.
  */
-const locks: Partial<Record<JobState, readonly Statement[]>> = {
+const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_held],
   scheduled: [lockOneEditable.job_waiting],
   awaiting: [lockOneEditable.job_awaiting],
@@ -62,7 +66,7 @@ export class PostgresControl implements JobControl {
     this.#editor = editor;
   }
 
-  cancel(id: string, options?: ControlOptions): Promise<ControlResult> {
+  cancel(id: string, options?: JobControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       scheduled: sql.cancelWaiting,
       awaiting: cancelOneAwaiting,
@@ -73,7 +77,7 @@ export class PostgresControl implements JobControl {
     return this.#notified(options, () => this.#notifier.notify(null), this.#control(id, steps, options));
   }
 
-  retry(id: string, options?: ControlOptions): Promise<ControlResult> {
+  retry(id: string, options?: JobControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       failed: sql.retryFinished,
       cancelled: sql.retryFinished,
@@ -83,7 +87,7 @@ export class PostgresControl implements JobControl {
     return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  run(id: string, options?: ControlOptions): Promise<ControlResult> {
+  run(id: string, options?: JobControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       scheduled: sql.runWaiting,
       awaiting: runAwaiting,
@@ -93,14 +97,13 @@ export class PostgresControl implements JobControl {
     return this.#enqueued(options, this.#control(id, steps, options));
   }
 
-  async reschedule(id: string, runAt: Date): Promise<ControlResult> {
+  async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
-    const result = await this.#control(id, { scheduled: sql.rescheduleWaiting }, {}, [time]);
-    this.#notifier.notify(null);
-    return result;
+    const control = this.#control(id, { scheduled: sql.rescheduleWaiting }, options, [time]);
+    return this.#notified(options, () => this.#notifier.notify(null), control);
   }
 
-  delete(id: string, options?: ControlOptions): Promise<ControlResult> {
+  delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
     const steps: Steps = {
       done: sql.deleteFinished,
       failed: sql.deleteFinished,
@@ -120,43 +123,56 @@ export class PostgresControl implements JobControl {
     return claims.filter(({ jobId }) => cancelled.has(jobId));
   }
 
+  /** Locks the job, unless nothing depends on how it was before. */
   async #control(
     id: string,
     steps: Steps,
-    { check, transaction }: ControlOptions = {},
+    options: JobControlOptions = {},
     values: readonly unknown[] = [],
   ): Promise<ControlResult> {
-    const within = (run: Run): Promise<ControlResult> =>
-      this.#controlOn({ run, find: () => findRowOn(run, id) }, id, steps, values, check);
-    if (transaction !== undefined) return within(runWithin(transaction));
-    if (check === undefined) {
+    const { check, audit, transaction } = options;
+    if (transaction === undefined) {
       const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
-      return this.#controlOn({ run: runAlone(this.#database), find }, id, steps, values);
+      if (check === undefined && audit === undefined)
+        return this.#controlOn({ run: runAlone(this.#database), find, locks: false }, id, steps, values);
+      const row = await find();
+      if (row !== undefined) await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
     }
-    const row = await this.#reader.findRow(id);
-    if (row === undefined) return { outcome: 'unknown' };
-    await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
-    return this.#database.transaction((client) => within(runOn(client)));
+    return inTransaction(this.#database, options, (run, record) => {
+      const sight = {
+        run,
+        find: () => findRowOn(run, id),
+        locks: check !== undefined || audit !== undefined,
+      };
+      return this.#controlOn(sight, id, steps, values, check, record);
+    });
   }
 
-  /** Retries if the job moves between the read and the statement. With a `check`, the job is locked before it is checked. */
+  /** Retries if the job moves between the read and the statement. */
   async #controlOn(
-    { run, find }: Sight,
+    sight: Sight,
     id: string,
     steps: Steps,
     values: readonly unknown[],
-    check?: ControlOptions['check'],
+    check?: JobControlOptions['check'],
+    record: RecordResult<ControlResult> = () => Promise.resolve(),
   ): Promise<ControlResult> {
+    const { run, find, locks } = sight;
+    const ended = async (result: ControlResult): Promise<ControlResult> => {
+      await record(result);
+      return result;
+    };
     for (;;) {
-      const row = check === undefined ? await find() : await lockedRow({ run, find }, id);
-      if (row === undefined) return { outcome: 'unknown' };
+      const row = locks ? await lockedRow(sight, id) : await find();
+      if (row === undefined) return ended({ outcome: 'unknown' });
       const job = toJob(row, await this.#queues.nameOf(row.queue_id));
       check?.(job);
       const step = steps[row.state];
-      if (step === undefined) return { outcome: 'illegal', job };
-      if (step === 'unchanged') return { outcome: 'ok', job, changed: false };
+      if (step === undefined) return ended({ outcome: 'illegal', job });
+      if (step === 'unchanged') return ended({ outcome: 'ok', job, changed: false });
       const [done] = (await run(step, [row.queue_id, id, ...values])) as readonly { changed: boolean }[];
       if (done === undefined) continue;
+      await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
       const then = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
       // A running job is not locked, so it is checked again as it was when the cancellation was requested.
@@ -165,7 +181,7 @@ export class PostgresControl implements JobControl {
     }
   }
 
-  #enqueued(options: ControlOptions | undefined, control: Promise<ControlResult>): Promise<ControlResult> {
+  #enqueued(options: JobControlOptions | undefined, control: Promise<ControlResult>): Promise<ControlResult> {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.queue);
@@ -176,7 +192,7 @@ export class PostgresControl implements JobControl {
 
   /** Notifies servers once the changes are visible. */
   async #notified(
-    { transaction }: ControlOptions = {},
+    { transaction }: ActionOptions<ControlResult> = {},
     notify: (result: ControlResult) => void,
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
@@ -187,11 +203,14 @@ export class PostgresControl implements JobControl {
 }
 
 /** Returns the job, locked until the transaction ends unless it is running; `undefined` if it does not exist. */
-async function lockedRow({ run, find }: Sight, id: string): Promise<JobRow | undefined> {
+async function lockedRow(
+  { run, find }: Pick<Sight, 'run' | 'find'>,
+  id: string,
+): Promise<JobRow | undefined> {
   for (let row = await find(); row !== undefined;) {
     const { queue_id: queueId, state } = row;
-    let locked = locks[state] === undefined;
-    for (const lock of locks[state] ?? []) locked ||= (await run(lock, [queueId, id])).length > 0;
+    let locked = lockStatements[state] === undefined;
+    for (const lock of lockStatements[state] ?? []) locked ||= (await run(lock, [queueId, id])).length > 0;
     row = await find();
     if (locked && row?.queue_id === queueId && row.state === state) return row;
   }

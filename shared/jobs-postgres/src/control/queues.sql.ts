@@ -1,33 +1,34 @@
 import { holdsJobs, isServed, isShown } from '../read/shown-queues.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/**
- * Compares a queue's settings with those that the caller has seen, if $first is true: paused, concurrency limit, rate limit.
- */
-export const asSeen = (first: number): string => `(not $${first}::boolean or (
-      (queue.paused_at is not null) = $${first + 1}::boolean
-      and queue.concurrency_limit is not distinct from $${first + 2}::integer
-      and queue.rate_limit is not distinct from $${first + 3}::jsonb))`;
+/** Compares a queue's settings with those that the caller has seen, if $2 is true: $3 paused, $4 concurrency limit, $5 rate limit. */
+const asSeen = `(not $2::boolean or (
+      (queue.paused_at is not null) = $3::boolean
+      and queue.concurrency_limit is not distinct from $4::integer
+      and queue.rate_limit is not distinct from $5::jsonb))`;
 
 /** Part of the statements that change a queue's settings: brings back a retired queue. */
 export const isBack = 'retired_at = null, idle_since = null';
 
-/** $1 queue, $2 to $5 expected settings. */
-export const pauseQueue = prepared(
-  'longshore-pause-queue',
+/** $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they are others. */
+export const lockQueue = prepared(
+  'longshore-lock-queue',
   `
-    update longshore.queue set paused_at = coalesce(paused_at, now()), ${isBack}
-    where id = $1 and ${asSeen(2)}
-    returning id`,
+    select paused_at, concurrency_limit, rate_limit from longshore.queue
+    where id = $1 and ${asSeen}
+    for update`,
 );
 
-/** $1 queue, $2 to $5 expected settings. */
+/** $1 queue. */
+export const pauseQueue = prepared(
+  'longshore-pause-queue',
+  `update longshore.queue set paused_at = coalesce(paused_at, now()), ${isBack} where id = $1`,
+);
+
+/** $1 queue. */
 export const resumeQueue = prepared(
   'longshore-resume-queue',
-  `
-    update longshore.queue set paused_at = null, ${isBack}
-    where id = $1 and ${asSeen(2)}
-    returning id`,
+  `update longshore.queue set paused_at = null, ${isBack} where id = $1`,
 );
 
 export interface RetiredRow {
@@ -48,7 +49,7 @@ export const retireQueue = prepared(
       update longshore.queue
       set retired_at = now(), idle_since = null, paused_at = null, concurrency_limit = null, rate_limit = null
       from found
-      where queue.id = found.id and not found.holds_jobs and not found.served and ${asSeen(2)}
+      where queue.id = found.id and not found.holds_jobs and not found.served and ${asSeen}
       returning queue.id
     )
     select holds_jobs, served, exists (select from retired) as retired from found`,
@@ -94,7 +95,7 @@ export const retireIdleQueues = prepared(
 
 /**
  * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6 tokens
- * of a new bucket, $7 to $10 expected settings.
+ * of a new bucket.
  */
 export const limitQueue = prepared(
   'longshore-limit-queue',
@@ -106,6 +107,5 @@ export const limitQueue = prepared(
     set concurrency_limit = case when $2::boolean then $3::integer else concurrency_limit end,
       rate_limit = case when $4::boolean then $5::jsonb else rate_limit end,
       ${isBack}
-    where id = $1 and ${asSeen(7)}
-    returning id`,
+    where id = $1`,
 );

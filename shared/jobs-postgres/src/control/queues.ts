@@ -1,21 +1,32 @@
 import type { TransactionClient } from '@longshore/jobs';
-import type {
-  Queue,
-  QueueDeletion,
-  QueueLimits,
-  Queues,
-  QueueSettings,
-  Server,
-  StateCounts,
+import {
+  checkQueueLimits,
+  maxTokens,
+  type Queue,
+  type QueueControlOptions,
+  type QueueControlResult,
+  type QueueDeletion,
+  type QueueLimits,
+  type Queues,
+  type QueueSettings,
+  type Server,
+  type StateCounts,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { type LimitedQueues, seenValues } from '../claim/limited-queues.js';
 import { noCounts, type PostgresCounters } from '../read/counters.js';
 import type { QueueIdCache, QueueRow } from '../connection/queue-id-cache.js';
-import { onceCommitted, runOf } from '../connection/run.js';
+import { onceCommitted, type Run } from '../connection/run.js';
 import { QueueHeads } from '../read/queue-heads.js';
 import type { Notifier } from '../connection/notifier.js';
-import { pauseQueue, resumeQueue, type RetiredRow, retireQueue } from './queues.sql.js';
+import { inTransaction } from './audit.js';
+import {
+  limitQueue,
+  lockQueue,
+  pauseQueue,
+  resumeQueue,
+  type RetiredRow,
+  retireQueue,
+} from './queues.sql.js';
 import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 
 interface QueuesParts {
@@ -24,7 +35,6 @@ interface QueuesParts {
   readonly reads: Database;
   readonly queues: QueueIdCache;
   readonly counters: PostgresCounters;
-  readonly limits: LimitedQueues;
   readonly notifier: Notifier;
 }
 
@@ -34,16 +44,14 @@ export class PostgresQueues implements Queues {
   readonly #reads: Database;
   readonly #queues: QueueIdCache;
   readonly #counters: PostgresCounters;
-  readonly #limits: LimitedQueues;
   readonly #notifier: Notifier;
   readonly #heads: QueueHeads;
 
-  constructor({ database, reads, queues, counters, limits, notifier }: QueuesParts) {
+  constructor({ database, reads, queues, counters, notifier }: QueuesParts) {
     this.#database = database;
     this.#reads = reads;
     this.#queues = queues;
     this.#counters = counters;
-    this.#limits = limits;
     this.#notifier = notifier;
     this.#heads = new QueueHeads(reads);
   }
@@ -57,30 +65,63 @@ export class PostgresQueues implements Queues {
     return this.#toQueues(this.#queues.all());
   }
 
-  async pause(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
-    const run = runOf(this.#database, transaction);
+  async pause(
+    name: string,
+    options: QueueControlOptions<QueueControlResult> = {},
+  ): Promise<QueueControlResult> {
+    return this.#set(name, options, (run, queueId) => run(pauseQueue, [queueId]));
+  }
+
+  async resume(
+    name: string,
+    options: QueueControlOptions<QueueControlResult> = {},
+  ): Promise<QueueControlResult> {
+    const before = await this.#set(name, options, (run, queueId) => run(resumeQueue, [queueId]));
+    onceCommitted(options.transaction, () => this.#notifier.notify(name));
+    return before;
+  }
+
+  async limit(
+    name: string,
+    limits: QueueLimits,
+    options: QueueControlOptions<QueueControlResult> = {},
+  ): Promise<QueueControlResult> {
+    const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
+    const values = [
+      concurrencyLimit !== undefined,
+      concurrencyLimit ?? null,
+      rateLimit !== undefined,
+      rateLimit ?? null,
+      maxTokens,
+    ];
+    const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
+    onceCommitted(options.transaction, () => this.#notifier.notify(name));
+    return before;
+  }
+
+  async delete(name: string, options: QueueControlOptions<QueueDeletion> = {}): Promise<QueueDeletion> {
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [row] = (await run(retireQueue, [name, ...seenValues(options.seen)])) as readonly RetiredRow[];
+      const deletion = deletionOf(row);
+      await record(deletion);
+      return deletion;
+    });
+  }
+
+  /** Changes the settings of a queue if they are those that the caller has seen. */
+  async #set(
+    name: string,
+    options: QueueControlOptions<QueueControlResult>,
+    change: (run: Run, queueId: number) => Promise<unknown>,
+  ): Promise<QueueControlResult> {
     const queueId = await this.#queues.idOf(name);
-    return (await run(pauseQueue, [queueId, ...seenValues(seen)])).length > 0;
-  }
-
-  async resume(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
-    const run = runOf(this.#database, transaction);
-    const queueId = await this.#queues.idOf(name);
-    const resumed = await run(resumeQueue, [queueId, ...seenValues(seen)]);
-    onceCommitted(transaction, () => this.#notifier.notify(name));
-    return resumed.length > 0;
-  }
-
-  limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
-    return this.#limits.limit(name, limits, seen);
-  }
-
-  async delete(name: string, seen?: QueueSettings): Promise<QueueDeletion> {
-    const [row] = await this.#database.query<RetiredRow>(retireQueue, [name, ...seenValues(seen)]);
-    if (row === undefined) return 'unknown';
-    if (row.holds_jobs) return 'holds-jobs';
-    if (row.served) return 'served';
-    return row.retired ? 'deleted' : 'changed';
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [row] = (await run(lockQueue, [queueId, ...seenValues(options.seen)])) as readonly SettingsRow[];
+      const before = row === undefined ? null : settingsOf(row);
+      if (before !== null) await change(run, queueId);
+      await record(before);
+      return before;
+    });
   }
 
   /** @param queueId id of the only queue; `null` for all */
@@ -104,6 +145,25 @@ export class PostgresQueues implements Queues {
   }
 }
 
+function settingsOf(row: SettingsRow): QueueSettings {
+  return { pausedAt: row.paused_at, concurrencyLimit: row.concurrency_limit, rateLimit: row.rate_limit };
+}
+
+function deletionOf(row: RetiredRow | undefined): QueueDeletion {
+  if (row === undefined) return 'unknown';
+  if (row.holds_jobs) return 'holds-jobs';
+  if (row.served) return 'served';
+  return row.retired ? 'deleted' : 'changed';
+}
+
+/** Returns the expected settings as parameters of `asSeen`. */
+function seenValues(seen: QueueSettings | undefined): unknown[] {
+  if (seen === undefined) return [false, null, null, null];
+  return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
+}
+
+type SettingsRow = Pick<QueueRow, 'paused_at' | 'concurrency_limit' | 'rate_limit'>;
+
 /** Facts about a queue that are not in its row. */
 export interface QueueFacts {
   readonly counts: StateCounts;
@@ -116,9 +176,7 @@ export function toQueue(row: QueueRow, { counts, oldestEnqueuedAt, servers }: Qu
   const { name } = row;
   return {
     name,
-    pausedAt: row.paused_at,
-    concurrencyLimit: row.concurrency_limit,
-    rateLimit: row.rate_limit,
+    ...settingsOf(row),
     counts,
     oldestEnqueuedAt,
     servers: servers.filter(({ state, queues }) => state === 'running' && queues.includes(name)).length,

@@ -57,19 +57,10 @@ export const lockServer = prepared(
   `select * from longshore.server where id = $1 for update`,
 );
 
-/** $1 id, $2 request. A request to stop is not replaced by one to go quiet. */
+/** $1 id, $2 request. */
 export const requestOfServer = prepared(
   'longshore-request-of-server',
-  `
-    with asked as (select id, requested from longshore.server where id = $1 for update),
-    changed as (
-      update longshore.server set requested = $2 from asked
-      where server.id = asked.id and asked.requested is distinct from $2 and coalesce(asked.requested, '') <> 'stop'
-      returning server.*
-    )
-    select *, true as changed from changed
-    union all
-    select server.*, false from longshore.server where id = $1 and not exists (select from changed)`,
+  `update longshore.server set requested = $2 where id = $1`,
 );
 
 export function toServer(row: ServerRow): Server {

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { type Run, runOf, runOn } from '../connection/run.js';
+import { inTransaction } from './audit.js';
 import { Heartbeat } from './heartbeat.js';
 import {
   deleteServer,
@@ -25,8 +25,6 @@ import {
   type ServerRow,
   toServer,
 } from './servers.sql.js';
-
-type RequestedRow = ServerRow & { changed: boolean };
 
 /** Registers, lists and controls servers. */
 export class PostgresServers implements Servers {
@@ -87,32 +85,32 @@ export class PostgresServers implements Servers {
     return this.#reads.query<LostServer>(selectLostServers);
   }
 
-  quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+  quiet(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult> {
     return this.#request(id, 'quiet', options);
   }
 
-  stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+  stop(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult> {
     return this.#request(id, 'stop', options);
   }
 
   async #request(
     id: string,
     request: ServerRequest,
-    { check, transaction }: ControlOptions<Server> = {},
+    options: ControlOptions<Server, ServerControlResult> = {},
   ): Promise<ServerControlResult> {
-    if (!isId(id)) return { outcome: 'unknown' };
-    const ask = async (run: Run): Promise<readonly RequestedRow[]> => {
-      if (check !== undefined)
-        for (const server of (await run(lockServer, [id])) as readonly ServerRow[]) check(toServer(server));
-      return (await run(requestOfServer, [id, request])) as readonly RequestedRow[];
-    };
-    const [row] =
-      check === undefined || transaction !== undefined
-        ? await ask(runOf(this.#database, transaction))
-        : await this.#database.transaction((client) => ask(runOn(client)));
-    return row === undefined
-      ? { outcome: 'unknown' }
-      : { outcome: 'ok', server: toServer(row), changed: row.changed };
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [row] = isId(id) ? ((await run(lockServer, [id])) as readonly ServerRow[]) : [];
+      if (row === undefined) {
+        await record({ outcome: 'unknown' });
+        return { outcome: 'unknown' };
+      }
+      const server = toServer(row);
+      options.check?.(server);
+      const changed = server.requested !== request && server.requested !== 'stop';
+      await record({ outcome: 'ok', server, changed });
+      if (changed) await run(requestOfServer, [id, request]);
+      return { outcome: 'ok', server: changed ? { ...server, requested: request } : server, changed };
+    });
   }
 
   /** Stops the heartbeats of servers that did not unregister; they will be declared dead. */

@@ -12,7 +12,8 @@ import {
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { onceCommitted, type Run, runOf } from '../connection/run.js';
+import { onceCommitted, type Run, runAlone, runOf } from '../connection/run.js';
+import { inTransaction } from '../control/audit.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Statement } from '../connection/statement.js';
 import type { DependencyResolver } from './outbox-relay.js';
@@ -35,6 +36,12 @@ const chunk = 2_000;
 
 /** Counting batches stops here. */
 const mostCounted = 10_000;
+
+/** A statement that cancels up to {@link chunk} jobs of a batch, or all that are running. */
+interface CancelStep {
+  readonly statement: Statement;
+  readonly values: unknown[];
+}
 
 type Change = Record<FinishedState, number>;
 
@@ -86,30 +93,58 @@ export class PostgresBatches implements DependencyResolver, Batches {
     return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
   }
 
-  async cancel(id: string, { check, transaction }: ControlOptions<Batch> = {}): Promise<BatchControlResult> {
-    const batch = await this.find(id, transaction);
-    if (batch === null) return { outcome: 'unknown' };
-    check?.(batch);
-    if (batch.finishedAt !== null) return { outcome: 'illegal', batch };
-    const run = runOf(this.#database, transaction);
-    let cancelled = 0;
-    for (const { id: queueId } of await this.#queues.all()) {
-      for (const statement of cancelBatchJobs) {
-        for (let last = chunk; last === chunk; cancelled += last)
-          last = await countOf(run, statement, [queueId, batch.id, chunk]);
+  /**
+   * Without a transaction of the caller's, only the first jobs and the audit entry are in one transaction, because cancelling
+   * all jobs of a large batch takes longer than a transaction may.
+   */
+  async cancel(
+    id: string,
+    options: ControlOptions<Batch, BatchControlResult> = {},
+  ): Promise<BatchControlResult> {
+    const { transaction } = options;
+    const steps = isId(id) ? await this.#cancelSteps(id) : [];
+    let rest: CancelStep[] = [];
+    const result = await inTransaction(this.#database, options, async (run, record) => {
+      const [row] = isId(id) ? ((await run(selectBatch, [id])) as readonly BatchRow[]) : [];
+      const batch = row === undefined ? undefined : toBatch(row);
+      if (batch !== undefined) options.check?.(batch);
+      let changed = false;
+      if (batch?.finishedAt === null) {
+        rest = [...steps]; // again, if the transaction is repeated
+        while (rest[0] !== undefined) {
+          const jobs = await countOf(run, rest[0]);
+          changed ||= jobs > 0;
+          if (jobs < chunk) rest.shift();
+          if (changed && transaction === undefined) break;
+        }
       }
-      cancelled += await countOf(run, cancelRunningOfBatch, [queueId, batch.id]);
+      const outcome = resultOf(batch, changed);
+      await record(outcome);
+      return outcome;
+    });
+    if (result.outcome !== 'ok') return result;
+    while (rest[0] !== undefined) {
+      if ((await countOf(runAlone(this.#database), rest[0])) < chunk) rest.shift();
     }
     onceCommitted(transaction, () => this.#notify(null));
-    return {
-      outcome: 'ok',
-      batch: (await this.find(id, transaction)) ?? batch,
-      changed: cancelled > 0,
-    };
+    return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
+  }
+
+  async #cancelSteps(batchId: string): Promise<CancelStep[]> {
+    return (await this.#queues.all()).flatMap(({ id: queueId }) => [
+      ...cancelBatchJobs.map((statement) => ({ statement, values: [queueId, batchId, chunk] })),
+      { statement: cancelRunningOfBatch, values: [queueId, batchId] },
+    ]);
   }
 }
 
-async function countOf(run: Run, statement: Statement, values: unknown[]): Promise<number> {
+function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResult {
+  if (batch === undefined) return { outcome: 'unknown' };
+  return batch.finishedAt === null ? { outcome: 'ok', batch, changed } : { outcome: 'illegal', batch };
+}
+
+/** Returns how many jobs a step has cancelled. */
+async function countOf(run: Run, { statement, values }: CancelStep): Promise<number> {
   const [row] = (await run(statement, values)) as readonly { jobs: number }[];
   return row?.jobs ?? 0;
 }

@@ -14,7 +14,8 @@ import {
 } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import type { Database } from '../connection/database.js';
-import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
+import { onceCommitted, type Run, runOf } from '../connection/run.js';
+import { inTransaction } from '../control/audit.js';
 import { insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
@@ -92,7 +93,10 @@ export class PostgresSetAside implements SetAside {
     return counts;
   }
 
-  retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+  retry(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null> {
     return this.#change(id, options, async (run, item) => {
       if (item.role !== 'bulk') return void (await run(sql.retryAside, [item.id]));
       const { action, filter } = bulkRequestOf(item);
@@ -102,7 +106,10 @@ export class PostgresSetAside implements SetAside {
     });
   }
 
-  discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+  discard(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null> {
     return this.#change(id, options, async (run, item) => void (await run(sql.discardAside, [item.id])));
   }
 
@@ -113,21 +120,21 @@ export class PostgresSetAside implements SetAside {
 
   async #change(
     id: string,
-    { check, transaction }: ControlOptions<SetAsideItem> = {},
+    options: ControlOptions<SetAsideItem, SetAsideItem | null> = {},
     change: (run: Run, item: SetAsideItem) => Promise<void>,
-  ): Promise<boolean> {
+  ): Promise<SetAsideItem | null> {
     const number = numberOf(id);
-    if (number === null) return false;
-    const work = async (run: Run): Promise<boolean> => {
-      const [row] = (await run(sql.lockAside, [number])) as readonly sql.SetAsideRow[];
-      if (row === undefined) return false;
-      const item = toItem(row);
-      check?.(item);
-      await change(run, item);
-      return true;
-    };
-    if (transaction !== undefined) return work(runWithin(transaction));
-    return this.#database.transaction((client) => work(runOn(client)));
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [row] =
+        number === null ? [] : ((await run(sql.lockAside, [number])) as readonly sql.SetAsideRow[]);
+      const item = row === undefined ? null : toItem(row);
+      if (item !== null) {
+        options.check?.(item);
+        await change(run, item);
+      }
+      await record(item);
+      return item;
+    });
   }
 
   #notifyListeners({ role, key, jobId }: Aside, error: unknown, row: { fresh: boolean } | undefined): void {

@@ -1,4 +1,5 @@
 import { prepared, type Statement } from '../connection/statement.js';
+import { listedColumns } from './job-documents.js';
 import { startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finished, lastError } from './job-columns.sql.js';
@@ -17,7 +18,7 @@ export const selectLatestFailedOf = prepared(
 
 function latestFailed(condition: string): string {
   return `
-    select listed.*, ${progressOf('listed')}
+    select ${listedColumns('listed', 'none')}, ${progressOf('listed')}
     from (
       select ${finished} from longshore.job_done_failed where ${condition}
       order by finished_at desc, id desc limit $1::integer

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
+import { maxBriefBytes } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
@@ -7,10 +8,10 @@ import { jobWithId } from './find-jobs.sql.js';
 import { progressOf } from './reports.sql.js';
 
 /**
- * Which arguments and results a list reads: all, none, or only those that are certainly small, so that the others can be read
- * one after another.
+ * Which arguments and results a list reads: all, none, those that are certainly small, so that the others can be read one
+ * after another, or only arguments that are short enough for a brief list.
  */
-export type ListedDocuments = 'all' | 'none' | 'small';
+export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
 /** A row of a list without its large documents. */
 export interface SparingRow {
@@ -31,6 +32,12 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   if (documents === 'all') return `${alias}.*`;
   const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
   if (documents === 'none') return [...others, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
+  if (documents === 'brief') {
+    // Only what is stored in a few kilobytes is decompressed to be measured.
+    const isShort = `pg_column_size(${alias}.args) <= ${maxBriefBytes} and octet_length(${alias}.args::text) <= ${maxBriefBytes}`;
+    const args = `case when ${isShort} then ${alias}.args end as args`;
+    return [...others, args, `not (${isShort}) as args_left_out`, 'null::jsonb as result'].join(', ');
+  }
   const isLarge = (column: string): string =>
     `coalesce(pg_column_compression(${alias}.${column}) is not null or pg_column_size(${alias}.${column}) > ${mostBytes}, false)`;
   return [

@@ -1,6 +1,8 @@
 import type { Job, JobState, TransactionClient } from '@longshore/jobs';
 import {
   type Attempt,
+  type BriefList,
+  type BriefListQuery,
   type ContinuationPage,
   isFinished,
   isId,
@@ -16,9 +18,9 @@ import {
   jobStates,
   type LatestFailedQuery,
   maxExamined,
-  type NearJobs,
   type Orphan,
   orphansAmong,
+  type SearchReach,
   type StateCounts,
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
@@ -47,6 +49,14 @@ interface JobReaderConnections {
   readonly searches: Database;
   /** For one job by its id. */
   readonly lookUps: Database;
+}
+
+type ListedRow = JobRow & SparingRow;
+
+interface Listed {
+  readonly rows: ListedRow[];
+  /** Whether the search has gone far enough for this page. */
+  readonly isComplete: boolean;
 }
 
 /** Reads jobs, each query on connections that suit its cost. */
@@ -98,12 +108,12 @@ export class PostgresJobReader implements JobReader {
   }
 
   async list(query: JobListQuery): Promise<Job[]> {
-    return this.#toJobs(await this.#rowsOf(await this.#requestOf(query), 'all', query.beyondNear));
+    return this.#toJobs((await this.#rowsOf(await this.#requestOf(query), 'all')).rows);
   }
 
   async listPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
     const request = await this.#requestOf(query);
-    const rows = await this.#rowsOf(request, documents ? 'small' : 'none');
+    const { rows } = await this.#rowsOf(request, documents ? 'small' : 'none');
     const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
     return { jobs: await this.#toJobs(page.rows), cut: page.cut };
   }
@@ -112,8 +122,11 @@ export class PostgresJobReader implements JobReader {
     return this.#texts.page(query);
   }
 
-  async listNear(query: JobListQuery): Promise<NearJobs> {
-    return this.#listNear(await this.#requestOf(query));
+  async listBrief({ reach = 'all', ...query }: BriefListQuery): Promise<BriefList> {
+    const { rows, isComplete } = await this.#rowsOf(await this.#requestOf(query), 'brief', reach);
+    const omitted = new Set(rows.filter((row) => row.args_left_out).map(({ id }) => id));
+    const jobs = await this.#toJobs(rows);
+    return { jobs: jobs.map((job) => ({ ...job, argsOmitted: omitted.has(job.id) })), isComplete };
   }
 
   async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
@@ -181,29 +194,21 @@ export class PostgresJobReader implements JobReader {
   async #rowsOf(
     request: ListRequest,
     documents: ListedDocuments,
-    beyondNear = false,
-  ): Promise<(JobRow & SparingRow)[]> {
-    if (!beyondNear && !isText(request.filter)) {
+    reach: SearchReach = 'all',
+  ): Promise<Listed> {
+    if (reach === 'near' || (reach === 'all' && !isText(request.filter))) {
       const near = await this.#nearRows(request, documents);
-      if (near.complete) return near.rows;
+      if (near.isComplete || reach === 'near') return near;
     }
     const whole = listJobs(request, documents);
-    return this.#searches.query<JobRow & SparingRow>(whole, whole.values);
+    return { rows: await this.#searches.query<ListedRow>(whole, whole.values), isComplete: true };
   }
 
-  async #listNear(request: ListRequest): Promise<NearJobs> {
-    const { rows, complete } = await this.#nearRows(request, 'all');
-    return { jobs: await this.#toJobs(rows), complete };
-  }
-
-  async #nearRows(
-    request: ListRequest,
-    documents: ListedDocuments,
-  ): Promise<{ rows: (JobRow & SparingRow)[]; complete: boolean }> {
+  async #nearRows(request: ListRequest, documents: ListedDocuments): Promise<Listed> {
     const query = listNearJobs(request, documents);
-    const rows = await this.#database.query<JobRow & SparingRow & { complete: boolean }>(query, query.values);
-    const complete = (rows[0]?.complete ?? true) && areNearAll(request);
-    return { rows: rows.filter(({ id }) => id !== null), complete };
+    const rows = await this.#database.query<ListedRow & { complete: boolean }>(query, query.values);
+    const isComplete = (rows[0]?.complete ?? true) && areNearAll(request);
+    return { rows: rows.filter(({ id }) => id !== null), isComplete };
   }
 
   async #requestOf({

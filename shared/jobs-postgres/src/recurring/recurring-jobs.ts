@@ -5,6 +5,7 @@ import {
   type TransactionClient,
 } from '@longshore/jobs';
 import {
+  type ControlOptions,
   type FiredRecurringJob,
   type FiringReport,
   jobOf,
@@ -12,7 +13,6 @@ import {
   keepStoredDigits,
   type NewJob,
   planFiring,
-  type RecurringControlOptions,
   type RecurringJobs,
   type SynchronizationReport,
   type TriggeredJob,
@@ -23,6 +23,7 @@ import { apart } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
+import { inTransaction, recordWith } from '../control/audit.js';
 import type { Notifier } from '../connection/notifier.js';
 import { nextDueAt, query, synchronize } from './synchronization.js';
 import * as sql from './recurring-jobs.sql.js';
@@ -103,7 +104,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return updated.map(sql.toRecurringJob);
   }
 
-  async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
+  async remove(id: string, { check }: Pick<ControlOptions<RecurringJob>, 'check'> = {}): Promise<boolean> {
     if (check === undefined) return (await this.removeAll([id])) > 0;
     return this.#database.transaction(async (client) => {
       if ((await lockChecked(runOn(client), id, check)) === undefined) return false;
@@ -131,12 +132,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async trigger(
     id: string,
-    { check, transaction }: RecurringControlOptions = {},
+    options: ControlOptions<RecurringJob, TriggeredJob | null> = {},
   ): Promise<TriggeredJob | null> {
-    if (transaction !== undefined) return this.#trigger(transaction, id, check);
+    const { transaction } = options;
+    if (transaction !== undefined) return this.#trigger(transaction, id, options);
     const found = await this.find(id);
-    if (found === null) return null;
-    await this.#enqueuer.know(found.queue); // before a connection is in use
+    if (found !== null) await this.#enqueuer.know(found.queue); // before a connection is in use
     const followUps: (() => void)[] = [];
     const triggered = await this.#database.transaction((client) => {
       followUps.length = 0;
@@ -144,7 +145,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
         query: (text, values) => client.query(text, values),
         afterCommit: (act) => void followUps.push(act),
       };
-      return this.#trigger(within, id, check);
+      return this.#trigger(within, id, options);
     });
     for (const act of followUps) act();
     return triggered;
@@ -153,48 +154,54 @@ export class PostgresRecurringJobs implements RecurringJobs {
   async #trigger(
     transaction: TransactionClient,
     id: string,
-    check: RecurringControlOptions['check'],
+    options: ControlOptions<RecurringJob, TriggeredJob | null>,
   ): Promise<TriggeredJob | null> {
-    const row = await lockChecked(runWithin(transaction), id, check);
-    if (row === undefined) return null;
+    const run = runWithin(transaction);
+    const record = recordWith(run, options);
+    const row = await lockChecked(run, id, options.check);
+    if (row === undefined) {
+      await record(null);
+      return null;
+    }
     const job = newJob(row, row.now);
     await this.#enqueuer.enqueue([job], transaction);
-    return { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
+    const triggered = { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
+    await record(triggered);
+    return triggered;
   }
 
-  async pause(
+  pause(
     id: string,
-    { check, transaction }: RecurringControlOptions = {},
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
   ): Promise<RecurringJob | null> {
-    const paused = await this.#within(transaction, async (run) => {
-      if ((await lockChecked(run, id, check)) === undefined) return undefined;
-      return ((await run(sql.pauseRecurringJob, [id])) as readonly Row[])[0];
-    });
-    return paused === undefined ? null : sql.toRecurringJob(paused);
+    return this.#control(id, options, async (run) => (await run(sql.pauseRecurringJob, [id])) as Row[]);
   }
 
   async resume(
     id: string,
-    { check, transaction }: RecurringControlOptions = {},
+    options: ControlOptions<RecurringJob, RecurringJob | null> = {},
   ): Promise<RecurringJob | null> {
-    const resumed = await this.#within(transaction, async (run) => {
-      const row = await lockChecked(run, id, check);
-      if (row === undefined || row.paused_at === null) return row;
+    const resumed = await this.#control(id, options, async (run, row) => {
+      if (row.paused_at === null) return [row];
       const next = nextDueAt(sql.toRecurringJob(row), row.now);
-      return ((await run(sql.resumeRecurringJob, [id, next])) as readonly Row[])[0];
+      return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
-    if (resumed === undefined) return null;
-    onceCommitted(transaction, () => this.#notifier.notify(null));
-    return sql.toRecurringJob(resumed);
+    if (resumed !== null) onceCommitted(options.transaction, () => this.#notifier.notify(null));
+    return resumed;
   }
 
-  /** Runs several statements in the caller's transaction, or in one of the storage. */
-  #within<Result>(
-    transaction: TransactionClient | undefined,
-    work: (run: Run) => Promise<Result>,
-  ): Promise<Result> {
-    if (transaction !== undefined) return work(runWithin(transaction));
-    return this.#database.transaction((client) => work(runOn(client)));
+  #control(
+    id: string,
+    options: ControlOptions<RecurringJob, RecurringJob | null> = {},
+    change: (run: Run, row: RowNow) => Promise<readonly Row[]>,
+  ): Promise<RecurringJob | null> {
+    return inTransaction(this.#database, options, async (run, record) => {
+      const row = await lockChecked(run, id, options.check);
+      await record(row === undefined ? null : sql.toRecurringJob(row));
+      if (row === undefined) return null;
+      const [after = row] = await change(run, row);
+      return sql.toRecurringJob(after);
+    });
   }
 
   async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {
@@ -261,7 +268,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
 async function lockChecked(
   run: Run,
   id: string,
-  check: RecurringControlOptions['check'],
+  check: ControlOptions<RecurringJob>['check'],
 ): Promise<RowNow | undefined> {
   const [row] = (await run(sql.lockRecurringJob, [id])) as readonly RowNow[];
   if (row !== undefined) check?.(sql.toRecurringJob(row));

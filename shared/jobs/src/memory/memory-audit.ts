@@ -1,12 +1,11 @@
 import type { JsonValue } from '../job/job.js';
 import {
-  type AuditAmendment,
+  type ActionOptions,
   type AuditEntry,
   type AuditListQuery,
   type AuditLog,
   type NewAuditEntry,
   storableEntry,
-  storableTarget,
 } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 
@@ -24,18 +23,21 @@ export class MemoryAuditLog implements AuditLog {
     this.#clock = clock;
   }
 
-  async record(entry: NewAuditEntry): Promise<string> {
-    const at = new Date(this.#clock.now());
-    const id = String(++this.#recorded);
-    this.#entries.unshift({ ...storableEntry(entry), filter: copyOf(entry.filter), id, at });
-    this.#entries = this.#entries.slice(0, maxEntries);
-    return id;
+  async record(entry: NewAuditEntry): Promise<void> {
+    this.add(entry);
   }
 
-  async amend(id: string, { target, filter, count }: AuditAmendment): Promise<void> {
-    this.#entries = this.#entries.map((entry) =>
-      entry.id === id ? { ...entry, target: storableTarget(target), filter: copyOf(filter), count } : entry,
-    );
+  /** Stores an entry before its action is carried out: nothing is changed if this throws. */
+  add(entry: NewAuditEntry): void {
+    const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
+    const at = new Date(this.#clock.now());
+    this.#entries.unshift({ ...storableEntry(entry), filter, id: String(++this.#recorded), at });
+    this.#entries = this.#entries.slice(0, maxEntries);
+  }
+
+  /** Stores the entry of an action with this result, if the caller wants one. */
+  addOf<Result>({ audit }: ActionOptions<Result>, result: Result): void {
+    if (audit !== undefined) this.add(audit(result));
   }
 
   async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {
@@ -50,8 +52,4 @@ export class MemoryAuditLog implements AuditLog {
       .slice(0, limit)
       .map((entry) => ({ ...entry }));
   }
-}
-
-function copyOf(value: JsonValue): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

@@ -1,7 +1,9 @@
 import type { Batch } from '../job/batch.js';
+import { isFinished } from '../job/state.js';
 import type { BatchControlResult, Batches, BatchListQuery } from '../storage/batches.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import type { JobCount } from '../storage/job-reader.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryControl } from './memory-control.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -10,8 +12,10 @@ import { refuseTransaction } from './refuse-transaction.js';
 export class MemoryBatches implements Batches {
   readonly #jobs: MemoryJobs;
   readonly #control: MemoryControl;
+  readonly #audit: MemoryAuditLog;
 
-  constructor(jobs: MemoryJobs, control: MemoryControl) {
+  constructor(jobs: MemoryJobs, control: MemoryControl, audit: MemoryAuditLog) {
+    this.#audit = audit;
     this.#jobs = jobs;
     this.#control = control;
   }
@@ -29,15 +33,27 @@ export class MemoryBatches implements Batches {
     return { count: this.#jobs.batches.size, exact: true };
   }
 
-  async cancel(id: string, { check, transaction }: ControlOptions<Batch> = {}): Promise<BatchControlResult> {
-    refuseTransaction(transaction);
+  async cancel(
+    id: string,
+    options: ControlOptions<Batch, BatchControlResult> = {},
+  ): Promise<BatchControlResult> {
+    refuseTransaction(options.transaction);
     const batch = this.#jobs.batches.find(id);
-    if (batch === undefined) return { outcome: 'unknown' };
-    check?.({ ...batch });
-    if (batch.finishedAt !== null) return { outcome: 'illegal', batch: { ...batch } };
-    const ids = [...this.#jobs.all()].filter(({ meta }) => meta?.batchId === batch.id).map((job) => job.id);
-    const results = await Promise.all(ids.map((jobId) => this.#control.cancel(jobId)));
-    const changed = results.some((result) => result.outcome === 'ok' && result.changed);
-    return { outcome: 'ok', batch: { ...batch }, changed };
+    if (batch !== undefined) options.check?.({ ...batch });
+    const jobs = [...this.#jobs.all()].filter(
+      ({ meta, state, cancelRequested }) =>
+        meta?.batchId === batch?.id && !isFinished(state) && !cancelRequested,
+    );
+    const result = resultOf(batch, jobs.length > 0);
+    this.#audit.addOf(options, result);
+    if (batch === undefined || result.outcome !== 'ok') return result;
+    await Promise.all(jobs.map((job) => this.#control.cancel(job.id)));
+    return { ...result, batch: { ...batch } };
   }
+}
+
+function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResult {
+  if (batch === undefined) return { outcome: 'unknown' };
+  if (batch.finishedAt !== null) return { outcome: 'illegal', batch: { ...batch } };
+  return { outcome: 'ok', batch: { ...batch }, changed };
 }

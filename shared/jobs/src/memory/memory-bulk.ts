@@ -1,4 +1,5 @@
 import { newId } from '../job/id.js';
+import type { ActionOptions } from '../storage/audit-log.js';
 import {
   type BulkAction,
   type BulkListQuery,
@@ -11,7 +12,7 @@ import {
 import type { ControlResult, JobControl } from '../storage/job-control.js';
 import { bulkKey } from '../storage/set-aside.js';
 import type { Clock } from '../storage/clock.js';
-import type { TransactionClient } from '../storage/transaction.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import { matcherOf } from './job-matcher.js';
 import { refuseTransaction } from './refuse-transaction.js';
 import type { MemorySetAside } from './memory-set-aside.js';
@@ -41,17 +42,25 @@ export class MemoryBulkOperations implements BulkOperations {
   readonly #control: Control;
   readonly #clock: Clock;
   readonly #setAside: MemorySetAside;
+  readonly #audit: MemoryAuditLog;
   readonly #operations = new Map<string, RunningOperation>();
 
-  constructor(jobs: MemoryJobs, control: Control, clock: Clock, setAside: MemorySetAside) {
+  constructor(
+    jobs: MemoryJobs,
+    control: Control,
+    clock: Clock,
+    setAside: MemorySetAside,
+    audit: MemoryAuditLog,
+  ) {
+    this.#audit = audit;
     this.#jobs = jobs;
     this.#control = control;
     this.#clock = clock;
     this.#setAside = setAside;
   }
 
-  async start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation> {
-    refuseTransaction(transaction);
+  async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
+    refuseTransaction(options.transaction);
     checkBulkRequest(order);
     const { action, filter, requestedBy = null } = order;
     const states = statesOfRequest(order);
@@ -72,6 +81,7 @@ export class MemoryBulkOperations implements BulkOperations {
       finishedAt: null,
       error: null,
     };
+    this.#audit.addOf(options, { ...operation });
     const rest =
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
     this.#operations.set(operation.id, { operation, rest });
@@ -93,8 +103,10 @@ export class MemoryBulkOperations implements BulkOperations {
       .slice(0, limit);
   }
 
-  async cancel(id: string): Promise<BulkOperation | null> {
+  async cancel(id: string, options: ActionOptions<BulkOperation | null> = {}): Promise<BulkOperation | null> {
+    refuseTransaction(options.transaction);
     const { operation } = this.#operations.get(id.toLowerCase()) ?? {};
+    this.#audit.addOf(options, operation === undefined ? null : { ...operation });
     if (operation?.state === 'running') this.#end(operation, 'cancelled');
     return this.find(id);
   }

@@ -2,10 +2,12 @@ import { checkTime, maxCountedAttempts } from '../job/bounds.js';
 import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
+import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import { checkEditedBytes, checkEdits, type JobContent } from '../storage/job-content.js';
-import type { ControlOptions, ControlResult, JobControl } from '../storage/job-control.js';
+import type { ControlResult, JobControl, JobControlOptions } from '../storage/job-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
@@ -13,74 +15,77 @@ import { refuseTransaction } from './refuse-transaction.js';
 export class MemoryControl implements JobControl {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
+  readonly #audit: MemoryAuditLog;
 
-  constructor(jobs: MemoryJobs, clock: Clock) {
+  constructor(jobs: MemoryJobs, clock: Clock, audit: MemoryAuditLog) {
     this.#jobs = jobs;
     this.#clock = clock;
+    this.#audit = audit;
   }
 
-  async cancel(id: string, options?: ControlOptions): Promise<ControlResult> {
+  async cancel(id: string, options?: JobControlOptions): Promise<ControlResult> {
     return this.#control(id, options, (record) => {
-      if (record.state === 'done' || record.state === 'failed') return 'illegal';
-      if (record.state === 'cancelled' || record.cancelRequested) return 'unchanged';
-      if (record.state === 'processing') {
-        record.cancelRequested = true;
-        this.#jobs.notify(null);
-      } else {
-        if (record.state === 'enqueued') this.#jobs.takeOut(record);
+      const { state } = record;
+      if (state === 'done' || state === 'failed') return 'illegal';
+      if (state === 'cancelled' || record.cancelRequested) return 'unchanged';
+      if (state === 'processing')
+        return () => {
+          record.cancelRequested = true;
+          this.#jobs.notify(null);
+        };
+      return () => {
+        if (state === 'enqueued') this.#jobs.takeOut(record);
         this.#jobs.finish(record, 'cancelled');
-      }
-      return 'changed';
+      };
     });
   }
 
-  async retry(id: string, options?: ControlOptions): Promise<ControlResult> {
+  async retry(id: string, options?: JobControlOptions): Promise<ControlResult> {
     return this.#control(id, options, (record) => {
-      if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
-      if (record.state !== 'failed' && record.state !== 'cancelled') return 'illegal';
-      if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
-        record.pastAttempts.push({
-          attempt: record.attempt,
-          outcome: record.state,
-          serverId: record.serverId,
-          startedAt: record.startedAt,
-          finishedAt: record.finishedAt,
-          error: record.error,
-        });
-      }
-      record.attempt = Math.min(record.attempt, maxCountedAttempts - 1);
-      record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
-      record.finishedAt = null;
-      record.serverId = null;
-      record.startedAt = null;
-      this.#jobs.makeReady(record, 'retried');
-      return 'changed';
+      const { state } = record;
+      if (state === 'enqueued' || state === 'processing') return 'unchanged';
+      if (state !== 'failed' && state !== 'cancelled') return 'illegal';
+      return () => {
+        if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
+          record.pastAttempts.push({
+            attempt: record.attempt,
+            outcome: state,
+            serverId: record.serverId,
+            startedAt: record.startedAt,
+            finishedAt: record.finishedAt,
+            error: record.error,
+          });
+        }
+        record.attempt = Math.min(record.attempt, maxCountedAttempts - 1);
+        record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
+        record.finishedAt = null;
+        record.serverId = null;
+        record.startedAt = null;
+        this.#jobs.makeReady(record, 'retried');
+      };
     });
   }
 
-  async run(id: string, options?: ControlOptions): Promise<ControlResult> {
+  async run(id: string, options?: JobControlOptions): Promise<ControlResult> {
     return this.#control(id, options, (record) => {
       if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
       if (record.state !== 'scheduled' && record.state !== 'awaiting') return 'illegal';
-      this.#jobs.makeReady(record, 'run');
-      return 'changed';
+      return () => this.#jobs.makeReady(record, 'run');
     });
   }
 
-  async reschedule(id: string, runAt: Date): Promise<ControlResult> {
-    return this.#control(id, {}, (record) => {
+  async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
+    const time = checkTime('runAt', runAt);
+    return this.#control(id, options, (record) => {
       if (record.state !== 'scheduled') return 'illegal';
-      checkTime('runAt', runAt);
-      this.#jobs.schedule(record, runAt, 'rescheduled');
-      return 'changed';
+      return () => this.#jobs.schedule(record, time, 'rescheduled');
     });
   }
 
-  async delete(id: string, options?: ControlOptions): Promise<ControlResult> {
+  async delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
     return this.#control(id, options, (record) => {
       if (!isFinished(record.state)) return 'illegal';
-      this.#jobs.delete(record);
-      return 'changed';
+      return () => this.#jobs.delete(record);
     });
   }
 
@@ -129,19 +134,26 @@ export class MemoryControl implements JobControl {
     });
   }
 
+  /** @param plan returns the change, if the job's state allows and needs one */
   #control(
     id: string,
-    { check, transaction }: ControlOptions = {},
-    change: (record: JobRecord) => 'changed' | 'unchanged' | 'illegal',
+    options: JobControlOptions = {},
+    plan: (record: JobRecord) => (() => void) | 'unchanged' | 'illegal',
   ): ControlResult {
-    refuseTransaction(transaction);
+    refuseTransaction(options.transaction);
     const record = this.#jobs.find(id);
-    if (record === undefined) return { outcome: 'unknown' };
-    check?.(toJob(record));
-    const result = change(record);
-    const job = toJob(record);
-    return result === 'illegal'
-      ? { outcome: 'illegal', job }
-      : { outcome: 'ok', job, changed: result === 'changed' };
+    if (record === undefined) {
+      this.#audit.addOf(options, { outcome: 'unknown' });
+      return { outcome: 'unknown' };
+    }
+    options.check?.(toJob(record));
+    const change = plan(record);
+    const resultOf = (job: Job): ControlResult =>
+      change === 'illegal'
+        ? { outcome: 'illegal', job }
+        : { outcome: 'ok', job, changed: change !== 'unchanged' };
+    this.#audit.addOf(options, resultOf(toJob(record)));
+    if (typeof change === 'function') change();
+    return resultOf(toJob(record));
   }
 }

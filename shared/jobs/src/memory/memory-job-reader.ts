@@ -1,17 +1,19 @@
 import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
 import { type JobState, jobStates } from '../job/state.js';
 import type { JobFilter } from '../storage/job-filter.js';
-import type {
-  ContinuationPage,
-  JobCount,
-  JobListQuery,
-  JobPage,
-  JobPageQuery,
-  JobReader,
-  JobSearchPage,
-  JobSearchQuery,
-  LatestFailedQuery,
-  NearJobs,
+import {
+  type BriefList,
+  type BriefListQuery,
+  type ContinuationPage,
+  type JobCount,
+  type JobListQuery,
+  type JobPage,
+  type JobPageQuery,
+  type JobReader,
+  type JobSearchPage,
+  type JobSearchQuery,
+  type LatestFailedQuery,
+  maxBriefBytes,
 } from '../storage/job-reader.js';
 import { type Orphan, orphansAmong } from '../storage/orphan.js';
 import { spellingsOf, typosOf } from '../storage/spellings.js';
@@ -82,8 +84,12 @@ export class MemoryJobReader implements JobReader {
     return { ...pageWithin(page.maxBytes, jobs, page.documents), total: found.length, partial: false };
   }
 
-  async listNear(query: JobListQuery): Promise<NearJobs> {
-    return { jobs: await this.list(query), complete: true };
+  async listBrief(query: BriefListQuery): Promise<BriefList> {
+    const jobs = (await this.list(query)).map((job) => {
+      const argsOmitted = Buffer.byteLength(JSON.stringify(job.args)) > maxBriefBytes;
+      return { ...job, args: argsOmitted ? null : job.args, result: null, argsOmitted };
+    });
+    return { jobs, isComplete: true };
   }
 
   async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
@@ -91,7 +97,8 @@ export class MemoryJobReader implements JobReader {
     return this.#matching({ state: ['failed'], ...(queue !== undefined && { queue: [queue] }) })
       .toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id))
       .slice(0, limit)
-      .map(toJob);
+      .map(toJob)
+      .map(withoutDocuments);
   }
 
   async count(filter: JobFilter = {}): Promise<JobCount> {

@@ -3,8 +3,14 @@ import type { Queue, Server, StateCounts } from '../job/job.js';
 import { checkQueueLimits, type QueueLimits } from '../job/queue-limits.js';
 import { isFinished } from '../job/state.js';
 import type { Clock } from '../storage/clock.js';
-import type { QueueDeletion, Queues, QueueSettings } from '../storage/queues.js';
-import type { TransactionClient } from '../storage/transaction.js';
+import type {
+  QueueControlOptions,
+  QueueControlResult,
+  QueueDeletion,
+  Queues,
+  QueueSettings,
+} from '../storage/queues.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import { countStates } from './memory-job-reader.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -16,8 +22,10 @@ export class MemoryQueues implements Queues {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
   readonly #clock: Clock;
+  readonly #audit: MemoryAuditLog;
 
-  constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
+  constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock, audit: MemoryAuditLog) {
+    this.#audit = audit;
     this.#jobs = jobs;
     this.#servers = servers;
     this.#clock = clock;
@@ -47,42 +55,60 @@ export class MemoryQueues implements Queues {
       .map(([name, queue]) => toQueue(name, queue, counts.get(name) ?? countStates([]), running));
   }
 
-  async pause(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
-    refuseTransaction(transaction);
-    const queue = this.#jobs.queue(name);
-    if (!isAsSeen(queue, seen)) return false;
-    queue.pausedAt ??= new Date(this.#clock.now());
-    return true;
+  async pause(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult> {
+    return this.#set(name, options, (queue) => {
+      queue.pausedAt ??= new Date(this.#clock.now());
+    });
   }
 
-  async resume(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean> {
-    refuseTransaction(transaction);
-    const queue = this.#jobs.queue(name);
-    if (!isAsSeen(queue, seen)) return false;
-    queue.pausedAt = null;
-    this.#jobs.notify(name);
-    return true;
+  async resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult> {
+    return this.#set(name, options, (queue) => {
+      queue.pausedAt = null;
+      this.#jobs.notify(name);
+    });
   }
 
-  async limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean> {
+  async limit(
+    name: string,
+    limits: QueueLimits,
+    options?: QueueControlOptions<QueueControlResult>,
+  ): Promise<QueueControlResult> {
     const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
-    const queue = this.#jobs.queue(name);
-    if (!isAsSeen(queue, seen)) return false;
-    if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
-    if (rateLimit !== undefined) queue.rateLimit = rateLimit;
-    this.#jobs.notify(name);
-    return true;
+    return this.#set(name, options, (queue) => {
+      if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
+      if (rateLimit !== undefined) queue.rateLimit = rateLimit;
+      this.#jobs.notify(name);
+    });
   }
 
-  async delete(name: string, seen?: QueueSettings): Promise<QueueDeletion> {
+  async delete(name: string, options: QueueControlOptions<QueueDeletion> = {}): Promise<QueueDeletion> {
+    refuseTransaction(options.transaction);
+    const deletion = this.#deletionOf(name, options.seen);
+    this.#audit.addOf(options, deletion);
+    if (deletion === 'deleted') this.#jobs.retireQueue(name);
+    return deletion;
+  }
+
+  #set(
+    name: string,
+    options: QueueControlOptions<QueueControlResult> = {},
+    change: (queue: QueueRecord) => void,
+  ): QueueControlResult {
+    refuseTransaction(options.transaction);
+    const queue = this.#jobs.queue(name);
+    const before = isAsSeen(queue, options.seen) ? settingsOf(queue) : null;
+    this.#audit.addOf(options, before);
+    if (before !== null) change(queue);
+    return before;
+  }
+
+  #deletionOf(name: string, seen: QueueSettings | undefined): QueueDeletion {
     const queue = this.#jobs.queues.get(name);
     if (queue === undefined) return 'unknown';
     if ([...this.#jobs.all()].some((record) => record.queue === name && !isFinished(record.state)))
       return 'holds-jobs';
     if (this.#servers.all().some(({ queues }) => queues.includes(name))) return 'served';
-    if (!isAsSeen(queue, seen)) return 'changed';
-    this.#jobs.retireQueue(name);
-    return 'deleted';
+    return isAsSeen(queue, seen) ? 'deleted' : 'changed';
   }
 
   #running(): Server[] {
@@ -91,18 +117,20 @@ export class MemoryQueues implements Queues {
 }
 
 function toQueue(name: string, queue: QueueRecord, counts: StateCounts, running: readonly Server[]): Queue {
-  const { createdAt, pausedAt, ready, concurrencyLimit, rateLimit } = queue;
+  const { createdAt, ready } = queue;
   const oldest = ready.oldestReadyAt;
   return {
     name,
     counts,
-    pausedAt,
-    concurrencyLimit,
-    rateLimit: rateLimit === null ? null : { ...rateLimit },
+    ...settingsOf(queue),
     oldestEnqueuedAt: oldest === undefined ? null : new Date(oldest),
     servers: running.filter(({ queues }) => queues.includes(name)).length,
     createdAt,
   };
+}
+
+function settingsOf({ pausedAt, concurrencyLimit, rateLimit }: QueueRecord): QueueSettings {
+  return { pausedAt, concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } };
 }
 
 function isAsSeen(queue: QueueSettings, seen: QueueSettings | undefined): boolean {

@@ -12,13 +12,14 @@ import { Schedule } from '../recurring/schedule.js';
 import type {
   FiredRecurringJob,
   FiringReport,
-  RecurringControlOptions,
   RecurringJobs,
   SynchronizationReport,
   TriggeredJob,
 } from '../storage/recurring-jobs.js';
+import type { ControlOptions } from '../storage/job-control.js';
 import type { Clock } from '../storage/clock.js';
 import { refuseTransaction } from './refuse-transaction.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
@@ -32,9 +33,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #setAside: MemorySetAside;
+  readonly #audit: MemoryAuditLog;
   readonly #records = new Map<string, RecurringRecord>();
 
-  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside) {
+  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, audit: MemoryAuditLog) {
+    this.#audit = audit;
     this.#jobs = jobs;
     this.#clock = clock;
     this.#setAside = setAside;
@@ -74,7 +77,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     });
   }
 
-  async remove(id: string, { check }: RecurringControlOptions = {}): Promise<boolean> {
+  async remove(id: string, { check }: Pick<ControlOptions<RecurringJob>, 'check'> = {}): Promise<boolean> {
     this.#checked(id, check);
     return this.#records.delete(id);
   }
@@ -100,40 +103,54 @@ export class MemoryRecurringJobs implements RecurringJobs {
 
   async trigger(
     id: string,
-    { check, transaction }: RecurringControlOptions = {},
+    options: ControlOptions<RecurringJob, TriggeredJob | null> = {},
   ): Promise<TriggeredJob | null> {
-    refuseTransaction(transaction);
-    const record = this.#checked(id, check);
-    if (record === undefined) return null;
+    refuseTransaction(options.transaction);
+    const record = this.#checked(id, options.check);
+    if (record === undefined) {
+      this.#audit.addOf(options, null);
+      return null;
+    }
     const job = jobOf(record, record.args, this.#now());
+    this.#jobs.queue(job.queue); // may be one too many
+    const triggered = { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
+    this.#audit.addOf(options, triggered);
     this.#jobs.add([job]);
-    return { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
+    return triggered;
   }
 
   async pause(
     id: string,
-    { check, transaction }: RecurringControlOptions = {},
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
   ): Promise<RecurringJob | null> {
-    refuseTransaction(transaction);
-    const record = this.#checked(id, check);
-    if (record === undefined) return null;
-    record.pausedAt ??= this.#now();
-    record.nextDueAt = null;
-    return toRecurringJob(record);
+    return this.#control(id, options, (record) => {
+      record.pausedAt ??= this.#now();
+      record.nextDueAt = null;
+    });
   }
 
   async resume(
     id: string,
-    { check, transaction }: RecurringControlOptions = {},
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
   ): Promise<RecurringJob | null> {
-    refuseTransaction(transaction);
-    const record = this.#checked(id, check);
-    if (record === undefined) return null;
-    if (record.pausedAt !== null) {
+    return this.#control(id, options, (record) => {
+      if (record.pausedAt === null) return;
       record.pausedAt = null;
       record.nextDueAt = new Schedule(record.cron, record.timeZone).next(this.#now());
       this.#jobs.notify(null);
-    }
+    });
+  }
+
+  #control(
+    id: string,
+    options: ControlOptions<RecurringJob, RecurringJob | null> = {},
+    change: (record: RecurringRecord) => void,
+  ): RecurringJob | null {
+    refuseTransaction(options.transaction);
+    const record = this.#checked(id, options.check);
+    this.#audit.addOf(options, record === undefined ? null : toRecurringJob(record));
+    if (record === undefined) return null;
+    change(record);
     return toRecurringJob(record);
   }
 
@@ -173,7 +190,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
   }
 
-  #checked(id: string, check: RecurringControlOptions['check']): RecurringRecord | undefined {
+  #checked(id: string, check: ControlOptions<RecurringJob>['check']): RecurringRecord | undefined {
     const record = this.#records.get(id);
     if (record !== undefined) check?.(toRecurringJob(record));
     return record;

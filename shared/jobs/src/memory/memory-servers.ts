@@ -8,6 +8,7 @@ import type {
   ServerRegistration,
   Servers,
 } from '../storage/servers.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { Clock } from '../storage/clock.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -26,6 +27,7 @@ const maxLost = 100;
 export class MemoryServers implements Servers {
   readonly #clock: Clock;
   readonly #jobs: MemoryJobs;
+  readonly #audit: MemoryAuditLog;
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
@@ -33,9 +35,10 @@ export class MemoryServers implements Servers {
   readonly #concurrency = new Map<string, number>();
 
   /** @param rescue takes back the jobs of a server that has unregistered */
-  constructor(clock: Clock, jobs: MemoryJobs, rescue: () => Promise<void>) {
+  constructor(clock: Clock, jobs: MemoryJobs, audit: MemoryAuditLog, rescue: () => Promise<void>) {
     this.#clock = clock;
     this.#jobs = jobs;
+    this.#audit = audit;
     this.#rescue = rescue;
   }
 
@@ -63,7 +66,7 @@ export class MemoryServers implements Servers {
   }
 
   all(): Server[] {
-    return [...this.#entries.values()].map(({ server }) => ({ ...server, queues: [...server.queues] }));
+    return [...this.#entries.values()].map(({ server }) => copyOf(server));
   }
 
   async register(
@@ -109,30 +112,40 @@ export class MemoryServers implements Servers {
     };
   }
 
-  async quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+  async quiet(
+    id: string,
+    options?: ControlOptions<Server, ServerControlResult>,
+  ): Promise<ServerControlResult> {
     return this.#request(id, 'quiet', options);
   }
 
-  async stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult> {
+  async stop(
+    id: string,
+    options?: ControlOptions<Server, ServerControlResult>,
+  ): Promise<ServerControlResult> {
     return this.#request(id, 'stop', options);
   }
 
   #request(
     id: string,
     request: ServerRequest,
-    { check, transaction }: ControlOptions<Server> = {},
+    options: ControlOptions<Server, ServerControlResult> = {},
   ): ServerControlResult {
-    refuseTransaction(transaction);
+    refuseTransaction(options.transaction);
     const entry = this.#entries.get(id);
-    if (entry === undefined) return { outcome: 'unknown' };
+    if (entry === undefined) {
+      this.#audit.addOf(options, { outcome: 'unknown' });
+      return { outcome: 'unknown' };
+    }
     const { server, onRequest } = entry;
-    check?.({ ...server, queues: [...server.queues] });
+    options.check?.(copyOf(server));
     const changed = server.requested !== request && server.requested !== 'stop';
+    this.#audit.addOf(options, { outcome: 'ok', server: copyOf(server), changed });
     if (changed) {
       server.requested = request;
       onRequest(request);
     }
-    return { outcome: 'ok', server: { ...server, queues: [...server.queues] }, changed };
+    return { outcome: 'ok', server: copyOf(server), changed };
   }
 
   /** Declares dead the servers whose heartbeats have stopped. Returns their ids. */
@@ -159,4 +172,8 @@ export class MemoryServers implements Servers {
     clearInterval(this.#entries.get(id)?.timer);
     this.#entries.delete(id);
   }
+}
+
+function copyOf(server: Server): Server {
+  return { ...server, queues: [...server.queues] };
 }

@@ -12,6 +12,7 @@ import {
   type SetAsideRole,
   setAsideRoles,
 } from '../storage/set-aside.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import type { Clock } from '../storage/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -31,6 +32,7 @@ type Entry = SetAsideItem & { readonly discarded: boolean };
 /** Processes items one by one, and sets aside those that fail. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
+  readonly #audit: MemoryAuditLog;
   readonly #items = new Map<string, Entry>();
   readonly #listeners = new Set<SetAsideListener>();
   #lastId = 0;
@@ -38,7 +40,8 @@ export class MemorySetAside implements SetAside {
   readonly #startBulk: (request: BulkRequest) => void;
 
   /** @param startBulk starts a bulk operation */
-  constructor(clock: Clock, startBulk: (request: BulkRequest) => void) {
+  constructor(clock: Clock, audit: MemoryAuditLog, startBulk: (request: BulkRequest) => void) {
+    this.#audit = audit;
     this.#clock = clock;
     this.#startBulk = startBulk;
   }
@@ -106,7 +109,10 @@ export class MemorySetAside implements SetAside {
     return item?.id === id ? item : null;
   }
 
-  async retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+  async retry(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null> {
     return this.#change(id, options, (name, item) => {
       if (item.role !== 'bulk') {
         this.#items.set(name, { ...item, retryAt: new Date(this.#clock.now()) });
@@ -117,7 +123,10 @@ export class MemorySetAside implements SetAside {
     });
   }
 
-  async discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean> {
+  async discard(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null> {
     return this.#change(id, options, (name, item) => this.#items.set(name, { ...item, discarded: true }));
   }
 
@@ -132,17 +141,16 @@ export class MemorySetAside implements SetAside {
 
   #change(
     id: string,
-    { check, transaction }: ControlOptions<SetAsideItem> = {},
+    options: ControlOptions<SetAsideItem, SetAsideItem | null> = {},
     change: (name: string, item: Entry) => void,
-  ): boolean {
-    refuseTransaction(transaction);
-    for (const [name, item] of this.#items) {
-      if (item.id !== id || item.discarded) continue;
-      check?.(shown(item));
-      change(name, item);
-      return true;
-    }
-    return false;
+  ): SetAsideItem | null {
+    refuseTransaction(options.transaction);
+    const [name, entry] = [...this.#items].find(([, item]) => item.id === id && !item.discarded) ?? [];
+    const item = entry === undefined ? null : shown(entry);
+    if (item !== null) options.check?.(item);
+    this.#audit.addOf(options, item);
+    if (name !== undefined && entry !== undefined) change(name, entry);
+    return item;
   }
 }
 

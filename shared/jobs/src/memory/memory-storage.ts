@@ -68,16 +68,17 @@ export class MemoryStorage implements JobStorage {
     transaction,
   }: MemoryStorageOptions = {}) {
     const jobs = new MemoryJobs(clock, maxQueues);
-    const servers = new MemoryServers(clock, jobs, async () => {
+    const audit = new MemoryAuditLog(clock);
+    const servers = new MemoryServers(clock, jobs, audit, async () => {
       await this.maintenance.rescue();
     });
-    const setAside = new MemorySetAside(clock, (order) => void this.bulk.start(order));
+    const setAside = new MemorySetAside(clock, audit, (order) => void this.bulk.start(order));
     const retention = { maxFinished, days: retentionOf(retentionDays) };
     this.#jobs = jobs;
     this.clock = clock;
     this.enqueuer = new MemoryEnqueuer(jobs);
     this.jobs = new MemoryJobReader(jobs, servers);
-    this.control = new MemoryControl(jobs, clock);
+    this.control = new MemoryControl(jobs, clock, audit);
     this.claims = new MemoryClaims(jobs, servers, clock);
     this.completions = new MemoryCompletions(jobs, clock, setAside, transaction);
     this.leases = new MemoryLeases(jobs, servers, clock);
@@ -90,14 +91,14 @@ export class MemoryStorage implements JobStorage {
       retention,
       recurringQueues: async () => (await this.recurring.list()).map(({ queue }) => queue),
     });
-    this.queues = new MemoryQueues(jobs, servers, clock);
+    this.queues = new MemoryQueues(jobs, servers, clock, audit);
     this.servers = servers;
-    this.batches = new MemoryBatches(jobs, this.control);
-    this.recurring = new MemoryRecurringJobs(jobs, clock, setAside);
-    this.bulk = new MemoryBulkOperations(jobs, this.control, clock, setAside);
+    this.batches = new MemoryBatches(jobs, this.control, audit);
+    this.recurring = new MemoryRecurringJobs(jobs, clock, setAside, audit);
+    this.bulk = new MemoryBulkOperations(jobs, this.control, clock, setAside, audit);
     this.feed = new MemoryFeed(jobs, clock);
     this.statistics = new MemoryStatistics(jobs, clock);
-    this.audit = new MemoryAuditLog(clock);
+    this.audit = audit;
     this.setAside = setAside;
   }
 

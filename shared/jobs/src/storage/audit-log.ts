@@ -1,4 +1,5 @@
 import type { JsonValue } from '../job/job.js';
+import type { TransactionClient } from './transaction.js';
 
 /** An action that a person took. */
 export interface AuditEntry {
@@ -31,18 +32,26 @@ export interface AuditListQuery {
   readonly target?: string;
 }
 
-/** The members of an entry that are known only after the action. */
-export type AuditAmendment = Pick<AuditEntry, 'target' | 'filter' | 'count'>;
+/** Options of every action that operators take: `Result` is the result of the action. */
+export interface ActionOptions<Result> {
+  /** A transaction of the caller's in which the action runs. The memory storage supports none and throws a `TypeError`. */
+  readonly transaction?: TransactionClient | undefined;
+  /**
+   * Returns the action's audit entry, which is stored in the same transaction. Called with the result, which contains the
+   * subject as it was before the action, even if the action changed nothing or was refused. If this throws, or the entry
+   * cannot be stored, nothing changes and the action rejects with that error. May be called again if the transaction is
+   * repeated.
+   */
+  readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
+}
 
 /**
- * The audit log, kept for 400 days: a year plus time for an investigation. A program records what it is about to do
- * and amends the entry afterwards, so nothing is done without an entry.
+ * The audit log, kept for 400 days: a year plus time for an investigation. Every action stores
+ * its entry in its own transaction, so nothing is done without an entry.
  */
 export interface AuditLog {
-  /** Resolves to the entry's id once it is durable. */
-  record(entry: NewAuditEntry): Promise<string>;
-  /** Replaces these members of an entry. Resolves once that is durable. */
-  amend(id: string, amendment: AuditAmendment): Promise<void>;
+  /** Resolves once the entry is durable. */
+  record(entry: NewAuditEntry): Promise<void>;
   /** Newest first. */
   list(query: AuditListQuery): Promise<AuditEntry[]>;
 }
@@ -51,12 +60,8 @@ const maxWho = 200;
 const maxTarget = 1_000;
 
 /** Cuts an entry's texts to the lengths that every storage supports. */
-export function storableEntry(entry: NewAuditEntry): NewAuditEntry {
-  return { ...entry, who: cut(entry.who, maxWho), target: storableTarget(entry.target) };
-}
-
-export function storableTarget(target: string | null): string | null {
-  return target === null ? null : cut(target, maxTarget);
+export function storableEntry({ who, target, ...entry }: NewAuditEntry): NewAuditEntry {
+  return { ...entry, who: cut(who, maxWho), target: target === null ? null : cut(target, maxTarget) };
 }
 
 function cut(text: string, length: number): string {

@@ -33,8 +33,9 @@ export interface Batches {
   /** Counts batches, up to 10 000. */
   count(): Promise<JobCount>;
   /**
-   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in
-   * the background, as for all jobs that end.
+   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the
+   * background, as for all jobs that end. Without a transaction of the caller's, a large batch is cancelled in several
+   * transactions, the first of which stores the audit entry.
    */
-  cancel(id: string, options?: ControlOptions<Batch>): Promise<BatchControlResult>;
+  cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

@@ -1,7 +1,7 @@
 import type { JobState } from '../job/state.js';
+import type { ActionOptions } from './audit-log.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
-import type { TransactionClient } from './transaction.js';
 
 /** The actions that can be applied to many jobs; each corresponds to a method of `JobControl`. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
@@ -72,13 +72,11 @@ export interface BulkListQuery {
  */
 export interface BulkOperations {
   /**
-   * Starts an operation. Resolves as soon as it is stored.
+   * Starts an operation. Resolves as soon as it is stored. In a transaction of the caller's, it starts when that commits.
    *
-   * @param transaction a transaction of the caller's: the operation starts when it commits. The memory storage
-   *   supports none and throws a `TypeError`
    * @throws {RangeError} if the action is unknown, there are too many ids, or the filter matches every job
    */
-  start(request: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
+  start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   /** Returns `null` if the operation does not exist. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
@@ -87,7 +85,7 @@ export interface BulkOperations {
    * Stops a running operation before its next chunk; one that has ended is not changed. Returns `null` if it does not
    * exist.
    */
-  cancel(id: string): Promise<BulkOperation | null>;
+  cancel(id: string, options?: ActionOptions<BulkOperation | null>): Promise<BulkOperation | null>;
   /** Processes one chunk of a running operation. Called by servers. Returns `false` if no operation is running. */
   advance(): Promise<boolean>;
 }

@@ -85,7 +85,7 @@ export { checkEditedBytes, checkEdits, editableStates, type JobContent } from '.
 export type * from './job-control.js';
 export type * from './job-feed.js';
 export * from './job-filter.js';
-export type * from './job-reader.js';
+export * from './job-reader.js';
 export type * from './job-reports.js';
 export * from './job-statistics.js';
 export {

@@ -1,20 +1,17 @@
 import type { Claim, Job } from '../job/job.js';
+import type { ActionOptions } from './audit-log.js';
 import type { JobContent } from './job-content.js';
-import type { TransactionClient } from './transaction.js';
 
 /** Options of an operator's action on a job, batch or server. */
-export interface ControlOptions<Subject = Job> {
+export interface ControlOptions<Subject = Job, Result = unknown> extends ActionOptions<Result> {
   /**
    * Called with the subject before it is changed; nobody else can change it in between. If it throws, nothing is
    * changed and the action rejects with the same error.
    */
   readonly check?: ((subject: Subject) => void) | undefined;
-  /**
-   * A transaction of the caller's in which the action runs. The memory storage supports none and throws a
-   * `TypeError`.
-   */
-  readonly transaction?: TransactionClient | undefined;
 }
+
+export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 /** The result of an operator's action on a job. */
 export type ControlResult =
@@ -31,15 +28,15 @@ export interface JobControl {
    * is cancelled when its handler throws; if the handler returns anyway, the job is done. Allowed until a job is done
    * or failed.
    */
-  cancel(id: string, options?: ControlOptions): Promise<ControlResult>;
+  cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Sends a failed or cancelled job back to its queue, with one more attempt if none is left. */
-  retry(id: string, options?: ControlOptions): Promise<ControlResult>;
+  retry(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting one no longer waits for its parents. */
-  run(id: string, options?: ControlOptions): Promise<ControlResult>;
+  run(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Changes the time of a scheduled job. */
-  reschedule(id: string, runAt: Date): Promise<ControlResult>;
+  reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult>;
   /** Deletes a finished job. The result's `job` is the deleted job. */
-  delete(id: string, options?: ControlOptions): Promise<ControlResult>;
+  delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
    * Edits jobs that are not running, all or none; nobody else can change them in between. A ready job keeps its place
    * among those of its priority unless it moves to another queue. A key that it holds stays in the queue where it was

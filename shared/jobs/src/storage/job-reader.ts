@@ -13,14 +13,38 @@ export interface JobListQuery {
   readonly offset?: number;
   /** Only jobs after the one with this id in the chosen order. Every page costs the same. */
   readonly after?: string;
-  /**
-   * Skips the search of the nearest jobs, because `listNear` has already shown that there are more. `false` by
-   * default.
-   */
-  readonly beyondNear?: boolean;
 }
 
-export interface JobPageQuery extends Omit<JobListQuery, 'beyondNear'> {
+/**
+ * How far a search for the jobs of a list goes:
+ *
+ * - `near`: the first few thousand jobs of each state, which is fast however many jobs there are and however rare the matches
+ * - `history`: all jobs, straight away, because a search of the near ones was not enough
+ * - `all`: the near jobs first, then all
+ */
+export type SearchReach = 'near' | 'history' | 'all';
+
+export interface BriefListQuery extends JobListQuery {
+  /** `all` by default. */
+  readonly reach?: SearchReach;
+}
+
+/** Arguments that take more bytes as JSON are left out of brief lists. */
+export const maxBriefBytes = 8_000;
+
+/** A job in a brief list: its result is `null`. */
+export interface BriefJob extends Job {
+  /** Its arguments are left out, because they take more than {@link maxBriefBytes}; `args` is `null`. */
+  readonly argsOmitted: boolean;
+}
+
+export interface BriefList {
+  readonly jobs: BriefJob[];
+  /** `false` if there may be more matches, possibly before the last of these; a search with a larger reach finds them. */
+  readonly isComplete: boolean;
+}
+
+export interface JobPageQuery extends JobListQuery {
   /** `false` skips arguments and results; both are `null`. `true` by default. */
   readonly documents?: boolean;
   /** Maximum size of the page's arguments and results as JSON, in bytes. A page has at least one job. */
@@ -68,13 +92,6 @@ export interface JobCount {
   readonly exact: boolean;
 }
 
-/** The nearest jobs of a list. */
-export interface NearJobs {
-  readonly jobs: Job[];
-  /** `false` if there may be more matches, possibly nearer than the last of these; `list` finds them. */
-  readonly complete: boolean;
-}
-
 /** Reads jobs. Reads may lag slightly behind writes and never block them. */
 export interface JobReader {
   /** Returns `null` if the job does not exist or the id is not a UUID. A caller's transaction sees its own writes. */
@@ -84,11 +101,8 @@ export interface JobReader {
   list(query: JobListQuery): Promise<Job[]>;
   /** Like {@link list}, but with bounded memory, whatever the size of the jobs. */
   listPage(query: JobPageQuery): Promise<JobPage>;
-  /**
-   * Like {@link list}, but searches only the first few thousand jobs of each state: fast, however many jobs exist and
-   * however rare the matches.
-   */
-  listNear(query: JobListQuery): Promise<NearJobs>;
+  /** Like {@link list}, for people: without results and large arguments, so that every job takes a few kilobytes at most. */
+  listBrief(query: BriefListQuery): Promise<BriefList>;
   /**
    * Finds the jobs in which every word of `q` occurs, and tolerates typos: a word also stands for words of names, queues, tags,
    * recurring jobs and errors that differ from it by one typo, or by two if it has eight letters or more. Words with digits or
@@ -96,7 +110,10 @@ export interface JobReader {
    * the newest jobs of each state.
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
-  /** Lists failed jobs by the time of their failure, latest first, regardless of creation time. */
+  /**
+   * Lists failed jobs by the time of their failure, latest first, regardless of creation time. Arguments and results are not
+   * read; both are `null`.
+   */
   listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
   /** Counts without a scan if the filter has only states and queues; otherwise up to 10 000. */
   count(filter?: JobFilter): Promise<JobCount>;

@@ -1,9 +1,19 @@
 import type { Queue } from '../job/job.js';
 import type { QueueLimits } from '../job/queue-limits.js';
+import type { ActionOptions } from './audit-log.js';
 import type { TransactionClient } from './transaction.js';
 
 /** The settings of a queue that operators control. */
 export type QueueSettings = Pick<Queue, 'pausedAt' | 'concurrencyLimit' | 'rateLimit'>;
+
+/** Options of an operator's action on a queue. */
+export interface QueueControlOptions<Result> extends ActionOptions<Result> {
+  /** The action is carried out only while the queue still has these settings. */
+  readonly seen?: QueueSettings | undefined;
+}
+
+/** The settings of a queue before they were changed; `null`: they are not those in `seen`, and nothing was changed. */
+export type QueueControlResult = QueueSettings | null;
 
 /** The result of deleting a queue. */
 export type QueueDeletion =
@@ -16,11 +26,7 @@ export type QueueDeletion =
   | 'changed'
   | 'unknown';
 
-/**
- * Reads and controls queues. Pausing, resuming and limiting create the queue if it does not exist. Given `seen`, an
- * action applies only if the queue's settings are still those. Given a transaction of the caller's, it takes effect
- * on commit.
- */
+/** Reads and controls queues. Pausing, resuming and limiting create the queue if it does not exist. */
 export interface Queues {
   /**
    * Returns `null` if the queue does not exist. A caller's transaction sees the settings that it has written; the
@@ -29,25 +35,25 @@ export interface Queues {
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /** All queues, by name. */
   list(): Promise<Queue[]>;
-  /**
-   * Stops servers from claiming jobs of a queue; running jobs finish. Returns `false` if the settings have changed
-   * since `seen`.
-   */
-  pause(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean>;
+  /** Stops servers from claiming jobs of a queue; running jobs finish. */
+  pause(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
   /** Reverts {@link pause}. */
-  resume(name: string, seen?: QueueSettings, transaction?: TransactionClient): Promise<boolean>;
+  resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
   /**
-   * Sets or removes a queue's limits for all servers, from their next claim on; running jobs finish. Returns `false`
-   * if the settings have changed since `seen`.
+   * Sets or removes a queue's limits for all servers, from their next claim on; running jobs finish.
    *
    * @throws {RangeError} if a number is out of bounds
    */
-  limit(name: string, limits: QueueLimits, seen?: QueueSettings): Promise<boolean>;
+  limit(
+    name: string,
+    limits: QueueLimits,
+    options?: QueueControlOptions<QueueControlResult>,
+  ): Promise<QueueControlResult>;
   /**
    * Deletes a queue without unfinished jobs and consumers: it loses its settings, is no longer listed, and no longer
    * counts towards the maximum number of queues. Its finished jobs remain under its name. It returns, without
    * settings, with its next job, consumer or setting. A queue that has been idle for {@link idleQueueDays} days is
    * deleted in the same way.
    */
-  delete(name: string, seen?: QueueSettings): Promise<QueueDeletion>;
+  delete(name: string, options?: QueueControlOptions<QueueDeletion>): Promise<QueueDeletion>;
 }

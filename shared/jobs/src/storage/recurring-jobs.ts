@@ -1,4 +1,5 @@
 import type { JsonText } from '../job/job.js';
+import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
@@ -27,12 +28,6 @@ export interface FiringReport {
    * will be due.
    */
   readonly nextDueMs: number | null;
-}
-
-/** As `ControlOptions`, for a recurring job. */
-export interface RecurringControlOptions {
-  readonly check?: ((job: RecurringJob) => void) | undefined;
-  readonly transaction?: TransactionClient | undefined;
 }
 
 /** A job that was triggered manually, with its recurring job. */
@@ -78,7 +73,7 @@ export interface RecurringJobs {
    * Returns `false` if it does not exist. Its jobs stay. One that is defined in code returns when its application
    * starts.
    */
-  remove(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<boolean>;
+  remove(id: string, options?: Pick<ControlOptions<RecurringJob>, 'check'>): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
   /** Returns its arguments exactly as given, with all digits of large numbers; `null` if it does not exist. */
   findArgs(id: string): Promise<JsonText | null>;
@@ -88,11 +83,20 @@ export interface RecurringJobs {
    * Enqueues one of its jobs now, regardless of pause and overlap, without changing the schedule. Returns `null` if
    * it does not exist.
    */
-  trigger(id: string, options?: RecurringControlOptions): Promise<TriggeredJob | null>;
+  trigger(
+    id: string,
+    options?: ControlOptions<RecurringJob, TriggeredJob | null>,
+  ): Promise<TriggeredJob | null>;
   /** Stops a recurring job from enqueueing jobs until it is resumed. */
-  pause(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
+  pause(
+    id: string,
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+  ): Promise<RecurringJob | null>;
   /** Continues with the next due time from now; due times during the pause do not count as missed. */
-  resume(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
+  resume(
+    id: string,
+    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+  ): Promise<RecurringJob | null>;
   /**
    * Makes the stored recurring jobs of an application match those defined in its code: adds, updates as {@link
    * addOrUpdate} does, and removes. Recurring jobs of other owners are not changed.

@@ -55,7 +55,7 @@ export interface Servers {
    */
   listLost(): Promise<LostServer[]>;
   /** Stops a server from claiming jobs; running jobs finish. Only restarting its process reverts this. */
-  quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
+  quiet(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
   /** Shuts a server down, as `JobServer.stop()` does. */
-  stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
+  stop(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
 }

@@ -111,19 +111,23 @@ export interface SetAside {
   /** Returns `null` if the item does not exist. A caller's transaction sees its own writes. */
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
-   * Has an item retried by the next available server. For a job that a bulk operation skipped, this starts an
-   * operation on that job alone and removes the item, which returns if that fails too. Returns `false` if the item
-   * does not exist.
+   * Has an item retried by the next available server. For a job that a bulk operation skipped, this starts an operation on
+   * that job alone and removes the item, which returns if that fails too. Returns the item as it was; `null` if it does not
+   * exist.
    */
-  retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
+  retry(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null>;
   /**
-   * Removes an item without retrying it. Its job, if any, is not changed; an operator can cancel or run it. Returns
-   * `false` if the item does not exist.
+   * Removes an item without retrying it. Its job, if any, is not changed; an operator can cancel or run it. Returns the item
+   * as it was; `null` if it does not exist.
    */
-  discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
-  /**
-   * Calls the listener when this process sets an item aside for the first time. Returns a function that unsubscribes.
-   */
+  discard(
+    id: string,
+    options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
+  ): Promise<SetAsideItem | null>;
+  /** Calls the listener when this process sets an item aside for the first time. Returns a function that unsubscribes. */
   listen(listener: SetAsideListener): () => void;
 }
 

@@ -8,6 +8,7 @@ import { badRequest } from '../../http/problem.js';
 import type { Filters } from '../../search/filters.js';
 import { searchText } from '../../search/search.js';
 import { storedFilters, storedIds } from '../../search/stored-filters.js';
+import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
@@ -43,7 +44,6 @@ const actionTexts: Readonly<Record<string, readonly [done: string, thing: string
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
   done: null,
-  begun: 'started; result unknown',
   refused: 'refused; nothing was changed',
   'without effect': 'no change needed',
 };
@@ -64,14 +64,14 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
         everyMs: 5_000,
         load: async () => {
           const place = after === null ? {} : { after };
-          const found = await reader.audit.list({ limit: ROWS + 1, ...wanted, ...place });
-          const entries = found.slice(0, ROWS);
-          const last = found.length > ROWS ? entries.at(-1) : undefined;
+          const { rows, isComplete } = await readRows(ROWS, (limit) =>
+            reader.audit.list({ limit, ...wanted, ...place }),
+          );
           return {
-            entries: entries.map((entry) => auditRow(entry, redact)),
+            entries: rows.map((entry) => auditRow(entry, redact)),
             order: 'newest',
             first: after === null ? null : auditPath(wanted),
-            next: last === undefined ? null : auditPath({ ...wanted, after: last.id }),
+            next: isComplete ? null : auditPath({ ...wanted, after: rows.at(-1)?.id ?? '' }),
           };
         },
       },

@@ -1,5 +1,5 @@
-import type { Batch, Job } from '@longshore/jobs';
-import { endOf } from '@longshore/jobs/storage';
+import type { Batch } from '@longshore/jobs';
+import { type BriefJob, endOf } from '@longshore/jobs/storage';
 import { notFound } from '../../http/problem.js';
 import type { DashboardReader } from '../../reading/dashboard-reader.js';
 import { findBatchStall, type FoundStall } from '../../diagnosis/stall-search.js';
@@ -47,15 +47,16 @@ async function loadState(id: string, context: PageContext): Promise<object> {
 async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
     listFailed(id, reader),
-    reader.jobs.list({ filter: { batchId: [id] }, limit: ROWS }),
+    reader.jobs.listBrief({ filter: { batchId: [id] }, limit: ROWS }),
   ]);
-  const others = urgency.flatMap((state) => newest.filter((job) => job.state === state));
+  const others = urgency.flatMap((state) => newest.jobs.filter((job) => job.state === state));
   const jobs = [...failed, ...others].slice(0, ROWS);
   return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
 }
 
-function listFailed(id: string, reader: DashboardReader): Promise<Job[]> {
-  return reader.jobs.list({ filter: { batchId: [id], state: ['failed'] }, limit: ROWS });
+async function listFailed(id: string, reader: DashboardReader): Promise<BriefJob[]> {
+  const filter = { batchId: [id], state: ['failed'] } as const;
+  return (await reader.jobs.listBrief({ filter, limit: ROWS })).jobs;
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Batch> {

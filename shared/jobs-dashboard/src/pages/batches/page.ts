@@ -1,5 +1,6 @@
 import { endOf, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../../http/problem.js';
+import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
@@ -18,14 +19,15 @@ export async function batchesPage({ query }: PageRequest, { reader }: PageContex
         view: 'batches-list',
         everyMs: 5_000,
         load: async () => {
-          const found = await reader.batches.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
-          const batches = found.slice(0, ROWS);
-          const last = found.length > ROWS ? batches.at(-1) : undefined;
+          const place = after === null ? {} : { after };
+          const { rows, isComplete } = await readRows(ROWS, (limit) =>
+            reader.batches.list({ limit, ...place }),
+          );
           return {
-            batches: batches.map((batch) => ({ ...batch, end: endOf(batch) })),
+            batches: rows.map((batch) => ({ ...batch, end: endOf(batch) })),
             order: 'newest',
             first: after === null ? null : 'batches',
-            next: last === undefined ? null : `batches?after=${last.id}`,
+            next: isComplete ? null : `batches?after=${rows.at(-1)?.id}`,
           };
         },
       },

@@ -47,7 +47,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
   const { effect, of } = bulkWords[action];
   const followUp = action === 'retry' ? await findCancelledFollowUp(filter, context.reader) : null;
-  const asked = {
+  const common = {
     action,
     effect,
     followUp,
@@ -64,7 +64,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
   const one = count.count === 1 && count.exact;
   const unknown = count.count === 0 && !count.exact;
   return {
-    ...asked,
+    ...common,
     count,
     partial,
     asOf,

@@ -1,6 +1,6 @@
-import type { BulkAction } from '@longshore/jobs/storage';
+import type { BulkAction, BulkOperation } from '@longshore/jobs/storage';
 import { conflict, notFound } from '../../http/problem.js';
-import type { Action, Actions, ActionRequest } from '../../actions/action.js';
+import type { Action, ActionRequest, ActionResult, Actions } from '../../actions/action.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
 
 /** Each starts an operation on the jobs that the form selects, by their ids or by filters. */
@@ -12,13 +12,7 @@ export const bulkActions: Actions = {
   '/bulk/:target/stop': {
     role: 'operator',
     flash: 'The action has been asked to stop.',
-    perform: async ({ bulk }, { target }) => {
-      const operation = await bulk.cancel(target);
-      if (operation === null) throw notFound('There is no such operation', 'Nothing was done.');
-      if (operation.state !== 'cancelled')
-        throw conflict('This operation cannot be stopped', 'It had already ended. Nothing was changed.');
-      return { next: `bulk/${operation.id}` };
-    },
+    perform: ({ bulk }, { target }, audit) => bulk.cancel(target, { audit: audit(operationAfter) }),
   },
 };
 
@@ -26,13 +20,25 @@ function startBulk(action: BulkAction, role: Action['role']): Action {
   return {
     role,
     intent: (request) => ({ filter: selectionOf(request).auditFilter }),
-    perform: async ({ bulk }, request) => {
+    perform: ({ bulk }, request, audit) => {
       const { filter } = selectionOf(request);
       const requestedBy = request.viewer.name.slice(0, 200);
-      const { id, matched } = await bulk.start({ action, filter, requestedBy });
-      return { next: `bulk/${id}`, target: id, count: matched };
+      const started = ({ id, matched }: BulkOperation): ActionResult => ({
+        next: `bulk/${id}`,
+        target: id,
+        count: matched,
+      });
+      return bulk.start({ action, filter, requestedBy }, { audit: audit(started) });
     },
   };
+}
+
+function operationAfter(operation: BulkOperation | null): ActionResult {
+  if (operation === null) throw notFound('There is no such operation', 'Nothing was changed.');
+  const { id, state } = operation;
+  if (state === 'done' || state === 'failed')
+    throw conflict('This operation cannot be stopped', 'It has already ended. Nothing was changed.');
+  return { next: `bulk/${id}`, changed: state === 'running' };
 }
 
 function selectionOf({ form, ...reading }: ActionRequest): JobSelection {

@@ -2,6 +2,7 @@ import { type BulkOperation, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../../http/problem.js';
 import { filterPath, filterText } from '../../search/filter-text.js';
 import { bulkWords } from '../bulk-words.js';
+import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
@@ -26,13 +27,13 @@ export async function bulkPage({ query }: PageRequest, { reader }: PageContext):
         view: 'bulk-list',
         everyMs: 2_000,
         load: async () => {
-          const found = await reader.bulk.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
-          const last = found.length > ROWS ? found[ROWS - 1] : undefined;
+          const place = after === null ? {} : { after };
+          const { rows, isComplete } = await readRows(ROWS, (limit) => reader.bulk.list({ limit, ...place }));
           return {
-            operations: found.slice(0, ROWS).map(bulkRow),
+            operations: rows.map(bulkRow),
             order: 'newest',
             first: after === null ? null : 'bulk',
-            next: last === undefined ? null : `bulk?after=${last.id}`,
+            next: isComplete ? null : `bulk?after=${rows.at(-1)?.id}`,
           };
         },
       },

@@ -2,6 +2,7 @@ import { isFinished, type LogLine } from '@longshore/jobs/storage';
 import { badRequest, notFound } from '../../http/problem.js';
 import type { DashboardReader } from '../../reading/dashboard-reader.js';
 import { logRow } from '../log-row.js';
+import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest, Region } from '../page.js';
 
 /** How many of the latest lines a job's page shows at the top. */
@@ -69,15 +70,16 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
             ...(after === null ? {} : { after }),
             ...(attempt === null ? {} : { attempt: Number(attempt) }),
           };
-          const found = await context.reader.reports.listLogs(id, { limit: LINES + 1, ...place });
-          const lines = found.slice(0, LINES).map((line) => logRow(line, context.redact));
-          const last = found.length > LINES ? lines.at(-1) : undefined;
+          const { rows, isComplete } = await readRows(LINES, (limit) =>
+            context.reader.reports.listLogs(id, { limit, ...place }),
+          );
+          const lines = rows.map((line) => logRow(line, context.redact));
           return {
             lines,
             after: attempt === null ? attemptBefore(lines) : undefined,
             order: 'oldest',
             first: after === null ? null : whole.slice(0, -1),
-            next: last === undefined ? null : `${whole}after=${encodeURIComponent(last.id)}`,
+            next: isComplete ? null : `${whole}after=${encodeURIComponent(lines.at(-1)?.id ?? '')}`,
           };
         },
       },

@@ -8,38 +8,39 @@ export const jobActions: Actions = {
   '/jobs/:target/cancel': {
     role: 'operator',
     flash: 'The job is cancelled. If it is running, its handler has been asked to stop.',
-    perform: async (control, { target }) => jobAfter(await control.control.cancel(target), 'cancelled'),
+    perform: ({ control }, { target }, audit) =>
+      control.cancel(target, { audit: audit(jobAfter('cancelled')) }),
   },
   '/jobs/:target/retry': {
     role: 'operator',
     flash: 'The job will run again.',
-    perform: async (control, { target }) => jobAfter(await control.control.retry(target), 'retried'),
+    perform: ({ control }, { target }, audit) => control.retry(target, { audit: audit(jobAfter('retried')) }),
   },
   '/jobs/:target/run': {
     role: 'operator',
     flash: 'The job is ready to run.',
-    perform: async (control, { target }) => jobAfter(await control.control.run(target), 'made ready'),
+    perform: ({ control }, { target }, audit) =>
+      control.run(target, { audit: audit(jobAfter('made ready')) }),
   },
   '/jobs/:target/reschedule': {
     role: 'operator',
     flash: 'The job is rescheduled.',
     intent: (request) => ({ values: { at: newTime(request).toISOString() } }),
-    perform: async (control, request) => {
-      const { target, reader } = request;
-      const at = (await reader.jobs.find(target))?.runAt?.toISOString() ?? null;
-      const result = jobAfter(
-        await control.control.reschedule(target, newTime(request)),
-        'given another time',
-      );
-      return { ...result, before: { at } };
+    perform: ({ control }, request, audit) => {
+      const after = jobAfter('rescheduled');
+      const withTime = (result: ControlResult): ActionResult => {
+        const at = result.outcome === 'unknown' ? null : result.job.runAt;
+        return { ...after(result), before: { at: at?.toISOString() ?? null } };
+      };
+      return control.reschedule(request.target, newTime(request), { audit: audit(withTime) });
     },
   },
   '/jobs/:target/delete': {
     role: 'admin',
     flash: 'The job is deleted.',
-    perform: async (control, { target }) => {
-      jobAfter(await control.control.delete(target), 'deleted');
-      return { next: 'jobs' };
+    perform: ({ control }, { target }, audit) => {
+      const after = jobAfter('deleted');
+      return control.delete(target, { audit: audit((result) => ({ ...after(result), next: 'jobs' })) });
     },
   },
 };
@@ -58,15 +59,17 @@ function newTime({ form, nowMs }: ActionRequest): Date {
   return at;
 }
 
-function jobAfter(result: ControlResult, done: string): ActionResult {
-  if (result.outcome === 'unknown') {
-    throw notFound(
-      'There is no such job',
-      'It may have been deleted, or removed after its retention time. Nothing was changed.',
-    );
-  }
-  if (result.outcome === 'illegal') {
-    throw conflict(`This job cannot be ${done}`, `It is ${result.job.state} now. Nothing was changed.`);
-  }
-  return { next: `jobs/${result.job.id}` };
+function jobAfter(done: string): (result: ControlResult) => ActionResult {
+  return (result) => {
+    if (result.outcome === 'unknown') {
+      throw notFound(
+        'There is no such job',
+        'It may have been deleted, or removed after its retention time. Nothing was changed.',
+      );
+    }
+    if (result.outcome === 'illegal') {
+      throw conflict(`This job cannot be ${done}`, `It is ${result.job.state} now. Nothing was changed.`);
+    }
+    return { next: `jobs/${result.job.id}`, changed: result.changed };
+  };
 }

@@ -18,6 +18,7 @@ import { logRegion, readLogEnd } from '../job-log/page.js';
 import { logRow } from '../log-row.js';
 import { jobRow } from '../job-row.js';
 import { findParent } from '../../diagnosis/parent.js';
+import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 /** How many of the latest attempts are shown. */
@@ -56,7 +57,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     reader.queues.find(job.queue),
     job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
     job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-    reader.jobs.listContinuations(id, { limit: MAX_DEPENDENTS + 1 }),
+    readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
@@ -68,8 +69,8 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     explanation: explain(job, { attempts, servers, queue, lease, parent, lastLineAt, nowMs }),
     failure: failureOf(job),
     parent,
-    dependents: dependents.slice(0, MAX_DEPENDENTS).map(jobRow),
-    moreDependents: dependents.length > MAX_DEPENDENTS,
+    dependents: dependents.rows.map(jobRow),
+    moreDependents: !dependents.isComplete,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
     /** Some log lines of the attempts are not shown. */

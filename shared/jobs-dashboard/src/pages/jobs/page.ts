@@ -1,5 +1,6 @@
-import type { Job, JobState } from '@longshore/jobs';
+import type { JobState } from '@longshore/jobs';
 import {
+  type BriefJob,
   bulkActions,
   isId,
   type JobCount,
@@ -113,10 +114,10 @@ async function countNarrowed(
   const { reader, now } = context;
   const nowMs = now();
   const list = listQuery(filters, position, nowMs);
-  const { complete } = await reader.jobs.listNear(list);
+  const { isComplete } = await reader.jobs.listBrief({ ...list, reach: 'near' });
   const each: Filters = { ...filters, state: null };
   const count = async (): Promise<Counts> => {
-    if (!complete && !wasSearched(listKey(filters, position), context)) await searchHistory(list, reader);
+    if (!isComplete && !wasSearched(listKey(filters, position), context)) await searchHistory(list, reader);
     return reader.jobs.countByState(filterQuery(each, nowMs));
   };
   return countSoon(jobsPath(each), count, context);
@@ -168,7 +169,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   const sought = {
     key: listKey(filters, position),
     query: listQuery(filters, position, now()),
-    row: (job: Job) => jobLine(job, redact),
+    row: (job: BriefJob) => jobLine(job, redact),
   };
   const { jobs: found, partial, asOf, gaveUp } = await findJobs(sought, context);
   const more = found.length > ROWS;

@@ -48,13 +48,13 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
 async function loadFlow(context: PageContext): Promise<object> {
   const [counts, situation] = await Promise.all([context.reader.jobs.stateCounts(), readSituation(context)]);
   const slots = situation.servers.reduce((sum, server) => sum + slotsInService(server), 0);
-  const { warnings, ...verdict } = overallState(situation, counts);
+  const { warnings, ...overall } = overallState(situation, counts);
   const shown = warnings.slice(0, MOST_WARNINGS);
   return {
     counts,
     servers: situation.servers.length,
     slots,
-    ...verdict,
+    ...overall,
     untouched: isUntouched(situation),
     warnings: shown,
     moreWarnings: warnings.length - shown.length,

@@ -1,9 +1,9 @@
 import type { JsonValue } from '@longshore/jobs';
 import {
   maxTokens,
-  type Queue,
   type QueueDeletion,
   type QueueLimits,
+  type QueueSettings,
   type RateLimit,
 } from '@longshore/jobs/storage';
 import type { Form } from '../../http/form.js';
@@ -23,20 +23,18 @@ export const queueActions: Actions = {
   '/queues/:target/pause': {
     role: 'operator',
     flash: 'The queue is paused. Its jobs do not start until it is resumed.',
-    perform: async (control, { target, reader }) => {
-      const before = await reader.queues.find(target);
-      await control.queues.pause(target);
-      return queueAfter(target, (before?.pausedAt ?? null) === null);
-    },
+    perform: ({ queues }, { target }, audit) =>
+      queues.pause(target, {
+        audit: audit((before) => queueAfter(target, (before?.pausedAt ?? null) === null)),
+      }),
   },
   '/queues/:target/resume': {
     role: 'operator',
     flash: 'The queue is resumed.',
-    perform: async (control, { target, reader }) => {
-      const before = await reader.queues.find(target);
-      await control.queues.resume(target);
-      return queueAfter(target, (before?.pausedAt ?? null) !== null);
-    },
+    perform: ({ queues }, { target }, audit) =>
+      queues.resume(target, {
+        audit: audit((before) => queueAfter(target, (before?.pausedAt ?? null) !== null)),
+      }),
   },
   '/queues/:target/limit': {
     role: 'operator',
@@ -45,28 +43,28 @@ export const queueActions: Actions = {
       const { concurrencyLimit, rateLimit } = limitsIn(form);
       return { values: { concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } } };
     },
-    perform: async (control, { target, form, reader }) => {
-      const queue = await reader.queues.find(target);
-      await control.queues.limit(target, limitsIn(form));
-      return { ...queueAfter(target), before: limitsOf(queue) };
-    },
+    perform: ({ queues }, { target, form }, audit) =>
+      queues.limit(target, limitsIn(form), {
+        audit: audit((before) => ({ ...queueAfter(target), before: limitsOf(before) })),
+      }),
   },
   '/queues/:target/delete': {
     role: 'admin',
     flash: 'The queue is deleted. Its finished jobs are kept.',
-    perform: async (control, { target }) => {
-      const deletion = await control.queues.delete(target);
-      if (deletion === 'unknown')
-        throw notFound('There is no such queue', 'It may have been deleted already. Nothing was changed.');
-      if (deletion !== 'deleted') throw conflict('This queue cannot be deleted', refusals[deletion]);
-      return { next: 'queues' };
-    },
+    perform: ({ queues }, { target }, audit) => queues.delete(target, { audit: audit(afterDeletion) }),
   },
 };
 
+function afterDeletion(deletion: QueueDeletion): ActionResult {
+  if (deletion === 'unknown')
+    throw notFound('There is no such queue', 'It may have been deleted already. Nothing was changed.');
+  if (deletion !== 'deleted') throw conflict('This queue cannot be deleted', refusals[deletion]);
+  return { next: 'queues' };
+}
+
 /** Returns the limits in the form that {@link limitsIn} returns. */
-function limitsOf(queue: Queue | null): JsonValue {
-  const { concurrencyLimit = null, rateLimit = null } = queue ?? {};
+function limitsOf(settings: QueueSettings | null): JsonValue {
+  const { concurrencyLimit = null, rateLimit = null } = settings ?? {};
   if (rateLimit === null) return { concurrencyLimit, rateLimit };
   const { jobs, periodMs, burst } = rateLimit;
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === jobs ? {} : { burst }) } };

@@ -33,8 +33,8 @@ function urgency(queue: Queue): number {
 type Sort = keyof typeof sorts;
 
 export async function queuesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
-  const asked = query.get('sort') ?? 'urgency';
-  const sort: Sort = Object.hasOwn(sorts, asked) ? (asked as Sort) : 'urgency';
+  const requested = query.get('sort') ?? 'urgency';
+  const sort: Sort = Object.hasOwn(sorts, requested) ? (requested as Sort) : 'urgency';
   return {
     title: 'Queues',
     section: 'queues',

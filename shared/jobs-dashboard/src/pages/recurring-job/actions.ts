@@ -1,23 +1,25 @@
+import type { RecurringJob } from '@longshore/jobs';
 import { notFound } from '../../http/problem.js';
-import type { Actions } from '../../actions/action.js';
+import type { ActionResult, Actions } from '../../actions/action.js';
 
 export const recurringActions: Actions = {
   '/recurring/:target/trigger': {
     role: 'operator',
     flash: 'The recurring job has enqueued this job.',
-    perform: async ({ recurring }, { target }) => ({
-      next: `jobs/${found(await recurring.trigger(target)).id}`,
-    }),
+    perform: ({ recurring }, { target }, audit) =>
+      recurring.trigger(target, { audit: audit((job) => ({ next: `jobs/${found(job).id}` })) }),
   },
   '/recurring/:target/pause': {
     role: 'operator',
     flash: 'The recurring job is paused.',
-    perform: async ({ recurring }, { target }) => after(found(await recurring.pause(target))),
+    perform: ({ recurring }, { target }, audit) =>
+      recurring.pause(target, { audit: audit((job) => after(found(job), found(job).pausedAt === null)) }),
   },
   '/recurring/:target/resume': {
     role: 'operator',
     flash: 'The recurring job is resumed.',
-    perform: async ({ recurring }, { target }) => after(found(await recurring.resume(target))),
+    perform: ({ recurring }, { target }, audit) =>
+      recurring.resume(target, { audit: audit((job) => after(found(job), found(job).pausedAt !== null)) }),
   },
 };
 
@@ -26,6 +28,6 @@ function found<Found>(result: Found | null): Found {
   throw notFound('There is no such recurring job', 'It may just have been removed. Nothing was changed.');
 }
 
-function after({ id }: { readonly id: string }): { next: string } {
-  return { next: `recurring/${encodeURIComponent(id)}` };
+function after({ id }: RecurringJob, changed: boolean): ActionResult {
+  return { next: `recurring/${encodeURIComponent(id)}`, changed };
 }

@@ -66,7 +66,7 @@ function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
 }
 
 async function loadRuns(id: string, { reader, redact }: PageContext): Promise<object> {
-  const jobs = await reader.jobs.list({ filter: { recurringJobId: [id] }, limit: LAST_RUNS });
+  const { jobs } = await reader.jobs.listBrief({ filter: { recurringJobId: [id] }, limit: LAST_RUNS });
   return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
 }
 

@@ -32,7 +32,7 @@ async function lastRuns(
 ): Promise<ReadonlyMap<string, Job>> {
   const ids = rows.flatMap(({ lastJobId }) => (lastJobId === null ? [] : [lastJobId]));
   if (ids.length === 0) return new Map();
-  const jobs = await reader.jobs.list({ filter: { id: ids }, limit: ids.length });
+  const { jobs } = await reader.jobs.listBrief({ filter: { id: ids }, limit: ids.length });
   return new Map(jobs.map((job) => [job.id, job]));
 }
 

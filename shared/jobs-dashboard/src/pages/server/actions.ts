@@ -6,12 +6,12 @@ export const serverActions: Actions = {
   '/servers/:target/quiet': {
     role: 'operator',
     flash: 'The server has been asked to take no more jobs.',
-    perform: async (control, { target }) => after(await control.servers.quiet(target)),
+    perform: ({ servers }, { target }, audit) => servers.quiet(target, { audit: audit(after) }),
   },
   '/servers/:target/stop': {
     role: 'operator',
     flash: 'The server has been asked to stop.',
-    perform: async (control, { target }) => after(await control.servers.stop(target)),
+    perform: ({ servers }, { target }, audit) => servers.stop(target, { audit: audit(after) }),
   },
 };
 

@@ -1,5 +1,4 @@
-import type { Job } from '@longshore/jobs';
-import type { Server } from '@longshore/jobs/storage';
+import type { BriefJob, Server } from '@longshore/jobs/storage';
 import { skewOf } from '../../diagnosis/clocks.js';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { notFound } from '../../http/problem.js';
@@ -42,7 +41,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
     server: { ...server, processing },
     silent: isSilent(server, context.now()),
     skew: skewOf(clockAheadMs),
-    clock: clockAheadMs === null ? 'not measured yet' : 'right',
+    clock: clockAheadMs === null ? 'not measured yet' : 'in sync',
   };
 }
 
@@ -51,9 +50,9 @@ async function loadJobs(id: string, context: PageContext): Promise<object> {
   return { id, jobs: jobs.map((job) => jobLine(job, context.redact)) };
 }
 
-function listRunning(id: string, { reader }: PageContext): Promise<Job[]> {
+async function listRunning(id: string, { reader }: PageContext): Promise<BriefJob[]> {
   const filter = { serverId: [id], state: ['processing'] } as const;
-  return reader.jobs.list({ filter, order: 'oldest', limit: ROWS });
+  return (await reader.jobs.listBrief({ filter, order: 'oldest', limit: ROWS })).jobs;
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Server> {

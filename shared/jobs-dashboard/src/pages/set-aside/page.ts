@@ -1,6 +1,7 @@
 import type { SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { excerpt } from '../../format/excerpt.js';
 import { badRequest } from '../../http/problem.js';
+import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
@@ -32,14 +33,15 @@ export async function setAsidePage({ query }: PageRequest, { reader }: PageConte
         view: 'set-aside-list',
         everyMs: 5_000,
         load: async () => {
-          const found = await reader.setAside.list({ limit: ROWS + 1, ...(after === null ? {} : { after }) });
-          const items = found.slice(0, ROWS);
-          const last = found.length > ROWS ? items.at(-1) : undefined;
+          const place = after === null ? {} : { after };
+          const { rows, isComplete } = await readRows(ROWS, (limit) =>
+            reader.setAside.list({ limit, ...place }),
+          );
           return {
-            items: items.map(itemRow),
+            items: rows.map(itemRow),
             order: 'newest',
             first: after === null ? null : 'set-aside',
-            next: last === undefined ? null : `set-aside?after=${last.id}`,
+            next: isComplete ? null : `set-aside?after=${rows.at(-1)?.id}`,
           };
         },
       },
