@@ -31,7 +31,7 @@ export const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
-/** Changes jobs that are not running, as requested by bodies of PATCH and PUT. */
+/** Applies the changes that requests make to jobs that are not running. */
 export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
   readonly #requests: EnqueueRequests;

@@ -127,7 +127,7 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
 
 /** Returns the request on behalf of a caller with this row scope. */
 function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
-  return { ...request, options: { ...options, ...(scope !== undefined && { scope }) } };
+  return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
 /** Like {@link within}; if no job is created, the holder of its key is returned. */

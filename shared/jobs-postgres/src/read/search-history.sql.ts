@@ -53,7 +53,8 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Returns SQL for whether all candidates up to the last row of `listed`, or all candidates if the list is short, were read.
+ * Returns SQL for whether every candidate was read: those up to the last row of `listed`, or all of them if the list
+ * is short.
  */
 export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;

@@ -24,7 +24,7 @@ interface Lines {
 const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Up to this many queues, each is asked for a full page. */
+/** With at most this many queues, a full page is read from each. */
 const fewLines = 20;
 
 /**

@@ -57,9 +57,7 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
     case '23502':
       return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
     case '23514':
-      return apiError(42202, `The item violates the constraint "${property(error, 'constraint')}"`);
-    case 'P0001':
-      return apiError(42202, error.message); // RAISE EXCEPTION: the message was written for callers
+      return apiError(42202, violation(error));
     case '57014':
       return apiError(
         writes ? 50301 : 50304,
@@ -69,6 +67,12 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   }
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
+}
+
+/** Names the constraint. A trigger that raises the error names none, and writes its message for callers. */
+function violation(error: Error): string {
+  const constraint = property(error, 'constraint');
+  return constraint === '' ? error.message : `The item violates the constraint "${constraint}"`;
 }
 
 /** Extracts the field names from a detail such as `Key (first_name, email)=(…) already exists.` */

@@ -67,8 +67,8 @@ function offsetTargets(
 }
 
 /**
- * On a page by cursor there are always items on the side that it came from, and on the other if the storage found more. The
- * last page is the one before the end, and full.
+ * A page reached by cursor always has items on the side that it was reached from; on the other side, if the storage
+ * found more. The last page is the one before the end, and full.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

@@ -45,7 +45,7 @@ export class TextSearch {
 /** Returns the trigrams of each word, which counts as preceded by two spaces and followed by one. */
 function trigramsOf(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => {
-    const letters = [...`  ${word} `];
+    const letters = Array.from(`  ${word} `);
     return letters.slice(2).map((_, index) => letters.slice(index, index + 3).join(''));
   });
 }

@@ -49,7 +49,7 @@ export class TableSearch {
     if (all?.matches !== undefined)
       return withTotal(all.page, query, { total: all.matches, estimated: false });
     const page = all?.page ?? (await this.#inTime((connection) => this.#amongFirst(connection, query)));
-    return withTotal(page, query, await this.#estimate(query, page));
+    return query.count === 'none' ? page : { ...page, ...(await this.#count(query, page)) };
   }
 
   /** If there are too many matches to sort them all, reads rows in the requested order until the page is full. */
@@ -108,7 +108,8 @@ export class TableSearch {
     return findMatches({ ...source(parameters), text, search, atLeast: offset + limit + 1 }, parameters);
   }
 
-  async #estimate(
+  /** Estimates the number of matches, unless the exact one is asked for, which has no time limit. */
+  async #count(
     query: SearchQuery,
     { items }: Page<ItemRecord>,
   ): Promise<{ total: number; estimated: boolean }> {
@@ -116,13 +117,16 @@ export class TableSearch {
     const parameters = new Parameters();
     const where = allOf(this.#reader.conditions(query, parameters));
     const source = `${this.#reader.from} where ${where}`;
-    if (query.count !== 'exact') {
-      const total = Math.max(atLeast, await estimateItems(this.#reads, source, parameters.values));
-      return { total, estimated: true };
-    }
+    // The planner's estimate depends on the threshold, too.
     return this.#reader.searching(
       query,
-      (connection) => countItems(connection, source, parameters.values, { exact: true, atLeast }),
+      async (connection) =>
+        query.count === 'exact'
+          ? countItems(connection, source, parameters.values, { exact: true, atLeast })
+          : {
+              total: Math.max(atLeast, await estimateItems(connection, source, parameters.values)),
+              estimated: true,
+            },
       this.#reads,
     );
   }
