@@ -82,6 +82,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('measuring', () => measuring(fixture));
     describe('filtering', () => filtering(fixture));
     describe('searching', () => searching(fixture));
+    describe('searching texts', () => searchingTexts(fixture));
     describe('feeding', () => feeding(fixture));
     describe('transitions of a job', () => transitions(fixture));
     describe('reporting', () => reporting(fixture));
