@@ -6,7 +6,7 @@ import { application, seed } from '@longshore/example-shop';
 import { type Job, JobClient, type JobDefinition, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createResourceApi, type Enqueue } from '@longshore/resources';
-import { createTestDatabase, eventually, serve, type TestDatabase } from '@longshore/test-support';
+import { apiFetch, createTestDatabase, eventually, serve, type TestDatabase } from '@longshore/test-support';
 import Koa from 'koa';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -79,6 +79,7 @@ export async function openShop(): Promise<Shop> {
   );
   const handle = app.callback();
   const http = await serve((request, response) => void handle(request, response));
+  const send = apiFetch(http.url);
   const server = new JobServer({
     storage,
     handlers,
@@ -93,7 +94,7 @@ export async function openShop(): Promise<Shop> {
     call: async (method, target, json) => {
       const body = json === undefined ? {} : { body: JSON.stringify(json) };
       const headers = { 'content-type': 'application/json', prefer: 'respond-async' };
-      const response = await fetch(`${http.url}/api/v1${target}`, { method, headers, ...body });
+      const response = await send(`/api/v1${target}`, { method, headers, ...body });
       const text = await response.text();
       return {
         status: response.status,

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { SortTerm } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
+import { limited } from '../validation/limits.js';
 import { bodySchemas } from './body-schemas.js';
 import { compileFilter } from './filter-declaration.js';
 import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
@@ -126,7 +127,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
           `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
         );
       }
-      return [verb, { verb, summary, body, states, enqueues }];
+      return [verb, { verb, summary, body: body && limited(body), states, enqueues }];
     }),
   );
 }

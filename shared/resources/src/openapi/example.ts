@@ -8,6 +8,22 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['uri', 'https://example.com/'],
 ]);
 
+/**
+ * Returns the body of a request: the required fields, and those whose schema has an example.
+ * @param omitted fields that the server sets
+ */
+export function exampleBody(schema: JsonSchema, omitted: readonly string[] = []): unknown {
+  const { examples, properties, required = [] } = schema;
+  if (examples !== undefined || properties === undefined) return exampleOf(schema);
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([field, { examples, default: given }]) =>
+        required.includes(field) ? given === undefined : examples !== undefined && !omitted.includes(field),
+      )
+      .map(([field, property]) => [field, exampleOf(property, field)]),
+  );
+}
+
 /** Returns a value that matches a schema: its example or default, or else the simplest one. */
 export function exampleOf(schema: JsonSchema, name = 'text'): unknown {
   const [given] = schema.examples ?? [];
