@@ -22,7 +22,7 @@ export const JobItem = Type.Object({
   queue: Type.String({ examples: ['default'] }),
   state: Type.Enum([...jobStates]),
   priority: Priority,
-  args: Type.Unknown({ description: 'What the job was given' }),
+  args: Type.Unknown({ description: 'What the job was given', examples: [{ waitMs: 10 }] }),
   result: Type.Unknown({ description: 'What its handler returned; null until it is done' }),
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
@@ -67,9 +67,12 @@ const noChosenId =
 /** What a client sends to have a job done. */
 export const NewJobItem = Type.Object(
   {
-    name: Name,
+    name: Type.String({ ...Name, examples: ['test'] }),
     args: Type.Optional(
-      Type.Unknown({ description: 'Checked against the schema of the job definition; {} by default' }),
+      Type.Unknown({
+        description: 'Checked against the schema of the job definition; {} by default',
+        examples: [{ waitMs: 10 }],
+      }),
     ),
     queue: Type.Optional(Name),
     priority: Type.Optional(Priority),

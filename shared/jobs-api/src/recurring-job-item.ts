@@ -4,8 +4,8 @@ import { MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js
 import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {
-  name: Type.String({ ...Name, description: 'Of the jobs that it enqueues' }),
-  args: Type.Unknown({ description: 'Of the jobs that it enqueues' }),
+  name: Type.String({ ...Name, description: 'Of the jobs that it enqueues', examples: ['test'] }),
+  args: Type.Unknown({ description: 'Of the jobs that it enqueues', examples: [{ waitMs: 10 }] }),
   cron: Type.String({
     minLength: 1,
     maxLength: 200,

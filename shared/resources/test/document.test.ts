@@ -86,7 +86,7 @@ describe('The document', () => {
   it('states the type of an enumeration', () => {
     const enumerations: Schema[] = [];
     JSON.parse(JSON.stringify(document), (_, value: Schema | null) => {
-      if (Array.isArray(value?.enum)) enumerations.push(value as Schema);
+      if (Array.isArray(value?.enum)) enumerations.push(value);
       return value;
     });
     expect(enumerations.length).to.be.above(5);

@@ -1,7 +1,7 @@
 import { request as openRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { ReceivedAnswer, SentRequest } from './openapi/answer-contract.js';
+import type { ReceivedAnswer, SentRequest } from './openapi/exchange.js';
 
 export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;

@@ -2,24 +2,9 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats';
 import { parseJson } from './json.js';
 import { type Operation, operationFinder, operationsOf, type OpenApiDocument } from './operations.js';
+import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import { promisedSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
-
-/** A request, as far as its answer depends on it. */
-export interface SentRequest {
-  readonly method: string;
-  /** With the query, encoded. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly body?: unknown;
-}
-
-export interface ReceivedAnswer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly text: string;
-}
 
 /** A difference between an answer and the document, in words that are the same for the same fault. */
 export interface Breach {

@@ -1,4 +1,5 @@
-import { AnswerContract, type ReceivedAnswer, type SentRequest } from './answer-contract.js';
+import { AnswerContract } from './answer-contract.js';
+import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import type { OpenApiDocument } from './operations.js';
 
 /** By the text of the document: most tests of a run use one of a few. */

@@ -1,4 +1,4 @@
-import type { SentRequest } from './answer-contract.js';
+import type { SentRequest } from './exchange.js';
 import { parseJson } from './json.js';
 import type { Schema } from './schema.js';
 
