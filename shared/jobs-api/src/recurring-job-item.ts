@@ -52,7 +52,7 @@ export const RecurringJobItem = Type.Object({
 
 /** What a client sends to have jobs done again and again. */
 export const NewRecurringJobItem = Type.Object({
-  id: Name,
+  id: Type.String({ ...Name, examples: ['nightly-report'] }),
   ...described,
   args: Type.Optional(described.args),
   queue: Type.Optional(Name),

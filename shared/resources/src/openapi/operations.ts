@@ -180,7 +180,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: conditions,
         requestBody: body(
           schemaReference(`${singular} replace`),
-          exampleBody(resource.bodies.replace, resource.serverSet),
+          exampleBody(resource.bodies.replace, [...resource.serverSet, resource.key]),
         ),
         responses: { '200': success(resource, item, 'Replaced.', ['ETag']) },
         errors: changeErrors,
