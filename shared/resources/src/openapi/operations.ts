@@ -112,7 +112,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         description: ofBulk(resource),
         parameters: bulkConditionParameters(resource),
         requestBody: body({ type: 'array', items: schemaReference(`${singular} bulk`) }, [
-          exampleBody(resource.bodies.bulk, resource.serverSet),
+          exampleBody(
+            resource.bodies.bulk,
+            resource.serverSet.filter((field) => field !== resource.key),
+          ),
         ]),
         responses: {
           '200': success(resource, manyItems, 'The changed items, in the order of the request.', []),
