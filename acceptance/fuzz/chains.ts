@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Operation } from '@longshore/test-support';
+import type { Operation } from '@longshore/test-support';
 import { fittingRequest } from './any-request.js';
 import type { Vocabulary } from './legal.js';
 import type { Chain } from './plan.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Operation } from '@longshore/test-support';
+import type { Operation } from '@longshore/test-support';
 import { anyRequest } from './any-request.js';
 import { chains } from './chains.js';
 import type { Vocabulary } from './legal.js';

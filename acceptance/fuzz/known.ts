@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Operation } from '@longshore/test-support';
+import type { Operation } from '@longshore/test-support';
 
 /** What is remembered of each kind; the oldest go first. */
 const most = 300;

@@ -1,4 +1,4 @@
-import { type Operation } from '@longshore/test-support';
+import type { Operation } from '@longshore/test-support';
 import type { Pair } from './parameter-values.js';
 
 /** A request before it is known which items exist: its texts may hold placeholders. */
