@@ -13,13 +13,13 @@ export class Contract {
   readonly #answers: AnswerContract;
   readonly #limitMs: number;
 
-  /** @param limitMs how long an answer may take */
+  /** @param limitMs maximum response time */
   constructor(document: OpenApiDocument, limitMs: number) {
     this.#answers = new AnswerContract(document);
     this.#limitMs = limitMs;
   }
 
-  /** Every promise that an answer breaks. */
+  /** Returns every guarantee that a response violates. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     return [
@@ -34,7 +34,7 @@ export class Contract {
   }
 }
 
-/** The first line of a message and where it came from, without what is different each time. */
+/** Returns the first line of a message and its origin, without variable parts. */
 function causeOf(text: string): string {
   const message =
     (parseJson(text) as { errors?: readonly { internalMessage?: string }[] } | undefined)?.errors?.[0]

@@ -28,6 +28,7 @@ import {
   itemParameters,
   lastEventId,
   respondAsync,
+  ifNoneMatch,
   selectionParameters,
 } from './parameters.js';
 import { bodySchema, camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
@@ -45,6 +46,8 @@ export interface OperationPlace {
   /** The place of the items that a POST creates, if they are served. */
   readonly created: ItemPlace | undefined;
   readonly isListed: (child: Resource) => boolean;
+  /** Returns why a call is not served; undefined if the definition gives no reason. */
+  readonly reasonAgainst: (name: StorageFunction) => string | undefined;
   /** Whether collections can be paged by cursor. */
   readonly seeks: boolean;
   /** Whether a POST may return an existing item. */
@@ -142,14 +145,41 @@ export function listOperation(
   bySearch: boolean,
 ): OperationObject {
   const { resource } = place;
-  const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied'];
+  const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied', 'ETag'];
+  const description = bySearch ? ofSearch(resource) : withReasons(place, ofList(resource));
   return operation(place, id, summary, {
-    description: bySearch ? ofSearch(resource) : ofList(resource),
-    parameters: collectionParameters(resource, bySearch, place.seeks),
-    responses: { '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers) },
+    description,
+    parameters: [...collectionParameters(resource, bySearch, place.seeks), ifNoneMatch],
+    responses: {
+      '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers),
+      '304': { description: 'The caller already has this page.', headers: headerReferences(...headers) },
+    },
     errors: [400],
   });
 }
+
+/** Adds to a description why other methods of the collection, or of its items, are not possible. */
+function withReasons(place: OperationPlace, description: string): string {
+  const callsByReason = new Map<string, string[]>();
+  for (const { name, call } of refusable) {
+    const reason = place.serves(name) ? undefined : place.reasonAgainst(name);
+    if (reason !== undefined) callsByReason.set(reason, [...(callsByReason.get(reason) ?? []), call]);
+  }
+  const sentences = [...callsByReason].map(
+    ([reason, calls]) => `${calls.join(', ')} ${calls.length === 1 ? 'is' : 'are'} not possible: ${reason}`,
+  );
+  return [description, ...sentences].join('\n\n');
+}
+
+/** The calls that a definition may give reasons against. */
+const refusable = [
+  { name: 'create', call: 'POST' },
+  { name: 'replaceMany', call: 'PUT' },
+  { name: 'deleteMany', call: 'DELETE' },
+  { name: 'replace', call: 'PUT on an item' },
+  { name: 'patch', call: 'PATCH on an item' },
+  { name: 'delete', call: 'DELETE on an item' },
+] as const;
 
 /** Returns the operations of an item, by method. */
 export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {

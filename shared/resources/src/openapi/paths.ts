@@ -55,6 +55,7 @@ function resourcePaths(
       above.child === undefined ? `${resource.singular} create` : createSchemaName(above.child, above.parent),
     created: undefined,
     isListed: (child) => catalog.storageOf(child).list !== undefined,
+    reasonAgainst: (name) => above.child?.notAllowed.get(name) ?? resource.notAllowed.get(name),
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,
