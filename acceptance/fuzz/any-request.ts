@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Operation } from './document.js';
+import type { Operation } from '@longshore/test-support';
 import { headers } from './header-values.js';
 import { illegal } from './illegal.js';
 import { jsonText } from './json-text.js';

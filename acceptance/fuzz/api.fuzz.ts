@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { type OpenApiDocument, operationsOf } from '@longshore/test-support';
 import { Client } from './client.js';
 import { Contract } from './contract.js';
 import { Control } from './control.js';
 import { crawl, crawled } from './crawl.js';
 import { deckOf } from './deck.js';
-import { type OpenApiDocument, operationsOf } from './document.js';
 import { Findings } from './findings.js';
 import { Known } from './known.js';
 import { readOptions } from './options.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Operation } from '@longshore/test-support';
 import { fittingRequest } from './any-request.js';
-import type { Operation } from './document.js';
 import type { Vocabulary } from './legal.js';
 import type { Chain } from './plan.js';
 

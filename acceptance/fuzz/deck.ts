@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { Operation } from '@longshore/test-support';
 import { anyRequest } from './any-request.js';
 import { chains } from './chains.js';
-import type { Operation } from './document.js';
 import type { Vocabulary } from './legal.js';
 import type { Options } from './options.js';
 import { allPairs } from './pairs.js';

@@ -1,4 +1,4 @@
-import type { Breach } from './contract.js';
+import { type Breach } from '@longshore/test-support';
 import { curlOf, type Request } from './request.js';
 
 interface Finding {

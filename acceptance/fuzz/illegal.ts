@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { resolve } from './document.js';
+import { type Kind, kindsOf, resolve, type Schema } from '@longshore/test-support';
 import { legal, type Vocabulary } from './legal.js';
 import { json, oddNumbers, oddTexts } from './odd-values.js';
-import { type Kind, kindsOf, type Schema } from './schema.js';
 
 type Values = fc.Arbitrary<unknown>;
 

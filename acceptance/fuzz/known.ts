@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Operation } from './document.js';
+import type { Operation } from '@longshore/test-support';
 
 /** Maximum number of remembered values of each kind; the oldest are dropped. */
 const most = 300;

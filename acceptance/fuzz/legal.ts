@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import { resolve, type OpenApiDocument } from './document.js';
+import { type Kind, kindsOf, type OpenApiDocument, resolve, type Schema } from '@longshore/test-support';
 import { domainValues } from './domain-values.js';
 import { json, oddNumbers, oddTimes, oddTexts, text } from './odd-values.js';
 import { placeholder } from './placeholder.js';
-import { type Kind, kindsOf, type Schema } from './schema.js';
 
 /** What is needed to generate values for schemas. */
 export interface Vocabulary {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Parameter, resolve } from './document.js';
+import { type Parameter, resolve } from '@longshore/test-support';
 import { memberNames } from './domain-values.js';
 import { illegal } from './illegal.js';
 import { jsonText } from './json-text.js';

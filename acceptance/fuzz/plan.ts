@@ -1,4 +1,4 @@
-import type { Operation } from './document.js';
+import type { Operation } from '@longshore/test-support';
 import type { Pair } from './parameter-values.js';
 
 /** A generated request, before it is known which items exist; its texts may contain placeholders. */

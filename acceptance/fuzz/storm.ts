@@ -1,5 +1,6 @@
+import { parseJson } from '@longshore/test-support';
 import type { Client } from './client.js';
-import { type Contract, parseJson } from './contract.js';
+import type { Contract } from './contract.js';
 import type { Findings } from './findings.js';
 import type { Binding, Known } from './known.js';
 import type { Chain, Plan } from './plan.js';

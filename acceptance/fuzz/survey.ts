@@ -1,4 +1,4 @@
-import type { Operation } from './document.js';
+import type { Operation } from '@longshore/test-support';
 import type { Binding } from './known.js';
 import type { Plan } from './plan.js';
 import { fillRequest } from './request.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import type { OpenApiDocument } from './document.js';
+import { type OpenApiDocument, type Schema } from '@longshore/test-support';
 import { illegal } from './illegal.js';
 import { legal, type Vocabulary } from './legal.js';
-import type { Schema } from './schema.js';
 
 /** A job of the application, as `/job-definitions` shows it. */
 export interface JobDefinition {

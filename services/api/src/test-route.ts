@@ -14,7 +14,8 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
   const router = new Router({ sensitive: true, strict: true });
   router.post('/test', requireCaller(access, 'write', testJob.queue), async (context) => {
     const args = { waitMs: config.API_TEST_JOB_MS };
-    const { id } = await client.enqueue(testJob, args, keyOf(context));
+    const { id, created } = await client.enqueue(testJob, args, keyOf(context));
+    if (!created) context.set('idempotency-replayed', 'true');
     context.status = 202;
     context.set('location', `${rootUrlOf(config)}/api/v1/jobs/${id}`);
     context.type = 'text/plain';

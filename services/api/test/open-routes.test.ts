@@ -60,11 +60,17 @@ describe('An api that requires credentials', () => {
     const other = await api.makeKey({ scopes: ['write'] });
     const register = async (token: string) => {
       const answer = await api.call('POST', '/test', { token, headers: { 'idempotency-key': 'once' } });
-      return [answer.status, answer.headers['location']];
+      const { location, 'idempotency-replayed': replayed } = answer.headers;
+      return { status: answer.status, location, replayed };
     };
     const first = await register(adminKey);
-    expect(await register(adminKey)).to.deep.equal(first);
-    expect(await register(other.token)).to.not.deep.equal(first);
+    expect(first.replayed).to.equal(undefined);
+    expect(await register(adminKey)).to.deep.equal({ ...first, replayed: 'true' });
+    expect((await register(other.token)).location).to.not.equal(first.location);
+  });
+
+  it('POST /test takes no parameters', async () => {
+    expect(await api.codes('POST', '/test?x=1', { token: adminKey })).to.deep.equal([40002]);
   });
 
   it('limits the requests of a key, and says so', async () => {

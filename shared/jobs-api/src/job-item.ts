@@ -33,7 +33,10 @@ export const JobItem = Type.Object({
   queue: Type.String({ examples: ['default'] }),
   state: Type.Enum([...jobStates]),
   priority: Priority,
-  args: Type.Unknown({ description: 'The arguments, as the handler receives them' }),
+  args: Type.Unknown({
+    description: 'The arguments, as the handler receives them',
+    examples: [{ waitMs: 10 }],
+  }),
   result: Type.Unknown({ description: 'What the handler returned; null unless the job is done' }),
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
@@ -84,10 +87,11 @@ const noChosenId =
 /** The body that enqueues a job. */
 export const NewJobItem = Type.Object(
   {
-    name: Name,
+    name: Type.String({ ...Name, examples: ['test'] }),
     args: Type.Optional(
       Type.Unknown({
         description: 'The arguments; they must match the schema of the job definition. `{}` by default',
+        examples: [{ waitMs: 10 }],
       }),
     ),
     queue: Type.Optional(Name),

@@ -4,8 +4,11 @@ import { MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js
 import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {
-  name: Type.String({ ...Name, description: 'The name of the jobs that it enqueues' }),
-  args: Type.Unknown({ description: 'The arguments of the jobs that it enqueues' }),
+  name: Type.String({ ...Name, description: 'The name of the jobs that it enqueues', examples: ['test'] }),
+  args: Type.Unknown({
+    description: 'The arguments of the jobs that it enqueues',
+    examples: [{ waitMs: 10 }],
+  }),
   cron: Type.String({
     minLength: 1,
     maxLength: 200,
@@ -59,7 +62,7 @@ export const RecurringJobItem = Type.Object({
 
 /** The body that creates a recurring job. */
 export const NewRecurringJobItem = Type.Object({
-  id: Name,
+  id: Type.String({ ...Name, examples: ['nightly-report'] }),
   ...described,
   args: Type.Optional(described.args),
   queue: Type.Optional(Name),

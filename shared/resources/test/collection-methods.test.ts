@@ -80,16 +80,22 @@ describe('Methods of collections', () => {
 
     it('writes nothing on any failure and reports every bad element', async () => {
       const good = await created();
-      const unknown = { ...good, id: '00000000-0000-4000-8000-000000000000' };
-      const other = await created();
-      const { status, messages } = await send('PUT', '/books', [
+      const changed = { createdAt: '2000-01-01T00:00:00Z' };
+      const { codes, messages } = await send('PUT', '/books', [
         { ...good, title: 'Changed' },
-        unknown,
-        { ...other, createdAt: '2000-01-01T00:00:00Z' },
+        { ...(await created()), ...changed },
+        { ...(await created()), ...changed },
       ]);
-      expect(status).to.equal(404);
-      expect(messages).to.match(/\[1\].*\n\[2\]\.createdAt/s);
+      expect(codes).to.deep.equal([42202, 42202]);
+      expect(messages).to.match(/\[1\]\.createdAt.*\n\[2\]\.createdAt/s);
       expect((await send('GET', `/books/${good.id}`)).body).to.deep.equal(good);
+    });
+
+    it('reports only unknown ids if there are other problems, too', async () => {
+      const unknown = { ...(await created()), id: '00000000-0000-4000-8000-000000000000' };
+      const wrong = { ...(await created()), createdAt: '2000-01-01T00:00:00Z' };
+      const { status, codes } = await send('PUT', '/books', [wrong, unknown]);
+      expect([status, codes]).to.deep.equal([404, [40402]]);
     });
 
     it('refuses a duplicate id with 422', async () => {
@@ -193,10 +199,15 @@ describe('Methods of collections', () => {
   });
 
   describe('paths', () => {
-    it('are case-insensitive except for ids', async () => {
-      expect((await send('GET', '/AUTHORS/austen')).status).to.equal(200);
-      expect((await send('GET', '/authors/AUSTEN')).status).to.equal(404);
-    });
+    for (const path of ['/Books', '/authors/austen/Books', '/books/Search/x', '/authors/AUSTEN'])
+      it(`are case-sensitive: ${path} is 404`, async () => {
+        expect((await send('GET', path)).status).to.equal(404);
+      });
+
+    for (const path of ['/API/v1/books', '/api/V1/books', '/Errors/40401'])
+      it(`are case-sensitive outside of the version, too: ${path} is 404`, async () => {
+        expect((await api.call(path)).status).to.equal(404);
+      });
 
     it('are the same with a trailing slash', async () => {
       expect((await send('GET', '/authors/austen/')).status).to.equal(200);

@@ -74,6 +74,16 @@ describe('Idempotency-Key', () => {
         ]);
       });
 
+      it('marks the repeated answer, and only that', async () => {
+        const key = randomUUID();
+        const answers = [await post(key, 'a'), await post(key, 'a'), await post(randomUUID(), 'a')];
+        expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).to.deep.equal([
+          null,
+          'true',
+          null,
+        ]);
+      });
+
       it('refuses another body with 422', async () => {
         const key = randomUUID();
         await post(key, 'a');

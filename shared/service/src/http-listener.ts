@@ -34,14 +34,14 @@ export interface Listening {
 /**
  * Starts an HTTP server.
  *
- * @param rootUrl where `/errors/{code}` is reachable, if it is served
+ * @param rootUrl where `/errors/{code}` is reachable; undefined for a service that does not answer with error payloads
  * @throws if the port is in use or not permitted
  */
 export async function listen(
   app: Koa,
   config: Listening,
   logger: Logger,
-  rootUrl = '',
+  rootUrl?: string,
 ): Promise<HttpListener> {
   const { HOST, PORT } = config;
   app.on('error', (error: unknown) => {
@@ -50,11 +50,16 @@ export async function listen(
   const handle = app.callback();
   // Longer than the usual 60 s of load balancers, so that no connection is closed just when one uses it again.
   const server = createServer(
-    { keepAliveTimeout: 65_000, headersTimeout: headersMs, requestTimeout: requestMs },
+    {
+      keepAliveTimeout: 65_000,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      requireHostHeader: rootUrl === undefined, // the API answers such requests itself, with an error payload
+    },
     (request, response) => void handle(request, response),
   );
   const limits = { total: config.HTTP_MAX_CONNECTIONS, perAddress: config.HTTP_MAX_CONNECTIONS_PER_ADDRESS };
-  limitConnections(server, limits, rootUrl);
+  limitConnections(server, limits, rootUrl ?? '');
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(PORT, HOST, resolve);

@@ -1,6 +1,7 @@
 import { request as openRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { ReceivedAnswer, SentRequest } from './openapi/exchange.js';
 
 export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,8 +28,15 @@ export interface HttpClient {
   raw(bytes: string): Promise<string>;
 }
 
-/** Creates an HTTP client for tests. Each request uses its own connection, so none outlives its test. */
-export function httpClient(baseUrl: string): HttpClient {
+/**
+ * Creates an HTTP client for tests. Each request uses its own connection, so none outlives its test.
+ *
+ * @param check rejects answers that are not as they should be
+ */
+export function httpClient(
+  baseUrl: string,
+  check: (request: SentRequest, answer: ReceivedAnswer) => Promise<void> = async () => undefined,
+): HttpClient {
   const { hostname, port } = new URL(baseUrl);
   const request = (
     method: string,
@@ -51,16 +59,13 @@ export function httpClient(baseUrl: string): HttpClient {
     return new Promise((resolve, reject) => {
       sent.once('error', reject);
       sent.once('response', (response) => {
-        text(response).then(
-          (content) =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              text: content,
-              json: () => JSON.parse(content) as unknown,
-            }),
-          reject,
-        );
+        text(response)
+          .then(async (content) => {
+            const answer = { status: response.statusCode ?? 0, headers: response.headers, text: content };
+            await check({ method, path, headers, body: bytes?.toString() }, answer);
+            resolve({ ...answer, json: () => JSON.parse(content) as unknown });
+          })
+          .catch(reject);
       });
       sent.end(bytes);
     });

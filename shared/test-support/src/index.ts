@@ -1,3 +1,4 @@
+export { apiClient, apiFetch } from './api-client.js';
 export { compileClient, type CompiledClient } from './compiled-client.js';
 export { type DocumentedOption, documentedOptions } from './documented-options.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
@@ -6,6 +7,16 @@ export { serve, type TestServer } from './http-server.js';
 export { longestTurn } from './longest-turn.js';
 export { ManualClock } from './manual-clock.js';
 export { createTestDatabase, type Migrate, type TestDatabase } from './test-database.js';
+export { AnswerContract, type Breach } from './openapi/answer-contract.js';
+export { parseJson } from './openapi/json.js';
+export {
+  type OpenApiDocument,
+  type Operation,
+  operationsOf,
+  type Parameter,
+  resolve,
+} from './openapi/operations.js';
+export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
 export { overriding, type Overrides } from './overriding.js';
 export { spectralFindings } from './spectral.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';

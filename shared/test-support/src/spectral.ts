@@ -20,6 +20,14 @@ const waivedAt: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * An array of a request may have more elements than a tool should generate: the limit is in words (ADR 19). The other bodies
+ * and all parameters have their limits.
+ */
+function isLongArrayOfRequest({ code, place }: { readonly code: string; readonly place: string }): boolean {
+  return code === 'owasp:api4:2023-array-limit' && /\/requestBody\/|schemas\/\w+Create/.test(place);
+}
+
+/**
  * Runs a rule's function once per object of a document. With references resolved, shared parts occur in many
  * operations, and the rule on examples compiles their schemas each time: three quarters of the total time. Valid
  * parts are therefore checked only once.
@@ -57,6 +65,7 @@ export async function spectralFindings(
     .map(({ code, message, path }) => ({ code: String(code), message, place: path.join('/') }))
     .filter(
       ({ code, place }) =>
+        !isLongArrayOfRequest({ code, place }) &&
         !Object.entries(waivedAt).some(([at, codes]) => place.startsWith(at) && codes.includes(code)),
     )
     .map(({ code, message, place }) => `${code} ${message} ${place}`);

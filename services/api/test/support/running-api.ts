@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Logger } from '@longshore/service';
-import { httpClient, type HttpResponse } from '@longshore/test-support';
+import { apiClient, type HttpResponse } from '@longshore/test-support';
 import { pino } from 'pino';
 import { startApi } from '../../src/api-service.js';
 import { readApiConfig } from '../../src/config.js';
@@ -41,7 +41,7 @@ export async function runApi(environment: Readonly<Record<string, string>> = {})
   const service = await startApi(config, logger, new AbortController().signal);
   const port = /"port":(\d+)/.exec(text())?.[1] ?? '';
   const url = `http://127.0.0.1:${port}`;
-  const client = httpClient(url);
+  const client = apiClient(url);
 
   const call: RunningApi['call'] = (method, path, { token, json, headers = {} } = {}) =>
     client.request(method, path, {

@@ -14,7 +14,7 @@ import {
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { MemoryDatabase } from '@longshore/memory-database';
 import { createResourceApi, type Database, type Enqueue, inTransaction } from '@longshore/resources';
-import { createTestDatabase, eventually, serve } from '@longshore/test-support';
+import { apiFetch, createTestDatabase, eventually, serve } from '@longshore/test-support';
 import Koa from 'koa';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -121,6 +121,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
   );
   const handle = app.callback();
   const http = await serve((request, response) => void handle(request, response));
+  const send = apiFetch(http.url);
   const server = new JobServer({
     storage,
     handlers,
@@ -135,7 +136,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
     call: async (method, target, json) => {
       const body = json === undefined ? {} : { body: JSON.stringify(json) };
       const headers = { 'content-type': 'application/json', prefer: 'respond-async' };
-      const response = await fetch(`${http.url}/api/v1${target}`, { method, headers, ...body });
+      const response = await send(`/api/v1${target}`, { method, headers, ...body });
       const text = await response.text();
       return {
         status: response.status,

@@ -1,6 +1,6 @@
 import { defineJob, JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
 import { createResourceApi } from '@longshore/resources';
-import { httpClient, type HttpClient, serve } from '@longshore/test-support';
+import { apiClient, type HttpClient, serve } from '@longshore/test-support';
 import Koa from 'koa';
 import { jobsApi } from '../../src/index.js';
 
@@ -54,7 +54,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
     (await client.enqueue(work, {}, { queue })).id;
   return {
     events,
-    http: httpClient(server.url),
+    http: apiClient(server.url),
     url: `${server.url}/api/v1`,
     id: await enqueue(),
     reads: () => reads,

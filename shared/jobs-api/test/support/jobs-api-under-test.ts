@@ -3,7 +3,7 @@ import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createResourceApi } from '@longshore/resources';
 import {
   createTestDatabase,
-  httpClient,
+  apiClient,
   type HttpClient,
   type HttpResponse,
   serve,
@@ -81,7 +81,7 @@ export class JobsApiUnderTest {
     );
     const handle = app.callback();
     const server = await serve((request, response) => void handle(request, response));
-    this.#opened = { storage, server, http: httpClient(server.url), close };
+    this.#opened = { storage, server, http: apiClient(server.url), close };
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { type JsonSchema, orNull, typesOf } from '../validation/json-schema.js';
+import { limited } from '../validation/limits.js';
 import { mapValues } from '../validation/map-values.js';
 
 /** The schemas of the bodies that a resource accepts. */
@@ -20,7 +21,8 @@ export interface BodySchemaSource {
 
 /**
  * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may contain
- * them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged.
+ * them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged. Each field has
+ * a limit, its own or a default one.
  */
 export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSource): BodySchemas {
   const properties = item.properties ?? {};
@@ -31,7 +33,7 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
     properties,
     required.filter((name) => name !== key),
   );
-  return {
+  const schemas: BodySchemas = {
     create: closeSchema(create) ?? closed(omit(properties, serverSet), required),
     replace,
     patch: closed(patchProperties(properties, item.required ?? []), []),
@@ -39,6 +41,12 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
       bulk === undefined
         ? { ...replace, required: [key, ...(replace.required ?? [])] }
         : closed(pick(properties, [key, ...bulk]), [key]),
+  };
+  return {
+    create: limited(schemas.create),
+    replace: limited(schemas.replace),
+    patch: limited(schemas.patch),
+    bulk: limited(schemas.bulk),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { SortTerm } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
+import { limited } from '../validation/limits.js';
 import { bodySchemas } from './body-schemas.js';
 import { scalarFields, textFields } from './default-fields.js';
 import { compileFilter } from './filter-declaration.js';
@@ -129,7 +130,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
           `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
         );
       }
-      return [verb, { verb, summary, body, states, enqueues }];
+      return [verb, { verb, summary, body: body && limited(body), states, enqueues }];
     }),
   );
 }

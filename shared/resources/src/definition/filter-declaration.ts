@@ -1,6 +1,7 @@
 import { reservedParameters } from '../query/collection-query.js';
 import type { FilterParameter, Match } from '../query/filter.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { limited } from '../validation/limits.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
 /** How to match the field with the parameter's name, or another field. */
@@ -26,7 +27,7 @@ export function compileFilter(
   const fieldSchema = properties[field];
   if (fieldSchema === undefined)
     throw new DefinitionError(`filter "${parameter}" names no field of the item: "${field}"`);
-  const schema = valueSchema(fieldSchema, match);
+  const schema = limited(valueSchema(fieldSchema, match));
   if ((match === 'from' || match === 'to') && !typesOf(fieldSchema).some((type) => rangeTypes.has(type))) {
     throw new DefinitionError(`filter "${parameter}": a range needs a field that is a number or a date-time`);
   }

@@ -12,7 +12,7 @@ export const maxListedProblems = 100;
 
 /**
  * An error with its answer: one or more problems of the same status, and headers such as `Allow`. Pipeline stages, storages
- * and operations throw it; the pipeline turns it into the error payload.
+ * and operations throw it; the pipeline turns it into the error payload. {@link ProblemList} sorts problems by status.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -28,6 +28,11 @@ export class ApiError extends Error {
     count = problems.length,
   ) {
     const [first, ...rest] = problems;
+    const status = statusOf(first.code);
+    if (rest.some(({ code }) => statusOf(code) !== status))
+      throw new TypeError(
+        `An answer has one status, not that of each of ${problems.map(({ code }) => code).join()}`,
+      );
     const listed: [Problem, ...Problem[]] = [first, ...rest.slice(0, maxListedProblems - 1)];
     super(listed.map((problem) => problem.internalMessage).join('; '));
     this.problems = listed;
@@ -49,22 +54,36 @@ export function apiError(
   return new ApiError([{ code, internalMessage }], headers);
 }
 
-/** Collects all problems of a request so that they are reported together: the first 100, and the total number. */
-export class ProblemList {
-  readonly #listed: Problem[] = [];
-  #count = 0;
+interface ProblemsOfStatus {
+  readonly listed: Problem[];
+  count: number;
+}
 
-  get count(): number {
-    return this.#count;
-  }
+/** The order in which the elements of a request are checked; the answer has the first status that has problems. */
+const orderOfChecks = [400, 404, 428, 412, 422, 409];
+
+/**
+ * Collects all problems of a request so that they are reported together: the first 100, and the total number. An answer has
+ * one status, so if there are problems of several, those are reported that are checked first.
+ */
+export class ProblemList {
+  readonly #byStatus = new Map<number, ProblemsOfStatus>();
 
   add(problem: Problem): void {
-    this.#count++;
-    if (this.#listed.length < maxListedProblems) this.#listed.push(problem);
+    this.#addAll([problem], 1);
   }
 
   addAll(problems: Iterable<Problem>): void {
     for (const problem of problems) this.add(problem);
+  }
+
+  /** Adds problems of the same status, of which some may only be counted. */
+  #addAll(problems: readonly [Problem, ...Problem[]], count: number): void {
+    const status = statusOf(problems[0].code);
+    const known = this.#byStatus.get(status) ?? { listed: [], count: 0 };
+    this.#byStatus.set(status, known);
+    known.listed.push(...problems.slice(0, maxListedProblems - known.listed.length));
+    known.count += count;
   }
 
   /** Returns the result of the step. If it throws an ApiError, adds its problems and returns undefined. */
@@ -73,14 +92,15 @@ export class ProblemList {
       return step();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.addAll(error.problems);
-      this.#count += error.count - error.problems.length;
+      this.#addAll(error.problems, error.count);
       return undefined;
     }
   }
 
   throwIfAny(): void {
-    const [first, ...rest] = this.#listed;
-    if (first !== undefined) throw new ApiError([first, ...rest], {}, this.#count);
+    const rank = (status: number): number => orderOfChecks.indexOf(status) + 1 || Infinity;
+    const [found] = [...this.#byStatus].toSorted(([one], [other]) => rank(one) - rank(other));
+    const [first, ...rest] = found?.[1].listed ?? [];
+    if (found !== undefined && first !== undefined) throw new ApiError([first, ...rest], {}, found[1].count);
   }
 }

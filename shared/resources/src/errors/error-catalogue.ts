@@ -82,6 +82,12 @@ export const errorCatalogue = {
     cause: 'The `Accept` header excludes the only available media type, usually `application/json`.',
     fix: 'Accept `application/json` or send no `Accept` header.',
   },
+  40801: {
+    title: 'Request timeout',
+    userMessage: 'The request could not be read.',
+    cause: 'The headers did not arrive within 20 s, or the whole request within 120 s.',
+    fix: 'Send the request again, without pauses.',
+  },
   40901: {
     title: 'Duplicate',
     userMessage: 'This already exists.',
@@ -113,12 +119,24 @@ export const errorCatalogue = {
     cause: 'The body exceeds the limit of the service (1 MiB unless configured).',
     fix: 'Split the request; the internal message gives the limit.',
   },
+  41401: {
+    title: 'URL too long',
+    userMessage: 'The request is too large.',
+    cause: 'The path and the query together exceed 12 000 characters.',
+    fix: 'Shorten the query: search for fewer values at once.',
+  },
   41501: {
     title: 'Unsupported media type',
     userMessage: 'The request is in an unsupported format.',
     cause:
       'The `Content-Type` (or `Content-Encoding`) of the body is missing or not supported for this method.',
     fix: 'Send `application/json`; for PATCH also `application/merge-patch+json`, see `Accept-Patch`.',
+  },
+  41701: {
+    title: 'Expectation failed',
+    userMessage: 'The request could not be read.',
+    cause: 'The `Expect` header is something other than `100-continue`.',
+    fix: 'Send no `Expect` header.',
   },
   42101: {
     title: 'Wrong host',
@@ -163,6 +181,12 @@ export const errorCatalogue = {
     cause: 'The caller has reached its limit of open event streams and calls with `?wait`.',
     fix: 'Close some, share one stream between listeners, or wait as many seconds as `Retry-After` says.',
   },
+  43101: {
+    title: 'Headers too large',
+    userMessage: 'The request is too large.',
+    cause: 'The URL and the headers together exceed 16 KiB.',
+    fix: 'Send fewer or shorter headers, such as cookies that the API does not need.',
+  },
   50001: {
     title: 'Unexpected error',
     userMessage: 'Something went wrong on our side.',
@@ -196,6 +220,10 @@ export const errorCatalogue = {
 } as const satisfies Record<number, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+/** The codes of one HTTP status. */
+export type CodeOf<Status extends number> =
+  Extract<`${ErrorCode}`, `${Status}${string}`> extends `${infer Code extends number}` ? Code : never;
 
 /** Returns the HTTP status of a code. */
 export function statusOf(code: ErrorCode): number {

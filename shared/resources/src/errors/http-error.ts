@@ -1,18 +1,23 @@
 import { ApiError, apiError } from './api-error.js';
-import type { ErrorCode } from './error-catalogue.js';
+import type { CodeOf, ErrorCode } from './error-catalogue.js';
 
-const codes: ReadonlyMap<number, ErrorCode> = new Map([
-  [400, 40003],
-  [401, 40101],
-  [403, 40301],
-  [404, 40401],
-  [405, 40501],
-  [406, 40601],
-  [413, 41301],
-  [415, 41501],
-  [429, 42901],
-  [503, 50303],
-]);
+type Status = 400 | 401 | 403 | 404 | 405 | 406 | 413 | 415 | 429 | 503;
+
+const codeOf: { readonly [Of in Status]: CodeOf<Of> } = {
+  400: 40003,
+  401: 40101,
+  403: 40301,
+  404: 40401,
+  405: 40501,
+  406: 40601,
+  413: 41301,
+  415: 41501,
+  429: 42901,
+  503: 50303,
+};
+const codes: ReadonlyMap<number, ErrorCode> = new Map(
+  Object.entries(codeOf).map(([status, code]) => [Number(status), code]),
+);
 
 /** Returns the error of the catalogue for an answer that only has a status. */
 export function fromStatus(status: number, message: string): ApiError {

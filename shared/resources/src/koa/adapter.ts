@@ -1,13 +1,12 @@
 import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
-import bodyParser from 'koa-bodyparser';
-import { apiError } from '../errors/api-error.js';
 import { fromHttpError, fromStatus } from '../errors/http-error.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import type { Responder } from '../pipeline/responder.js';
+import { bodyReader } from './body.js';
 import { compress, tagOfEncoded } from './compression.js';
-import { discardRest } from './discarded-body.js';
 import { toApiRequest } from './request.js';
+import { requireSoundHead } from './request-head.js';
 
 export type Middleware = Koa.Middleware;
 
@@ -25,6 +24,7 @@ export function koaAdapter(
     const request = toApiRequest(ctx, () => readBody(ctx));
     ctx.set(responder.commonHeaders(request));
     try {
+      requireSoundHead(ctx.req);
       guard(ctx);
     } catch (error) {
       return send(ctx, responder.answerError(request, error));
@@ -82,29 +82,4 @@ function stream(ctx: Koa.Context, body: Readable): void {
     if (error !== undefined && error !== null && !disconnectCodes.has(error.code ?? ''))
       ctx.app.emit('error', error, ctx);
   });
-}
-
-function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
-  const parse = bodyParser({
-    enableTypes: ['json'],
-    extendTypes: { json: ['application/merge-patch+json'] },
-    strict: false,
-    jsonLimit: String(limitBytes),
-    onerror: (error: Error & { status?: number }) => {
-      if (error.status === 413)
-        throw apiError(41301, `The body exceeds ${limitBytes} bytes`, { connection: 'close' });
-      if (error.status === 415) throw apiError(41501, error.message);
-      throw apiError(40001, `The body is not valid JSON: ${error.message}`);
-    },
-  });
-  return async (ctx) => {
-    try {
-      await parse(ctx, async () => {});
-    } catch (error) {
-      if (!(await discardRest(ctx.req))) ctx.set('connection', 'close');
-      throw error;
-    }
-    // Without a body the parser returns an empty object and leaves the raw text undefined or empty.
-    return ctx.request.rawBody ? ctx.request.body : undefined;
-  };
 }

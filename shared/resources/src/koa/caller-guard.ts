@@ -3,10 +3,11 @@ import { type AccessControl, countByAddress, identifyCaller } from '../pipeline/
 import { requireRowScope } from '../pipeline/access/row-scope.js';
 import { requireScope } from '../pipeline/access/scope.js';
 import { requireMediaType } from '../pipeline/request/media-type.js';
+import { requireNoParameters } from '../query/query-parser.js';
 import { toApiRequest } from './request.js';
 
 /**
- * Requires a scope for routes that are not resources. Use it after the resource API, which answers the errors that it throws.
+ * Requires a scope for routes that are not resources and take no query parameters. Use it after the resource API, which answers the errors that it throws.
  * Sets `ctx.state.principal`.
  * @param value the value that the caller's row scope must include, if the route concerns one
  */
@@ -18,6 +19,7 @@ export function requireCaller(accessControl: AccessControl, scope: string, value
     requireRowScope(principal, value);
     ctx.state['principal'] = principal;
     if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
+    requireNoParameters(request.query);
     await next();
   };
 }

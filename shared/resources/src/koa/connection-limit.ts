@@ -42,6 +42,6 @@ function reject(socket: Socket, rootUrl: string): void {
     'Retry-After': '5',
   });
   socket.on('error', () => undefined); // the client closed it first
-  endWithError(socket, '503 Service Unavailable', error, rootUrl);
+  endWithError(socket, error, rootUrl);
   socket.destroySoon();
 }

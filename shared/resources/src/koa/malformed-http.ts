@@ -1,18 +1,57 @@
-import type { Server } from 'node:http';
-import { apiError } from '../errors/api-error.js';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type ApiError, apiError } from '../errors/api-error.js';
+import { errorPayload } from '../pipeline/error-response.js';
 import { endWithError } from './socket-response.js';
 
+/** An error of Node's HTTP parser. */
+interface ParseError extends NodeJS.ErrnoException {
+  /** The bytes that were being parsed, and how many of them had been. */
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
 /**
- * Answers requests that are not well-formed HTTP, which never reach middleware, with the error payload.
+ * Answers requests that never reach middleware with the error payload: those that are not well-formed HTTP, have too large a
+ * URL or headers, arrive too slowly, or expect something other than `100-continue`.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function answerMalformedHttp(server: Server, rootUrl: string): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ParseError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) {
       socket.destroy();
       return;
     }
-    const problem = apiError(40003, `The request is not well-formed HTTP (${error.code ?? 'unknown'})`);
-    endWithError(socket, '400 Bad Request', problem, rootUrl);
+    endWithError(socket, problemOf(error), rootUrl);
   });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const expected = String(request.headers.expect).slice(0, 100);
+    const error = apiError(41701, `Only Expect: 100-continue is supported, not "${expected}"`);
+    const body = JSON.stringify(errorPayload(error, rootUrl));
+    response.writeHead(error.status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  });
+}
+
+function problemOf(error: ParseError): ApiError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return isInRequestLine(error)
+        ? apiError(41401, 'The URL is too long')
+        : apiError(43101, 'The headers are too large');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return apiError(41301, 'The chunk extensions of the body are too large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return apiError(40801, 'The request did not arrive in time');
+    default:
+      return apiError(40003, `The request is not well-formed HTTP (${error.code ?? 'unknown'})`);
+  }
+}
+
+function isInRequestLine({ rawPacket, bytesParsed }: ParseError): boolean {
+  const parsed = rawPacket?.subarray(0, bytesParsed).toString('latin1') ?? '';
+  return /^[A-Z]+ [^\n]*$/.test(parsed);
 }

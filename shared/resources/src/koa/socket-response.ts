@@ -1,13 +1,13 @@
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../errors/api-error.js';
 import { errorPayload } from '../pipeline/error-response.js';
 
 /**
  * Writes the error payload to a socket on which no HTTP request was parsed, and ends it.
- * @param statusLine e.g. `400 Bad Request`
  * @param rootUrl where `/errors/{code}` is reachable
  */
-export function endWithError(socket: Duplex, statusLine: string, error: ApiError, rootUrl: string): void {
+export function endWithError(socket: Duplex, error: ApiError, rootUrl: string): void {
   const body = JSON.stringify(errorPayload(error, rootUrl.replace(/\/+$/, '')));
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -16,5 +16,5 @@ export function endWithError(socket: Duplex, statusLine: string, error: ApiError
     ...error.headers,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${statusLine}`, ...lines, '', body].join('\r\n'));
+  socket.end([`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...lines, '', body].join('\r\n'));
 }

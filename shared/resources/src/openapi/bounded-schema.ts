@@ -1,52 +1,74 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { mapValues } from '../validation/map-values.js';
 
-/** Upper bounds that follow from the limit on the size of a body. */
+/** Upper bounds of what answers contain, which the size of stored items keeps them below. */
 const maxTextLength = 1_048_576;
 const maxElements = 100_000;
 
 /**
- * Adds the bounds that hold for every request where a schema has none: text without NUL that fits into a body, integers that
- * JSON numbers represent exactly.
+ * Completes a schema of answers for the document: adds formats, the type of enumerations, and bounds where it has none.
  */
 export function bounded(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(bounded) };
+  if (schema.enum !== undefined) return { ...typeOf(schema.enum), ...schema };
+  if (schema.const !== undefined) return { ...typeOf([schema.const]), ...schema };
   const types = typesOf(schema);
-  if (schema.enum !== undefined || schema.const !== undefined) return { ...schema };
   if (types.includes('object')) return boundedObject(schema);
-  if (types.includes('array')) {
+  if (types.includes('array'))
     return { maxItems: maxElements, ...schema, items: bounded(schema.items ?? {}) };
-  }
-  if (types.includes('integer')) {
+  if (types.includes('integer'))
     return { format: 'int64', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
-  }
   if (types.includes('number')) return { format: 'double', ...schema };
-  if (types.includes('string')) {
-    const restricted = schema.format !== undefined || schema.pattern !== undefined;
-    const length = Math.min(
-      schema.maxLength ?? maxTextLength,
-      fixedLengths.get(schema.format ?? '') ?? maxTextLength,
-    );
-    return { ...(restricted ? {} : { pattern: String.raw`^[^\u0000]*$` }), ...schema, maxLength: length };
-  }
-  return types.includes('date-time') ? { ...schema, maxLength: 40 } : { ...schema };
+  if (types.includes('date-time')) return { maxLength: 35, ...schema };
+  if (!types.includes('string')) return { ...schema };
+  const isRestricted = schema.format !== undefined || schema.pattern !== undefined;
+  return {
+    ...(!isRestricted && { pattern: String.raw`^[^\u0000]*$` }),
+    maxLength: schema.format === 'uuid' ? 36 : maxTextLength,
+    ...schema,
+  };
 }
 
-const fixedLengths: ReadonlyMap<string, number> = new Map([
-  ['uuid', 36],
-  ['date', 10],
-  ['email', 254],
-]);
+/** Tools build values up to the bounds that they read, and stop working at larger ones. */
+const publishedElements = 1_000;
+
+/**
+ * Completes a schema of request bodies, which has all its limits. Bounds of arrays that are too large for tools are given in
+ * words only.
+ */
+export function publishedBody(schema: JsonSchema): JsonSchema {
+  return withoutLargeBounds(bounded(schema));
+}
+
+function withoutLargeBounds(schema: JsonSchema): JsonSchema {
+  const { maxItems, ...rest } = schema;
+  const isLarge = maxItems !== undefined && maxItems > publishedElements;
+  const description = [schema.description?.replace(/\.$/, ''), `At most ${maxItems} elements`]
+    .filter((sentence) => sentence !== undefined)
+    .join('. ');
+  return {
+    ...(isLarge ? { ...rest, description: `${description}.` } : schema),
+    ...(schema.anyOf && { anyOf: schema.anyOf.map(withoutLargeBounds) }),
+    ...(schema.items && { items: withoutLargeBounds(schema.items) }),
+    ...(schema.properties && { properties: mapValues(schema.properties, withoutLargeBounds) }),
+  };
+}
+
+/** Returns the type of the values of an enumeration, which code generators and forms go by. */
+function typeOf(values: readonly unknown[]): Pick<JsonSchema, 'type'> {
+  const types = [...new Set(values.map(nameOfType))];
+  const [first] = types;
+  return types.length === 1 && first !== undefined ? { type: first } : { type: types };
+}
+
+function nameOfType(value: unknown): string {
+  if (value === null) return 'null';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
 
 function boundedObject(schema: JsonSchema): JsonSchema {
-  if (schema.properties === undefined) {
-    return {
-      maxProperties: maxElements,
-      ...schema,
-      additionalProperties: schema.additionalProperties ?? true,
-    };
-  }
-  const properties = Object.fromEntries(
-    Object.entries(schema.properties).map(([name, property]) => [name, bounded(property)]),
-  );
-  return { additionalProperties: false, ...schema, properties };
+  const { properties, additionalProperties } = schema;
+  if (properties === undefined)
+    return { maxProperties: maxElements, ...schema, additionalProperties: additionalProperties ?? true };
+  return { additionalProperties: false, ...schema, properties: mapValues(properties, bounded) };
 }

@@ -48,15 +48,28 @@ export interface ParameterObject {
   readonly style?: string;
   readonly explode?: boolean;
   readonly schema: JsonSchema;
+  readonly deprecated?: boolean;
   readonly example?: unknown;
 }
 
 export interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, HeaderObject | Reference>>;
-  readonly content?: Readonly<
-    Record<string, { readonly schema: JsonSchema | Reference; readonly example?: unknown }>
-  >;
+  readonly content?: Readonly<Record<string, MediaType>>;
+  readonly links?: Readonly<Record<string, LinkObject>>;
+}
+
+export interface MediaType {
+  readonly schema: JsonSchema | Reference;
+  readonly example?: unknown;
+  /** An answer's example has the name of that of its request. */
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+}
+
+/** An operation that an answer leads to; the parameters are runtime expressions. */
+export interface LinkObject {
+  readonly operationId: string;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 export interface HeaderObject {

@@ -4,6 +4,14 @@ import type { JsonSchema } from '../validation/json-schema.js';
 import type { Reference, ResponseObject } from './document-types.js';
 import { headerReferences, type responseHeaders } from './headers.js';
 
+const errorCodeSchema: JsonSchema = {
+  type: 'integer',
+  format: 'int32',
+  minimum: 40_000,
+  maximum: 59_999,
+  enum: Object.keys(errorCatalogue).map(Number),
+};
+
 /** The schema of the error payload. */
 export const errorPayloadSchema: JsonSchema = {
   type: 'object',
@@ -34,7 +42,7 @@ export const errorPayloadSchema: JsonSchema = {
             description: 'For developers.',
           },
           code: {
-            enum: Object.keys(errorCatalogue).map(Number),
+            ...errorCodeSchema,
             description: 'The HTTP status × 100 plus an ordinal.',
           },
           'more info': {
@@ -145,7 +153,7 @@ export const errorPageSchema: JsonSchema = {
   additionalProperties: false,
   properties: {
     code: {
-      enum: Object.keys(errorCatalogue).map(Number),
+      ...errorCodeSchema,
       description: 'The HTTP status × 100 plus an ordinal.',
     },
     status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'The HTTP status.' },

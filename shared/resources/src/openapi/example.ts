@@ -8,25 +8,46 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['uri', 'https://example.com/'],
 ]);
 
-/** Returns a value that matches a schema: its example or default, or else the simplest one. */
-export function exampleOf(schema: JsonSchema, name = 'text'): unknown {
+/**
+ * Returns the body of a request: the required fields, and those whose schema has an example.
+ * @param omitted fields that the server sets
+ */
+export function exampleBody(schema: JsonSchema, omitted: readonly string[] = []): unknown {
+  const body = exampleOf(schema, 'text', isSent);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([field]) => !omitted.includes(field)));
+}
+
+type Inclusion = (object: JsonSchema, field: string) => boolean;
+
+/** Whether the example of a request has the field. */
+function isSent({ properties, required = [] }: JsonSchema, field: string): boolean {
+  const { examples, default: given } = properties?.[field] ?? {};
+  return examples !== undefined || (required.includes(field) && given === undefined);
+}
+
+/**
+ * Returns a value that matches a schema: its example or default, or else the simplest one.
+ * @param name of the field; also an example of a text
+ * @param isIncluded chooses the fields of objects; default: all
+ */
+export function exampleOf(schema: JsonSchema, name = 'text', isIncluded: Inclusion = () => true): unknown {
   const [given] = schema.examples ?? [];
   if (given !== undefined) return given;
   if (schema.default !== undefined) return schema.default;
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
-  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name);
+  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name, isIncluded);
   const [type] = typesOf(schema);
   switch (type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([field, property]) => [
-          field,
-          exampleOf(property, field),
-        ]),
+        Object.entries(schema.properties ?? {})
+          .filter(([field]) => isIncluded(schema, field))
+          .map(([field, property]) => [field, exampleOf(property, field, isIncluded)]),
       );
     case 'array':
-      return [exampleOf(schema.items ?? {}, name)];
+      return [exampleOf(schema.items ?? {}, name, isIncluded)];
     case 'integer':
     case 'number':
       return Math.max(schema.minimum ?? 1, 1);

@@ -44,6 +44,11 @@ export const responseHeaders = {
     schema: text(64),
     example: 'count=estimated',
   },
+  IdempotencyReplayed: {
+    description: '`true` if this repeats the answer to an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
   Allow: {
     description: 'The supported methods.',
     schema: text(64),
@@ -74,6 +79,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   Link: 'Link',
   XTotalCount: 'X-Total-Count',
   PreferenceApplied: 'Preference-Applied',
+  IdempotencyReplayed: 'Idempotency-Replayed',
   Allow: 'Allow',
   AcceptPatch: 'Accept-Patch',
   RetryAfter: 'Retry-After',

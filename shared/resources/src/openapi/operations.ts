@@ -4,11 +4,24 @@ import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { maxElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
-import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
-import { errorReference } from './error-responses.js';
-import { exampleOf } from './example.js';
-import { headerReferences, type responseHeaders } from './headers.js';
 import {
+  ofBulk,
+  ofCreate,
+  ofDelete,
+  ofDeleteMany,
+  ofGet,
+  ofList,
+  ofPatch,
+  ofReplace,
+  ofSearch,
+} from './descriptions.js';
+import type { LinkObject, OperationObject, ParameterObject, ResponseObject } from './document-types.js';
+import { errorReference } from './error-responses.js';
+import { exampleBody, exampleOf } from './example.js';
+import { headerReferences, type responseHeaders } from './headers.js';
+import { childLinks, type ItemPlace, itemLinks } from './links.js';
+import {
+  bulkConditionParameters,
   collectionParameters,
   conditionParameters,
   idempotencyKey,
@@ -18,7 +31,7 @@ import {
   ifNoneMatch,
   selectionParameters,
 } from './parameters.js';
-import { camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
+import { bodySchema, camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
 
 /** The context of an operation. */
 export interface OperationPlace {
@@ -26,8 +39,13 @@ export interface OperationPlace {
   /** Prefix in operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
-  /** The field that the path prescribes, if the resource is below another. */
-  readonly parentField: string | undefined;
+  /** The path parameters of the parents, outermost first. */
+  readonly parentParameters: readonly string[];
+  /** The name of the schema of a POST. */
+  readonly createSchema: string;
+  /** The place of the items that a POST creates, if they are served. */
+  readonly created: ItemPlace | undefined;
+  readonly isListed: (child: Resource) => boolean;
   /** Returns why a call is not served; undefined if the definition gives no reason. */
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
   /** Whether collections can be paged by cursor. */
@@ -39,7 +57,7 @@ export interface OperationPlace {
 }
 
 interface Parts {
-  readonly description?: string;
+  readonly description: string;
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: Readonly<Record<string, unknown>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
@@ -53,12 +71,12 @@ export function operation(
   summary: string,
   parts: Parts,
 ): OperationObject {
-  const always = [403, 404, 406, 421, 429, 500, 503, ...(place.secured ? [401] : [])];
+  const always = [403, 404, 406, 414, 421, 429, 431, 500, 503, ...(place.secured ? [401] : [])];
   const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
   return {
     operationId,
     summary,
-    description: parts.description ?? (place.resource.description || `${summary}.`),
+    description: parts.description,
     tags: [place.resource.name],
     ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
@@ -76,16 +94,17 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
   const plural = owner + schemaName(name);
-  const manyItems = { type: 'array', maxItems: maxElements, items: schemaReference(singular) };
+  const manyItems = arrayOf(schemaReference(singular));
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
     ...(serves('create') && {
       post: operation(place, `create${owner}${schemaName(singular)}`, `Create a ${singular}`, {
+        description: ofCreate(resource, serves('createMany'), place.findsExisting),
         parameters: [idempotencyKey],
-        requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
+        requestBody: createBody(place),
         responses: {
-          ...(place.findsExisting && { '200': itemAt(resource, `An existing ${singular}.`) }),
+          ...(place.findsExisting && { '200': itemAt(place, `An existing ${singular}.`) }),
           '201': created(place),
         },
         errors: [400, 409, 413, 415, 422],
@@ -93,18 +112,23 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     }),
     ...(serves('replaceMany') && {
       put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
-        requestBody: body(
-          { type: 'array', maxItems: maxElements, items: schemaReference(`${singular} bulk`) },
-          [exampleOf(resource.bodies.bulk)],
-        ),
+        description: ofBulk(resource),
+        parameters: bulkConditionParameters(resource),
+        requestBody: body({ type: 'array', items: schemaReference(`${singular} bulk`) }, [
+          exampleBody(
+            resource.bodies.bulk,
+            resource.serverSet.filter((field) => field !== resource.key),
+          ),
+        ]),
         responses: {
           '200': success(resource, manyItems, 'The changed items, in the order of the request.', []),
         },
-        errors: [400, 409, 412, 413, 415, 422],
+        errors: [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])],
       }),
     }),
     ...(serves('deleteMany') && {
       delete: operation(place, `delete${plural}`, `Delete the ${name} that match the filters`, {
+        description: ofDeleteMany(resource),
         parameters: selectionParameters(resource, false),
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
@@ -122,9 +146,9 @@ export function listOperation(
 ): OperationObject {
   const { resource } = place;
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied', 'ETag'];
-  const description = bySearch ? {} : withReasons(place, summary);
+  const description = bySearch ? ofSearch(resource) : withReasons(place, ofList(resource));
   return operation(place, id, summary, {
-    ...description,
+    description,
     parameters: [...collectionParameters(resource, bySearch, place.seeks), ifNoneMatch],
     responses: {
       '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers),
@@ -135,17 +159,16 @@ export function listOperation(
 }
 
 /** Adds to a description why other methods of the collection, or of its items, are not possible. */
-function withReasons(place: OperationPlace, summary: string): Pick<Parts, 'description'> {
+function withReasons(place: OperationPlace, description: string): string {
   const callsByReason = new Map<string, string[]>();
   for (const { name, call } of refusable) {
     const reason = place.serves(name) ? undefined : place.reasonAgainst(name);
     if (reason !== undefined) callsByReason.set(reason, [...(callsByReason.get(reason) ?? []), call]);
   }
-  if (callsByReason.size === 0) return {};
   const sentences = [...callsByReason].map(
     ([reason, calls]) => `${calls.join(', ')} ${calls.length === 1 ? 'is' : 'are'} not possible: ${reason}`,
   );
-  return { description: [place.resource.description || `${summary}.`, ...sentences].join('\n\n') };
+  return [description, ...sentences].join('\n\n');
 }
 
 /** The calls that a definition may give reasons against. */
@@ -169,9 +192,13 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   return {
     ...(serves('get') && {
       get: operation(place, `get${id}`, `Read a ${singular}`, {
+        description: ofGet(resource, serves('wait')),
         parameters: itemParameters(resource, serves('wait')),
         responses: {
-          '200': success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
+          '200': {
+            ...success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
+            ...linked(childLinks(place, place.isListed)),
+          },
           '304': {
             description: 'The caller already has the current version.',
             headers: headerReferences('ETag'),
@@ -182,25 +209,32 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
     }),
     ...(serves('replace') && {
       put: operation(place, `replace${id}`, `Replace a ${singular}`, {
+        description: ofReplace(resource),
         parameters: conditions,
-        requestBody: body(schemaReference(`${singular} replace`), exampleOf(resource.bodies.replace)),
+        requestBody: body(
+          schemaReference(`${singular} replace`),
+          exampleBody(resource.bodies.replace, [...resource.serverSet, resource.key]),
+        ),
         responses: { '200': success(resource, item, 'Replaced.', ['ETag']) },
         errors: changeErrors,
       }),
     }),
     ...(serves('patch') && {
       patch: operation(place, `patch${id}`, `Change some fields of a ${singular}`, {
+        description: ofPatch(resource),
         parameters: conditions,
-        requestBody: body(schemaReference(`${singular} patch`), {}, [
-          'application/merge-patch+json',
-          'application/json',
-        ]),
+        requestBody: body(
+          schemaReference(`${singular} patch`),
+          exampleBody(resource.bodies.patch, [...resource.serverSet, resource.key]),
+          ['application/merge-patch+json', 'application/json'],
+        ),
         responses: { '200': success(resource, item, 'Changed.', ['ETag']) },
         errors: changeErrors,
       }),
     }),
     ...(serves('delete') && {
       delete: operation(place, `delete${id}`, `Delete a ${singular}`, {
+        description: ofDelete(resource),
         parameters: conditions,
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
@@ -232,17 +266,18 @@ export function specialOperation(
       ? {}
       : {
           requestBody: {
-            ...body(bounded(schema), exampleOf(schema)),
+            ...body(bodySchema(schema), exampleBody(schema)),
             required: (schema.required ?? []).length > 0,
           },
         }),
     responses: {
-      '200': success(resource, item, `The ${singular} afterwards.`, ['ETag']),
+      '200': success(resource, item, `The ${singular} afterwards.`, ['ETag', 'IdempotencyReplayed']),
       ...(enqueues && {
         '202': success(resource, item, 'A job does the rest of the work.', [
           'ETag',
           'Location',
           'PreferenceApplied',
+          'IdempotencyReplayed',
         ]),
       }),
     },
@@ -264,29 +299,61 @@ function success(
   };
 }
 
-function itemAt(resource: Resource, description: string): ResponseObject {
-  return success(resource, schemaReference(resource.singular), description, ['Location', 'ETag']);
+const ofCreated: Headers = ['Location', 'ETag', 'IdempotencyReplayed'];
+
+function itemAt(place: OperationPlace, description: string): ResponseObject {
+  const { resource, created } = place;
+  return {
+    ...success(resource, schemaReference(resource.singular), description, ofCreated),
+    ...linked(created === undefined ? {} : itemLinks(created)),
+  };
 }
 
-/** Describes the answer to a POST; an array of items is answered with an array. */
-function created({ resource, serves }: OperationPlace): ResponseObject {
-  const one = schemaReference(resource.singular);
-  if (!serves('createMany')) return itemAt(resource, 'Created.');
-  const schema = { anyOf: [one, { type: 'array', maxItems: maxElements, items: one }] };
-  return success(resource, schema, 'Created; an array in the order of the request.', ['Location', 'ETag']);
+/** Describes the answer to a POST: an item for an object, and an array for an array, under the names of the bodies. */
+function created(place: OperationPlace): ResponseObject {
+  const { resource, serves } = place;
+  const one = itemAt(place, 'Created.');
+  if (!serves('createMany')) return one;
+  const schema = schemaReference(resource.singular);
+  const example = exampleOf(bounded(resource.item));
+  return {
+    ...one,
+    description: 'Created: an item for an object; an array, in the order of the request, for an array.',
+    content: oneOrMany(resource, { oneOf: [schema, arrayOf(schema)] }, example),
+  };
+}
+
+function createBody(place: OperationPlace): Readonly<Record<string, unknown>> {
+  const { resource, serves, createSchema } = place;
+  const schema = schemaReference(createSchema);
+  const example = exampleBody(resource.bodies.create);
+  if (!serves('createMany')) return body(schema, example);
+  const oneOf = [schema, { type: 'array', items: schema }];
+  return { ...body(schema, example), content: oneOrMany(resource, { oneOf }, example) };
+}
+
+function oneOrMany(
+  { name, singular }: Resource,
+  schema: JsonSchema,
+  value: unknown,
+): NonNullable<ResponseObject['content']> {
+  const examples = {
+    one: { summary: `One ${singular}`, value },
+    many: { summary: `Several ${name}`, value: [value] },
+  };
+  return { 'application/json': { schema, examples } };
+}
+
+function arrayOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', maxItems: maxElements, items };
+}
+
+function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObject, 'links'> {
+  return Object.keys(links).length === 0 ? {} : { links };
 }
 
 function pageSchema({ limits, singular }: Resource): JsonSchema {
   return { type: 'array', maxItems: limits.max, items: itemOrFields(singular) };
-}
-
-function createSchema({ resource, serves, parentField }: OperationPlace): JsonSchema {
-  const { required = [] } = resource.bodies.create;
-  const one =
-    parentField !== undefined && required.includes(parentField)
-      ? { ...bounded(resource.bodies.create), required: required.filter((field) => field !== parentField) }
-      : schemaReference(`${resource.singular} create`);
-  return serves('createMany') ? { anyOf: [one, { type: 'array', maxItems: maxElements, items: one }] } : one;
 }
 
 function body(

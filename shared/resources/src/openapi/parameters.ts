@@ -2,6 +2,7 @@ import type { Resource } from '../definition/resource.js';
 import type { FilterParameter } from '../query/filter.js';
 import { maxOffset, maxSearchLength, maxValues, maxWaitSeconds } from '../query/query-parser.js';
 import type { JsonSchema } from '../validation/json-schema.js';
+import { limited } from '../validation/limits.js';
 import { bounded } from './bounded-schema.js';
 import type { ParameterObject } from './document-types.js';
 import { exampleOf } from './example.js';
@@ -29,15 +30,25 @@ export function collectionParameters(
   const terms = sort.flatMap((field) => [field, `-${field}`]);
   return [
     ...selectionParameters(resource, bySearch),
-    query('sort', 'Fields to sort by; `-` is descending, `+` or no sign ascending.', list(terms), [terms[0]]),
+    query(
+      'sort',
+      'Fields to sort by; `-` is descending, `+` or no sign ascending.',
+      list(terms),
+      terms.slice(0, 1),
+    ),
     query('fields', 'The fields of the items in the answer; default: all.', list(fields), [fields[0]]),
-    query('limit', 'Items on a page; 0 returns only the count.', {
-      type: 'integer',
-      format: 'int32',
-      minimum: 0,
-      maximum: limits.max,
-      default: limits.default,
-    }),
+    query(
+      'limit',
+      'Items on a page; 0 returns only the count.',
+      {
+        type: 'integer',
+        format: 'int32',
+        minimum: 0,
+        maximum: limits.max,
+        default: limits.default,
+      },
+      limits.default,
+    ),
     query('offset', `Items to skip.${seeks ? ' Follow the links of pages to go further.' : ''}`, {
       type: 'integer',
       format: 'int32',
@@ -74,7 +85,7 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
     query('fields', 'The fields of the item in the answer; default: all.', list(fields), [fields[0]]),
     ...(waits ? [waitParameter] : []),
     header('If-None-Match', 'The ETag that the caller has; 304 if it is current.', headerText(4096), '"abc"'),
-    header('If-Match', 'The ETag that the item must have; otherwise 412.', headerText(4096), '"abc"'),
+    header('If-Match', 'The ETag that the item must have, or `*`; otherwise 412.', headerText(4096), '*'),
   ];
 }
 
@@ -84,7 +95,7 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
     'If-Match',
     'The ETag that the item must have, or `*`; otherwise 412.',
     headerText(4096),
-    '"abc"',
+    '*',
   );
   return [
     ifMatch === 'required' ? { ...parameter, required: true } : parameter,
@@ -95,6 +106,18 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
       '"abc"',
     ),
   ];
+}
+
+/** Returns the conditions of a bulk change. */
+export function bulkConditionParameters(resource: Resource): readonly ParameterObject[] {
+  const descriptions = [
+    'The ETags of the items: each listed item must have one of them, or `*`; otherwise 412.',
+    'ETags that none of the listed items may have, or `*` for any; otherwise 412.',
+  ];
+  return conditionParameters(resource).map((parameter, index) => ({
+    ...parameter,
+    description: descriptions[index] ?? parameter.description,
+  }));
 }
 
 export const ifNoneMatch = header(
@@ -108,7 +131,7 @@ const waitParameter = query(
   'wait',
   'Seconds to wait until the item has finished; after that its current state is returned.',
   { type: 'integer', format: 'int32', minimum: 0, maximum: maxWaitSeconds },
-  30,
+  1,
 );
 
 export const lastEventId = header(
@@ -133,13 +156,12 @@ export const respondAsync = header(
 );
 
 export function pathParameter(name: string, description: string, schema: JsonSchema): ParameterObject {
-  const limited = bounded(schema);
   return {
     name,
     in: 'path',
     required: true,
     description,
-    schema: limited,
+    schema: bounded(limited(schema)),
     example: exampleOf(schema, name.toLowerCase()),
   };
 }
@@ -147,11 +169,21 @@ export function pathParameter(name: string, description: string, schema: JsonSch
 function filterParameter(filter: FilterParameter): ParameterObject {
   const { parameter, match, description } = filter;
   const schema = bounded(filter.schema);
+  const deprecated = filter.schema.deprecated === true ? { deprecated: true } : {};
   if (match === 'path') {
     const member: JsonSchema = { type: 'object', maxProperties: 10, additionalProperties: text(1000) };
-    return { name: parameter, in: 'query', style: 'form', explode: true, description, schema: member };
+    return {
+      name: parameter,
+      in: 'query',
+      style: 'form',
+      explode: true,
+      description,
+      schema: member,
+      ...deprecated,
+    };
   }
-  if (match !== 'exact') return query(parameter, description, schema);
+  if (match !== 'exact')
+    return { ...query(parameter, description, schema, exampleOf(filter.schema)), ...deprecated };
   const values: JsonSchema = { type: 'array', maxItems: maxValues, items: schema };
   return {
     name: parameter,
@@ -161,6 +193,7 @@ function filterParameter(filter: FilterParameter): ParameterObject {
     description,
     schema: values,
     example: [exampleOf(filter.schema)],
+    ...deprecated,
   };
 }
 
@@ -174,14 +207,9 @@ function list(values: readonly string[]): JsonSchema {
   };
 }
 
-function query(
-  name: string,
-  description: string,
-  schema: JsonSchema,
-  example: unknown = exampleOf(schema),
-): ParameterObject {
+function query(name: string, description: string, schema: JsonSchema, example?: unknown): ParameterObject {
   const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
-  return { name, in: 'query', description, ...style, schema, example };
+  return { name, in: 'query', description, ...style, schema, ...(example !== undefined && { example }) };
 }
 
 function header(name: string, description: string, schema: JsonSchema, example: string): ParameterObject {

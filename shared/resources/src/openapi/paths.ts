@@ -9,13 +9,20 @@ import {
   type OperationPlace,
   specialOperation,
 } from './operations.js';
+import { type ItemPlace, keyParameter } from './links.js';
 import { pathParameter } from './parameters.js';
-import { camelCase, schemaName } from './schemas.js';
+import { createSchemaName, schemaName } from './schemas.js';
 
 /** Returns the paths of a catalog, including children. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
   const paths = [...catalog.roots.values()].flatMap((resource) =>
-    resourcePaths(catalog, secured, resource, { path: '', owner: '', parameters: [], child: undefined }),
+    resourcePaths(catalog, secured, resource, {
+      path: '',
+      owner: '',
+      parameters: [],
+      parent: undefined,
+      child: undefined,
+    }),
   );
   return Object.fromEntries(paths);
 }
@@ -24,6 +31,8 @@ interface Above {
   readonly path: string;
   readonly owner: string;
   readonly parameters: readonly ParameterObject[];
+  /** The singular of the parent. */
+  readonly parent: string | undefined;
   readonly child: Child | undefined;
 }
 
@@ -36,17 +45,22 @@ function resourcePaths(
   const storage = catalog.storageOf(resource);
   const serves = (name: StorageFunction): boolean =>
     storage[name] !== undefined && (above.child?.serves?.has(name) ?? true);
+  const parentParameters = above.parameters.map(({ name }) => name);
   const place: OperationPlace = {
     resource,
     owner: above.owner,
     serves,
-    parentField: above.child?.by,
+    parentParameters,
+    createSchema:
+      above.child === undefined ? `${resource.singular} create` : createSchemaName(above.child, above.parent),
+    created: undefined,
+    isListed: (child) => catalog.storageOf(child).list !== undefined,
     reasonAgainst: (name) => above.child?.notAllowed.get(name) ?? resource.notAllowed.get(name),
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,
   };
-  const key = `${camelCase(resource.singular)}${schemaName(resource.key)}`;
+  const key = keyParameter(resource);
   const collection = `${above.path}/${resource.name}`;
   const item = `${collection}/{${key}}`;
   const keySchema = resource.item.properties?.[resource.key] ?? {};
@@ -54,10 +68,21 @@ function resourcePaths(
     ...above.parameters,
     pathParameter(key, `The ${resource.key} of a ${resource.singular}.`, keySchema),
   ];
-  const below = { path: item, owner: above.owner + schemaName(resource.singular), parameters };
+  const below = {
+    path: item,
+    owner: above.owner + schemaName(resource.singular),
+    parameters,
+    parent: resource.singular,
+  };
   const isItemServed = (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
   return [
-    [collection, withParameters(above.parameters, collectionOperations(place))] as const,
+    [
+      collection,
+      withParameters(
+        above.parameters,
+        collectionOperations({ ...place, created: createdPlace(catalog, place) }),
+      ),
+    ] as const,
     ...searchPath(place, collection, above.parameters),
     ...(isItemServed
       ? [
@@ -77,6 +102,15 @@ function resourcePaths(
         ]
       : []),
   ].filter(([, pathItem]) => Object.keys(pathItem).some((name) => name !== 'parameters'));
+}
+
+/** Returns where the items are served that a POST here creates: here, or else at the top. */
+function createdPlace(catalog: Catalog, place: OperationPlace): ItemPlace | undefined {
+  const { resource } = place;
+  if (place.serves('get')) return place;
+  const storage = catalog.storageOf(resource);
+  if (catalog.roots.get(resource.name) !== resource || storage.get === undefined) return undefined;
+  return { resource, owner: '', parentParameters: [], serves: (name) => storage[name] !== undefined };
 }
 
 function searchPath(

@@ -28,7 +28,7 @@ export function createReference(source: DocumentSource): Reference {
   };
   return (segments, { method, headers }) => {
     made ??= make();
-    const response = made.get(segments.join('/').toLowerCase());
+    const response = made.get(segments.join('/'));
     if (response === undefined) return undefined;
     if (method === 'GET' || method === 'HEAD') return unlessKnown(response, headers['if-none-match']);
     if (method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };

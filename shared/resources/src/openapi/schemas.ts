@@ -1,26 +1,35 @@
-import type { Resource } from '../definition/resource.js';
+import type { Child, Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
-import { bounded } from './bounded-schema.js';
+import { mapValues } from '../validation/map-values.js';
+import { bounded, publishedBody } from './bounded-schema.js';
 
-/** Returns the schemas of a resource: its item and the bodies that it accepts. */
+/** Returns the schemas of a resource: its item, the bodies that it accepts, and those that create its children. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
   const { singular, bodies } = resource;
+  const item = withReadOnly(resource, bounded(resource.item));
   return {
-    [schemaName(singular)]: { description: `A ${singular}.`, ...bounded(resource.item) },
+    [schemaName(singular)]: { description: `A ${singular}.`, ...item },
     [schemaName(`${singular} fields`)]: {
-      ...bounded(resource.item),
+      ...item,
       description: `The fields of a ${singular} selected by the parameter \`fields\`.`,
       required: [],
     },
-    [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...ofBody(bodies.create) },
+    [schemaName(`${singular} create`)]: {
+      description: `A new ${singular}.`,
+      ...ofBody(resource, bodies.create),
+    },
+    ...Object.fromEntries([...resource.children.values()].flatMap((child) => createBelow(singular, child))),
     [schemaName(`${singular} replace`)]: {
       description: `A full replacement of a ${singular}.`,
-      ...ofBody(bodies.replace),
+      ...ofBody(resource, bodies.replace),
     },
-    [schemaName(`${singular} patch`)]: { description: `Changes to a ${singular}.`, ...bounded(bodies.patch) },
+    [schemaName(`${singular} patch`)]: {
+      description: `Changes to a ${singular}.`,
+      ...withReadOnly(resource, publishedBody(bodies.patch)),
+    },
     [schemaName(`${singular} bulk`)]: {
       description: `One ${singular} of a bulk change.`,
-      ...ofBody(bodies.bulk),
+      ...ofBody(resource, bodies.bulk),
     },
   };
 }
@@ -35,18 +44,51 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the schema of an item or of the fields that the caller selected. */
+/** Returns the schema of an item, or of the fields that the caller selected. */
 export function itemOrFields(singular: string): JsonSchema {
-  return { anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)] };
+  return {
+    description: `The whole ${singular}; with the parameter \`fields\`, only the selected fields.`,
+    anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
+  };
 }
 
 export function schemaReference(words: string): JsonSchema & { readonly $ref: string } {
   return { $ref: `#/components/schemas/${schemaName(words)}` };
 }
 
-/** Makes fields with a default optional, as they are in bodies. */
-function ofBody(schema: JsonSchema): JsonSchema {
-  const { required, properties = {}, ...rest } = bounded(schema);
+/** Returns the name of the schema of a POST on a collection below an item. */
+export function createSchemaName({ resource, by }: Child, parent: string | undefined): string {
+  const isGivenByPath = by !== undefined && (resource.bodies.create.required ?? []).includes(by);
+  return `${resource.singular} create${isGivenByPath && parent !== undefined ? ` below ${parent}` : ''}`;
+}
+
+/** Returns the schema of a new child, whose path gives one of the required fields. */
+function createBelow(parent: string, child: Child): readonly (readonly [string, JsonSchema])[] {
+  const { resource, by } = child;
+  const words = createSchemaName(child, parent);
+  if (words === `${resource.singular} create`) return [];
+  const { required = [], ...rest } = ofBody(resource, resource.bodies.create);
+  const needed = required.filter((field) => field !== by);
+  const description = `A new ${resource.singular}. Its ${by} is that of the path.`;
+  return [[schemaName(words), { ...rest, description, ...(needed.length > 0 && { required: needed }) }]];
+}
+
+function ofBody(resource: Resource, schema: JsonSchema): JsonSchema {
+  return withReadOnly(resource, bodySchema(schema));
+}
+
+/** Returns the schema of a body, in which fields with a default are optional. */
+export function bodySchema(schema: JsonSchema): JsonSchema {
+  const { required, properties = {}, ...rest } = publishedBody(schema);
   const needed = required?.filter((name) => properties[name]?.default === undefined) ?? [];
   return { ...rest, properties, ...(needed.length > 0 && { required: needed }) };
+}
+
+/** Marks the fields that only the server sets. A PUT or PATCH may send them back unchanged. */
+function withReadOnly({ serverSet }: Resource, schema: JsonSchema): JsonSchema {
+  if (schema.properties === undefined) return schema;
+  const properties = mapValues(schema.properties, (property, name) =>
+    serverSet.includes(name) ? { ...property, readOnly: true } : property,
+  );
+  return { ...schema, properties };
 }

@@ -1,5 +1,6 @@
 import { classifySqlError } from '../database/sql-errors.js';
 import type { Principal } from '../definition/call-context.js';
+import { requireNoParameters } from '../query/query-parser.js';
 import { ApiError, apiError } from '../errors/api-error.js';
 import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
 import type { Caller } from './access/access-control.js';
@@ -69,7 +70,7 @@ export function createResponder(options: ResponderOptions): Responder {
     let caller: Caller = { principal: undefined, headers: {} };
     try {
       const segments = pathSegments(below);
-      if (segments[0]?.toLowerCase() === 'errors') return errorPageOrThrow(request, segments);
+      if (segments[0] === 'errors') return errorPageOrThrow(request, segments);
       const response = await answer(pipeline, request, segments, (identified) => (caller = identified));
       return withHeaders(response, caller.headers);
     } catch (error) {
@@ -90,12 +91,13 @@ function hasBody(request: ApiRequest): boolean {
 
 /** Returns the path starting at `/api` or `/errors`; undefined for any other. A gateway may or may not strip the prefix. */
 function withoutPrefix(path: string, prefix: string): string | undefined {
-  const hasPrefix = path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`);
+  const hasPrefix = path.startsWith(`${prefix}/`);
   const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];
-  return candidates.find((candidate) => /^\/(?:api|errors)(?:\/|$)/i.test(candidate));
+  return candidates.find((candidate) => /^\/(?:api|errors)(?:\/|$)/.test(candidate));
 }
 
 function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): ApiResponse {
+  requireNoParameters(request.query);
   const page = segments.length === 2 ? errorPage(segments[1] ?? '', request.headers['accept']) : undefined;
   if (page === undefined) throw apiError(40401, `There is no path ${request.path.slice(0, 200)}`);
   if (request.method === 'GET' || request.method === 'HEAD') return page;

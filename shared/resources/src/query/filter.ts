@@ -1,5 +1,6 @@
 import { apiError } from '../errors/api-error.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { parseScalar } from '../validation/scalar.js';
 import { validatorFor } from '../validation/validator.js';
 
 /**
@@ -65,33 +66,11 @@ export function parseFilter(filter: FilterParameter, name: string, values: reado
 
 /** Parses a value by its schema. @throws {ApiError} 40003 if it does not match */
 export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
-  const value = typedValue(typesOf(schema), text);
+  const value = parseScalar(typesOf(schema), text);
   const [problem] =
     value === undefined ? [`must be ${typesOf(schema).join(' or ')}`] : validatorFor(schema).explain(value);
   if (value === undefined || problem !== undefined) {
     throw apiError(40003, `${name} ${problem ?? 'is invalid'}, not "${text.slice(0, 100)}"`);
   }
   return value;
-}
-
-function typedValue(types: readonly string[], text: string): string | number | boolean | undefined {
-  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
-  if (types.includes('number') || types.includes('integer')) {
-    const value = /^-?\d{1,17}(?:\.\d{1,17})?$/.test(text) ? Number(text) : Number.NaN;
-    if (
-      Number.isInteger(value)
-        ? Number.isSafeInteger(value)
-        : types.includes('number') && Number.isFinite(value)
-    ) {
-      return value;
-    }
-  }
-  if (types.includes('date-time')) return time(text);
-  return types.length === 0 || types.includes('string') || types.includes('date') ? text : undefined;
-}
-
-/** Normalises a time. A date means its start in UTC; the `+` of a zone may have been decoded as a space. */
-function time(text: string): string | undefined {
-  const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(' ', '+');
-  return full.startsWith('0000') ? undefined : full;
 }

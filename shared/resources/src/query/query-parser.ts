@@ -1,4 +1,5 @@
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
+import { parseInteger } from '../validation/scalar.js';
 import {
   type CollectionQuery,
   type QueryRules,
@@ -173,8 +174,8 @@ function parseOffset(parameters: Parameters, seeks: boolean): number | undefined
 function integer(parameters: Parameters, name: string, maximum: number, hint = ''): number | undefined {
   const text = single(parameters, name);
   if (text === undefined) return undefined;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= maximum))
+  const value = parseInteger(text);
+  if (value === undefined || value < 0 || value > maximum)
     throw apiError(
       40003,
       `${name} must be an integer from 0 to ${maximum}, not "${text.slice(0, 100)}"${hint}`,

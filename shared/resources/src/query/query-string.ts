@@ -1,39 +1,37 @@
 import { apiError } from '../errors/api-error.js';
 
-/** The links of a page repeat the query, and the size of headers is limited. */
-const maxQueryLength = 12_000;
-
 /**
  * Returns the decoded query parameters in their order.
- * @throws {ApiError} 40003 for bad percent-encoding, NUL, and a query that is too long
+ * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
  */
 export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {
   if (query === '') return [];
-  if (query.length > maxQueryLength)
-    throw apiError(40003, `The query has ${query.length} characters; at most ${maxQueryLength} are allowed`);
   return query
     .split('&')
     .filter((pair) => pair !== '')
     .map((pair) => {
       const equals = pair.indexOf('=');
-      return equals < 0
-        ? [decode(pair), '']
-        : [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+      const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'The name of a parameter');
+      return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), name.slice(0, 100))];
     });
 }
 
-function decode(text: string): string {
-  return decodePercent(text.replaceAll('+', ' '), 'query');
+function decode(text: string, what: string): string {
+  return decodePercent(text.replaceAll('+', ' '), what);
 }
 
-/** Decodes one part of a URL. @throws {ApiError} 40003 for bad percent-encoding and NUL */
-export function decodePercent(text: string, where: string): string {
+/**
+ * Decodes one part of a URL.
+ * @param what the name of the part, for messages
+ * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
+ */
+export function decodePercent(text: string, what: string): string {
   let decoded: string;
   try {
     decoded = decodeURIComponent(text);
   } catch {
-    throw apiError(40003, `The ${where} has bad percent-encoding: ${text.slice(0, 100)}`);
+    throw apiError(40003, `${what} must be UTF-8 in percent-encoding, not ${text.slice(0, 100)}`);
   }
-  if (decoded.includes('\0')) throw apiError(40003, `The ${where} has a NUL character`);
+  if (decoded.includes('\0')) throw apiError(40003, `${what} must not contain NUL`);
   return decoded;
 }

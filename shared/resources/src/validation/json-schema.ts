@@ -6,6 +6,8 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
+  /** In the document only. */
+  readonly oneOf?: readonly JsonSchema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;
@@ -21,6 +23,8 @@ export interface JsonSchema {
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
+  readonly readOnly?: boolean;
+  readonly deprecated?: boolean;
   readonly $ref?: string;
   /** Hints for fields that callers may expect but the schema does not have: why, and what to send instead. */
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;

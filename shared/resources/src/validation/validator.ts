@@ -3,6 +3,7 @@ import formats from 'ajv-formats';
 import type { Problem } from '../errors/api-error.js';
 import { fieldPath, join } from './field-path.js';
 import { type JsonSchema, typesOf } from './json-schema.js';
+import { isDay, isTime } from './time.js';
 import { withoutAlternatives } from './union-errors.js';
 import { unstorable } from './unstorable.js';
 
@@ -55,16 +56,7 @@ export function validatorFor(schema: JsonSchema): Validator {
 }
 
 function withFormats(ajv: Ajv2020): Ajv2020 {
-  return formats.default(ajv).addFormat('date-time', isTime);
-}
-
-const isDateTime = formats.default(new Ajv2020()).compile({ type: 'string', format: 'date-time' });
-
-/** Accepts RFC 3339 times that are in the years 1 to 9999 in UTC, so that they can be formatted again. Rejects leap seconds, which cannot
- * be stored. */
-function isTime(text: string): boolean {
-  const year = new Date(text).getUTCFullYear(); // NaN for an invalid date
-  return isDateTime(text) && year >= 1 && year <= 9_999;
+  return formats.default(ajv).addFormat('date-time', isTime).addFormat('date', isDay);
 }
 
 function toProblem(error: ErrorObject, at: string): Problem {

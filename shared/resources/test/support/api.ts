@@ -1,6 +1,6 @@
 import Koa from 'koa';
 import { createResourceApi, type ResourceApiOptions } from '@longshore/resources';
-import { serve as serveOnFreePort } from '@longshore/test-support';
+import { apiFetch, serve as serveOnFreePort, type TestServer } from '@longshore/test-support';
 
 /** A served API; `incidents` holds the unexpected errors. */
 export interface TestApi {
@@ -31,19 +31,34 @@ export async function serve(
   extend: (app: Koa) => void = () => {},
 ): Promise<TestApi> {
   const incidents: unknown[] = [];
-  const app = new Koa();
-  app.use(
-    createResourceApi({ baseUrl, log: { incident: ({ error }) => incidents.push(error) }, ...options }),
-  );
-  extend(app);
-  const handle = app.callback();
-  const server = await serveOnFreePort((request, response) => void handle(request, response));
+  const log = { incident: ({ error }: { error: unknown }) => incidents.push(error) };
+  const server = await serveApi({ baseUrl, log, ...options }, extend);
+  // Reading the document would count as a request of the test's.
+  const unlimited = options.rateLimit && (await serveApi({ baseUrl, log, ...options, rateLimit: undefined }));
+  const send = apiFetch(server.url, async () => (unlimited ?? server).url);
   return {
     url: server.url,
     incidents,
-    call: async (path, init = {}) => toAnswer(await fetch(server.url + path, withJson(init))),
-    close: () => server.close(),
+    call: async (path, init = {}) => toAnswer(await send(path, withJson(init))),
+    close: async () => {
+      await server.close();
+      await unlimited?.close();
+    },
   };
+}
+
+function serveApi(
+  {
+    rateLimit,
+    ...options
+  }: Omit<ResourceApiOptions, 'rateLimit'> & { rateLimit?: ResourceApiOptions['rateLimit'] | undefined },
+  extend: (app: Koa) => void = () => {},
+): Promise<TestServer> {
+  const app = new Koa();
+  app.use(createResourceApi({ ...options, ...(rateLimit && { rateLimit }) }));
+  extend(app);
+  const handle = app.callback();
+  return serveOnFreePort((request, response) => void handle(request, response));
 }
 
 function withJson({ json, ...init }: RequestInit & { json?: unknown }): RequestInit {

@@ -25,7 +25,10 @@ const Book = Type.Object({
   pages: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   tags: Type.Array(Type.String(), { default: [], maxItems: 10 }),
   details: Type.Optional(
-    Type.Object({ isbn: Type.Optional(Type.String()), colour: Type.Optional(Type.String()) }),
+    Type.Object(
+      { isbn: Type.Optional(Type.String()), colour: Type.Optional(Type.String()) },
+      { additionalProperties: true },
+    ),
   ),
   createdAt: Type.String({ format: 'date-time' }),
 });

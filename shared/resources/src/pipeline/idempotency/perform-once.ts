@@ -8,9 +8,12 @@ import type { ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 import type { IdempotencyStore } from './store.js';
 
+/** The header of an answer that repeats an earlier one. */
+const replayedHeader = { 'idempotency-replayed': 'true' };
+
 /**
  * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the first
- * answer. Only answers below 400 are recorded; after an error the request may be sent again.
+ * answer, with `Idempotency-Replayed: true`. Only answers below 400 are recorded; after an error the request may be sent again.
  * @throws {ApiError} 40003 for a malformed key; the step itself throws 42202 if the key was used with another body, and 40902
  * while the first request is still running
  */
@@ -25,13 +28,14 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
     .update(JSON.stringify(checked.body ?? null))
     .digest('base64url');
   return async (context) => {
+    let performed: ApiResponse | undefined;
     const result = await store.perform({ key, fingerprint }, async (transaction) => {
-      const response = await execute(transaction === undefined ? context : { ...context, transaction });
-      return { response, record: recordOf(checked.route.resource, response) };
+      performed = await execute(transaction === undefined ? context : { ...context, transaction });
+      return { response: performed, record: recordOf(checked.route.resource, performed) };
     });
     switch (result.kind) {
       case 'answered':
-        return result.response;
+        return result.response === performed ? performed : replayed(result.response);
       case 'other-request':
         throw apiError(42202, 'Idempotency-Key was used with another body');
       case 'running':
@@ -40,6 +44,11 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
         });
     }
   };
+}
+
+/** Marks the answer to an earlier request. */
+function replayed(response: ApiResponse): ApiResponse {
+  return { ...response, headers: { ...response.headers, ...replayedHeader } };
 }
 
 /** All other changes are idempotent. */

@@ -4,6 +4,7 @@ const exposedHeaders = [
   'Accept-Patch',
   'Allow',
   'ETag',
+  'Idempotency-Replayed',
   'Link',
   'Location',
   'Preference-Applied',

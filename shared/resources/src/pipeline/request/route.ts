@@ -36,11 +36,11 @@ export const supportedVersion = 'v1';
 
 /**
  * Returns the decoded segments of a path; a trailing slash makes no difference.
- * @throws {ApiError} 40003 for bad percent-encoding and NUL
+ * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
  */
 export function pathSegments(path: string): readonly string[] {
   const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
-  return segments.map((segment) => decodePercent(segment, 'path'));
+  return segments.map((segment) => decodePercent(segment, 'The path'));
 }
 
 /**
@@ -49,20 +49,20 @@ export function pathSegments(path: string): readonly string[] {
  */
 export function afterVersion(segments: readonly string[]): readonly string[] {
   const [, version = '', ...rest] = segments;
-  if (version.toLowerCase() !== supportedVersion) {
+  if (version !== supportedVersion) {
     throw apiError(40403, `There is no version "${version.slice(0, 100)}"; supported: ${supportedVersion}`);
   }
   return rest;
 }
 
 /**
- * Finds the route for the segments after the version: one look-up per segment, however many resources there are. Names are
- * matched regardless of case; ids are case-sensitive.
+ * Finds the route for the segments after the version: one look-up per segment, however many resources there are. Names
+ * are lower-case, and ids are case-sensitive.
  * @throws {ApiError} 40401
  */
 export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
   const [name = '', ...rest] = segments;
-  const resource = catalog.roots.get(name.toLowerCase());
+  const resource = catalog.roots.get(name);
   const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
   if (route === undefined) throw noSuchPath(segments);
   return route;
@@ -81,13 +81,13 @@ function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | 
     return { kind: 'search', keyword: name, ...place };
   if (id === '' || !servesItems(serves)) return undefined;
   if (name === undefined) return { kind: 'item', id, ...place };
-  const child = resource.children.get(name.toLowerCase());
+  const child = resource.children.get(name);
   if (child !== undefined) {
     const childPath = `${path}/${encodeURIComponent(id)}/${child.resource.name}`;
     const below = [...parents, { resource, storage: place.storage, id, child }];
     return walk(catalog, deeper, placeOf(catalog, child.resource, below, childPath));
   }
-  const operation = resource.operations.get(name.toLowerCase());
+  const operation = resource.operations.get(name);
   if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
   return { kind: 'operation', id, operation, ...place };
 }
@@ -104,7 +104,7 @@ function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[
 }
 
 function isSearch({ resource, serves }: Place, segment: string): boolean {
-  return resource.search.length > 0 && segment.toLowerCase() === 'search' && serves('list');
+  return resource.search.length > 0 && segment === 'search' && serves('list');
 }
 
 function servesItems(serves: Place['serves']): boolean {

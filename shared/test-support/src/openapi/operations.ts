@@ -102,3 +102,45 @@ export function resolve<Value extends object>(document: OpenApiDocument, value: 
   if (target === undefined) throw new Error(`The document has no ${reference}`);
   return target as Value;
 }
+
+/** What a request is for. */
+export type Found =
+  | { readonly kind: 'operation'; readonly operation: Operation }
+  /** Below the API, but not in its document. */
+  | { readonly kind: 'nothing' }
+  /** Outside of the API, or a page that describes it. */
+  | { readonly kind: 'elsewhere' };
+
+/** Returns a function that finds the operation of a request, whether or not its path has the prefix of a gateway. */
+export function operationFinder(
+  document: OpenApiDocument,
+  operations: readonly Operation[],
+): (method: string, path: string) => Found {
+  const version = /\/api\/[^/]+$/.exec(new URL(document.servers[0]?.url ?? '').pathname)?.[0] ?? '';
+  const byPrecision = operations
+    .map((operation) => ({ operation, pattern: patternOf(operation, version) }))
+    .toSorted((one, other) => parameterCount(one.operation) - parameterCount(other.operation));
+  return (method, path) => {
+    const [place = ''] = path.split('?');
+    const base = place.indexOf(`${version}/`);
+    const below = base < 0 ? place : place.slice(base);
+    const matching = byPrecision.filter(({ pattern }) => pattern.test(below));
+    const template = matching[0]?.operation.template;
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const found = matching.find(
+      ({ operation }) => operation.template === template && operation.method === wanted,
+    );
+    if (found !== undefined) return { kind: 'operation', operation: found.operation };
+    const isDescribed = base >= 0 && !/^\/(?:$|docs|openapi\.json)/.test(below.slice(version.length));
+    return { kind: isDescribed || matching.length > 0 ? 'nothing' : 'elsewhere' };
+  };
+}
+
+function patternOf({ template, base }: Operation, version: string): RegExp {
+  const place = template.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+');
+  return new RegExp(base.endsWith(version) ? `^${version}${place}/?$` : `^(?!.*${version}/).*${place}/?$`);
+}
+
+function parameterCount({ template }: Operation): number {
+  return template.split('{').length;
+}

@@ -1,0 +1,19 @@
+import type { IncomingMessage } from 'node:http';
+import { apiError } from '../errors/api-error.js';
+
+/** The links of a page repeat the query, and the size of headers is limited. */
+const maxUrlLength = 12_000;
+
+/**
+ * Checks what Node accepts in the URL and the `Host` header although HTTP does not (RFC 9110, § 4.2.1; RFC 9112, § 3.2).
+ * @throws {ApiError} 41401, 40003
+ */
+export function requireSoundHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {
+  if (url.length > maxUrlLength)
+    throw apiError(41401, `The URL has ${url.length} characters; at most ${maxUrlLength} are allowed`);
+  if (!/^[\x21-\x7e]*$/.test(url))
+    throw apiError(40003, 'The URL must be ASCII, with any other text as UTF-8 in percent-encoding');
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1) throw apiError(40003, 'Host must be given once');
+  if (hosts === 0 && httpVersion === '1.1') throw apiError(40003, 'Host is missing');
+}

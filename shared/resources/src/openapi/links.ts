@@ -1,0 +1,51 @@
+import type { Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
+import type { LinkObject } from './document-types.js';
+import { camelCase, schemaName } from './schemas.js';
+
+type Links = Readonly<Record<string, LinkObject>>;
+
+/** The path parameter of an item: `line-item` with the key `id` → `lineItemId`. */
+export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key'>): string {
+  return `${camelCase(singular)}${schemaName(key)}`;
+}
+
+/** Where an item is served. */
+export interface ItemPlace {
+  readonly resource: Resource;
+  /** The singulars of the parents, as in operation ids. */
+  readonly owner: string;
+  /** The path parameters of the parents. */
+  readonly parentParameters: readonly string[];
+  readonly serves: (name: StorageFunction) => boolean;
+}
+
+/** Returns the links from an answer with a new item to the operations on that item. */
+export function itemLinks({ resource, owner, parentParameters, serves }: ItemPlace): Links {
+  const name = owner + schemaName(resource.singular);
+  const ids = [
+    ...(['get', 'replace', 'patch', 'delete'] as const).filter(serves).map((verb) => verb + name),
+    ...(serves('operations') ? [...resource.operations.keys()].map((verb) => camelCase(verb) + name) : []),
+  ];
+  const parameters = {
+    ...ofRequest(parentParameters),
+    [keyParameter(resource)]: `$response.body#/${resource.key}`,
+  };
+  return Object.fromEntries(ids.map((operationId) => [operationId, { operationId, parameters }]));
+}
+
+/** Returns the links from an item to the lists below it. */
+export function childLinks(
+  { resource, owner, parentParameters }: ItemPlace,
+  isListed: (child: Resource) => boolean,
+): Links {
+  const parameters = ofRequest([...parentParameters, keyParameter(resource)]);
+  const ids = [...resource.children.values()]
+    .filter(({ resource: child, serves }) => isListed(child) && (serves?.has('list') ?? true))
+    .map(({ resource: child }) => `list${owner}${schemaName(resource.singular)}${schemaName(child.name)}`);
+  return Object.fromEntries(ids.map((operationId) => [operationId, { operationId, parameters }]));
+}
+
+function ofRequest(parameters: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(parameters.map((parameter) => [parameter, `$request.path.${parameter}`]));
+}

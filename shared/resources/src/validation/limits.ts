@@ -1,0 +1,48 @@
+import { type JsonSchema, typesOf } from './json-schema.js';
+import { mapValues } from './map-values.js';
+
+/** The limits of a field in a body that states none of its own. */
+const most = { characters: 10_000, elements: 1_000, members: 1_000 };
+
+/** The longest text of a format. */
+const charactersOf: ReadonlyMap<string, number> = new Map([
+  ['uuid', 36],
+  ['date-time', 35],
+  ['date', 10],
+  ['email', 254],
+]);
+
+/**
+ * Adds limits to the parts of a schema that have none: the length of text and arrays, the number of members, and integers
+ * that JSON numbers represent exactly. An object that lists its members has no others unless its schema allows them. Parts
+ * that allow any JSON are limited by the size of the body only.
+ */
+export function limited(schema: JsonSchema): JsonSchema {
+  if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(limited) };
+  if (schema.enum !== undefined || schema.const !== undefined) return schema;
+  const types = typesOf(schema);
+  if (types.includes('object')) return limitedObject(schema);
+  if (types.includes('array'))
+    return { maxItems: most.elements, ...schema, ...(schema.items && { items: limited(schema.items) }) };
+  if (types.includes('integer'))
+    return { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
+  if (types.includes('string') || types.includes('date-time')) {
+    const maxLength = Math.min(
+      schema.maxLength ?? most.characters,
+      charactersOf.get(schema.format ?? '') ?? Infinity,
+    );
+    return { ...schema, maxLength };
+  }
+  return schema;
+}
+
+function limitedObject(schema: JsonSchema): JsonSchema {
+  const { properties, additionalProperties = properties === undefined } = schema;
+  return {
+    ...(additionalProperties !== false && { maxProperties: most.members }),
+    ...schema,
+    ...(properties && { properties: mapValues(properties, limited) }),
+    additionalProperties:
+      typeof additionalProperties === 'object' ? limited(additionalProperties) : additionalProperties,
+  };
+}

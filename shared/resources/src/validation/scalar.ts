@@ -1,0 +1,33 @@
+import { isDay } from './time.js';
+
+/**
+ * Parses a value that a URL gives as text.
+ * @param types as from `typesOf`; none: any text
+ * @returns undefined if the text cannot be a value of these types
+ */
+export function parseScalar(types: readonly string[], text: string): string | number | boolean | undefined {
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const number = types.includes('number')
+    ? parseNumber(text)
+    : types.includes('integer')
+      ? parseInteger(text)
+      : undefined;
+  if (number !== undefined) return number;
+  if (types.includes('date-time')) return fullTime(text);
+  return types.length === 0 || types.includes('string') ? text : undefined;
+}
+
+/** Parses an integer in decimal digits, as JSON writes it; undefined if a number would lose some of them. */
+export function parseInteger(text: string): number | undefined {
+  return /^(?:0|-?[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+}
+
+/** Parses an integer, or up to 17 digits before and after a decimal point; there is no exponent. */
+function parseNumber(text: string): number | undefined {
+  return /^-?(?:0|[1-9]\d{0,16})\.\d{1,17}$/.test(text) ? Number(text) + 0 : parseInteger(text);
+}
+
+/** Completes a day to its start in UTC, and restores the `+` of a zone that was decoded as a space. */
+function fullTime(text: string): string {
+  return isDay(text) ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+');
+}

@@ -1,0 +1,26 @@
+/** RFC 3339, § 5.6: the time has a zone. Finer fractions than nanoseconds are not accepted. */
+const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[-+](\d{2}):(\d{2}))$/;
+
+/** The largest offset of a zone from UTC, in minutes. */
+const maxOffsetMinutes = 14 * 60;
+
+/**
+ * Whether the text is a time that every part of the platform can store: as in RFC 3339, without leap seconds, with an offset
+ * of at most 14 hours, and in the years 1 to 9999 in UTC.
+ */
+export function isTime(text: string): boolean {
+  const [, day, hour, minute, second, offsetHours = 0, offsetMinutes = 0] = dateTime.exec(text) ?? [];
+  if (day === undefined || !isDay(day)) return false;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59 || Number(offsetMinutes) > 59)
+    return false;
+  if (Number(offsetHours) * 60 + Number(offsetMinutes) > maxOffsetMinutes) return false;
+  const year = new Date(text).getUTCFullYear();
+  return year >= 1 && year <= 9_999;
+}
+
+/** Whether the text is a day of the years 1 to 9999, such as `2026-01-31`. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const start = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(text); // 30 February becomes 2 March
+}

@@ -1,0 +1,201 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { parseJson } from './json.js';
+import { type Operation, operationFinder, operationsOf, type OpenApiDocument } from './operations.js';
+import type { ReceivedAnswer, SentRequest } from './exchange.js';
+import { promisedSchema } from './promised-schema.js';
+import type { Schema } from './schema.js';
+
+/** A difference between an answer and the document, in words that are the same for the same fault. */
+export interface Breach {
+  readonly what: string;
+  /** The part that is specific to this answer. */
+  readonly detail: string;
+}
+
+/** Statuses of requests that never reach an operation: too slow, or with an expectation that is not met. */
+const beforeOperations = new Set([408, 417]);
+
+/** Checks answers against an OpenAPI document. Schemas are compiled on first use, once per document. */
+export class AnswerContract {
+  readonly #ajv = formats.default(new Ajv2020({ strict: false, allErrors: false, validateFormats: true }));
+  readonly #validators = new Map<Schema, ValidateFunction>();
+  readonly #find: ReturnType<typeof operationFinder>;
+
+  constructor(document: OpenApiDocument) {
+    this.#ajv.addSchema({ components: document.components }, 'api');
+    this.#find = operationFinder(document, operationsOf(document));
+  }
+
+  /** Returns the breaches of an answer to any request; none for paths that the document does not cover. */
+  checkAny(request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
+    const found = this.#find(request.method, request.path);
+    switch (found.kind) {
+      case 'operation':
+        return this.check(found.operation, request, answer);
+      case 'elsewhere':
+        return [];
+      case 'nothing':
+        return this.#checkRefusal(request, answer);
+    }
+  }
+
+  /** Returns the breaches of an answer to an operation. */
+  check(operation: Operation, request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
+    const { status, text } = answer;
+    const response = operation.responses[String(status)];
+    if (response === undefined && beforeOperations.has(status)) return this.#checkErrors(answer);
+    return [
+      ...(response === undefined
+        ? [{ what: `status ${status} is not declared`, detail: text.slice(0, 300) }]
+        : [
+            ...this.#checkContent(response.content ?? {}, request, answer),
+            ...this.#checkHeaders(response.headers ?? {}, answer),
+          ]),
+      ...this.#checkAcceptance(operation, request, answer),
+    ];
+  }
+
+  /** A path or method that is not in the document can only be refused. */
+  #checkRefusal({ method, path }: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
+    if (method === 'OPTIONS' && answer.status === 204) return [];
+    if (answer.status < 400)
+      return [
+        {
+          what: `status ${answer.status} for a call that is not in the document`,
+          detail: `${method} ${path}`,
+        },
+      ];
+    return method === 'HEAD' ? [] : this.#checkErrors(answer);
+  }
+
+  #checkErrors(answer: ReceivedAnswer): readonly Breach[] {
+    const { status, headers, text } = answer;
+    const name = String(headers['content-type']).startsWith('application/problem+json')
+      ? 'Problem'
+      : 'ErrorPayload';
+    const json = parseJson(text);
+    return [
+      ...this.#violations({ $ref: `#/components/schemas/${name}` }, json, `the body of status ${status}`),
+      ...wrongCodes(status, json),
+    ];
+  }
+
+  #checkContent(
+    content: Readonly<Record<string, { readonly schema: Schema }>>,
+    request: SentRequest,
+    answer: ReceivedAnswer,
+  ): readonly Breach[] {
+    const { status, headers, text } = answer;
+    const type =
+      String(headers['content-type'] ?? '')
+        .split(';')[0]
+        ?.trim() ?? '';
+    const detail = text.slice(0, 300);
+    if (Object.keys(content).length === 0 || request.method === 'HEAD')
+      return text === '' ? [] : [{ what: `status ${status} has a body, which is not declared`, detail }];
+    const media = content[type];
+    if (media === undefined)
+      return [{ what: `status ${status} has the content type "${type}", which is not declared`, detail }];
+    if (type === 'text/event-stream') return [];
+    if (!type.endsWith('json'))
+      return this.#violations(media.schema, text, `the ${type} of status ${status}`);
+    const json = parseJson(text);
+    if (json === undefined) return [{ what: `status ${status} has a body that is no JSON`, detail }];
+    const schema = promisedSchema(media.schema, request);
+    return [
+      ...this.#violations(schema, json, `the body of status ${status}`),
+      ...(status >= 400 ? wrongCodes(status, json) : []),
+    ];
+  }
+
+  #checkHeaders(
+    declared: Readonly<Record<string, { readonly schema: Schema }>>,
+    { headers }: ReceivedAnswer,
+  ): readonly Breach[] {
+    return Object.entries(declared).flatMap(([name, { schema }]) => {
+      const value = headers[name.toLowerCase()];
+      if (value === undefined) return [];
+      const text = String(value);
+      return this.#violations(schema, schema.type === 'integer' ? Number(text) : text, `the header ${name}`);
+    });
+  }
+
+  /** The API must not accept bodies and parameters that the document forbids. */
+  #checkAcceptance(
+    operation: Operation,
+    request: SentRequest,
+    { status }: ReceivedAnswer,
+  ): readonly Breach[] {
+    if (status >= 300) return [];
+    const { body, headers, path } = request;
+    const unknown = unknownParameters(operation, path).map((name) => ({
+      what: `status ${status} for a parameter that is not declared`,
+      detail: name,
+    }));
+    const schema = Object.values(operation.bodies)[0]?.schema;
+    if (schema === undefined || typeof body !== 'string' || headers['content-encoding'] !== undefined)
+      return unknown;
+    const json = parseJson(body);
+    if (json === undefined) return unknown;
+    return [
+      ...unknown,
+      ...this.#violations(schema, json, `status ${status} for a body that the document forbids`),
+    ];
+  }
+
+  #violations(schema: Schema, value: unknown, where: string): readonly Breach[] {
+    let validate = this.#validators.get(schema);
+    if (validate === undefined) {
+      validate = this.#ajv.compile(absolute(schema));
+      this.#validators.set(schema, validate);
+    }
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, 1).map((error) => ({
+      what: `${where}: ${placeOf(error)} ${error.message ?? 'is invalid'}`,
+      detail: JSON.stringify(valueAt(value, error.instancePath))?.slice(0, 300) ?? '',
+    }));
+  }
+}
+
+/** Makes references start in the document instead of the schema. */
+function absolute(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as Schema;
+}
+
+/** Returns the place of an error, with every index alike. */
+function placeOf({ instancePath }: ErrorObject): string {
+  return instancePath === '' ? 'the whole' : instancePath.replaceAll(/\/\d+/g, '/0');
+}
+
+function valueAt(value: unknown, pointer: string): unknown {
+  let at = value;
+  for (const step of pointer.split('/').slice(1)) {
+    at = (at as Readonly<Record<string, unknown>> | null)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  return at;
+}
+
+function wrongCodes(status: number, payload: unknown): readonly Breach[] {
+  const { errors } = (payload ?? {}) as { errors?: readonly { code?: number }[] };
+  const wrong = errors?.find(({ code = 0 }) => Math.trunc(code / 100) !== status);
+  return wrong === undefined
+    ? []
+    : [{ what: `status ${status} with a code of another status`, detail: String(wrong.code) }];
+}
+
+function unknownParameters({ parameters }: Operation, path: string): readonly string[] {
+  const declared = parameters.filter(({ in: place }) => place === 'query');
+  return [...new URLSearchParams(path.split('?')[1] ?? '').keys()].filter(
+    (name) =>
+      name !== '' &&
+      !declared.some(
+        (parameter) =>
+          parameter.name === name || (isMap(parameter.schema) && name.startsWith(`${parameter.name}.`)),
+      ),
+  );
+}
+
+function isMap({ type }: Schema): boolean {
+  return type === 'object';
+}

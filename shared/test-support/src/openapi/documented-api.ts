@@ -1,0 +1,36 @@
+import { AnswerContract } from './answer-contract.js';
+import type { ReceivedAnswer, SentRequest } from './exchange.js';
+import type { OpenApiDocument } from './operations.js';
+
+/** By the text of the document: most tests of a run use one of a few. */
+const contracts = new Map<string, AnswerContract>();
+
+/** Checks the answers of a running API against its own OpenAPI document, which is read on the first answer. */
+export class DocumentedApi {
+  readonly #baseUrl: () => Promise<string>;
+  #contract: Promise<AnswerContract> | undefined;
+
+  /** @param baseUrl returns where the document is served, without `/api` */
+  constructor(baseUrl: () => Promise<string>) {
+    this.#baseUrl = baseUrl;
+  }
+
+  /** @throws {Error} with the request and each difference, if the answer is not as the document says */
+  async check(request: SentRequest, answer: ReceivedAnswer): Promise<void> {
+    this.#contract ??= this.#baseUrl().then(contractAt);
+    const breaches = (await this.#contract).checkAny(request, answer);
+    if (breaches.length === 0) return;
+    const lines = breaches.map(({ what, detail }) => `${what}: ${detail}`);
+    throw new Error(`${request.method} ${request.path} is not answered as documented\n${lines.join('\n')}`);
+  }
+}
+
+async function contractAt(baseUrl: string): Promise<AnswerContract> {
+  const url = `${baseUrl}/api/v1/openapi.json`;
+  const response = await fetch(url);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`No document at ${url}: ${response.status} ${text.slice(0, 300)}`);
+  const contract = contracts.get(text) ?? new AnswerContract(JSON.parse(text) as OpenApiDocument);
+  contracts.set(text, contract);
+  return contract;
+}
