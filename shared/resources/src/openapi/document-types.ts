@@ -32,6 +32,7 @@ export interface OperationObject {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
+  readonly deprecated?: true;
   /** The scope that the operation needs. */
   readonly 'x-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
@@ -63,4 +64,8 @@ export interface HeaderObject {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example?: unknown;
+}
+
+export function isReference(value: object): value is Reference {
+  return '$ref' in value;
 }

@@ -1,9 +1,9 @@
 import type { Operation, Resource } from '../definition/resource.js';
-import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { maxElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
+import { deprecatedOperation, deprecationAt } from './deprecation.js';
 import type { OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 import { exampleOf } from './example.js';
@@ -18,25 +18,21 @@ import {
   selectionParameters,
 } from './parameters.js';
 import { camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
+import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
-export interface OperationPlace {
-  readonly resource: Resource;
+export interface OperationPlace extends Subject {
   /** Prefix in operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
-  readonly serves: (name: StorageFunction) => boolean;
   /** The field that the path prescribes, if the resource is below another. */
   readonly parentField: string | undefined;
   /** Whether collections can be paged by cursor. */
   readonly seeks: boolean;
-  /** Whether a POST may return an existing item. */
-  readonly findsExisting: boolean;
   /** Whether the API needs credentials. */
   readonly secured: boolean;
 }
 
 interface Parts {
-  readonly description?: string;
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: Readonly<Record<string, unknown>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
@@ -47,15 +43,14 @@ interface Parts {
 export function operation(
   place: OperationPlace,
   operationId: string,
-  summary: string,
+  call: Call | Operation,
   parts: Parts,
 ): OperationObject {
   const always = [403, 404, 406, 421, 429, 500, 503, ...(place.secured ? [401] : [])];
   const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
-  return {
+  const described: OperationObject = {
     operationId,
-    summary,
-    description: parts.description ?? (place.resource.description || `${summary}.`),
+    ...wordingOf(place, call),
     tags: [place.resource.name],
     ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
@@ -64,6 +59,8 @@ export function operation(
       ...Object.fromEntries(statuses.map((status) => [String(status), errorReference(status)])),
     },
   };
+  const deprecated = deprecationAt(place, call);
+  return deprecated === undefined ? described : deprecatedOperation(described, deprecated);
 }
 
 type Headers = readonly (keyof typeof responseHeaders)[];
@@ -75,10 +72,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const plural = owner + schemaName(name);
   const manyItems = { type: 'array', maxItems: maxElements, items: schemaReference(singular) };
   return {
-    ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
+    ...(serves('list') && { get: listOperation(place, `list${plural}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
     ...(serves('create') && {
-      post: operation(place, `create${owner}${schemaName(singular)}`, `Create a ${singular}`, {
+      post: operation(place, `create${owner}${schemaName(singular)}`, 'create', {
         parameters: [idempotencyKey],
         requestBody: body(createSchema(place), exampleOf(resource.bodies.create)),
         responses: {
@@ -89,7 +86,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       }),
     }),
     ...(serves('replaceMany') && {
-      put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
+      put: operation(place, `replace${plural}`, 'replaceMany', {
         requestBody: body(
           { type: 'array', maxItems: maxElements, items: schemaReference(`${singular} bulk`) },
           [exampleOf(resource.bodies.bulk)],
@@ -101,7 +98,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       }),
     }),
     ...(serves('deleteMany') && {
-      delete: operation(place, `delete${plural}`, `Delete the ${name} that match the filters`, {
+      delete: operation(place, `delete${plural}`, 'deleteMany', {
         parameters: selectionParameters(resource, false),
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
@@ -111,15 +108,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
 }
 
 /** Describes GET on a collection or on `/search/{keyword}`. */
-export function listOperation(
-  place: OperationPlace,
-  id: string,
-  summary: string,
-  bySearch: boolean,
-): OperationObject {
+export function listOperation(place: OperationPlace, id: string, bySearch: boolean): OperationObject {
   const { resource } = place;
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied'];
-  return operation(place, id, summary, {
+  return operation(place, id, bySearch ? 'search' : 'list', {
     parameters: collectionParameters(resource, bySearch, place.seeks),
     responses: { '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers) },
     errors: [400],
@@ -136,7 +128,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
   return {
     ...(serves('get') && {
-      get: operation(place, `get${id}`, `Read a ${singular}`, {
+      get: operation(place, `get${id}`, 'get', {
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
@@ -149,7 +141,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('replace') && {
-      put: operation(place, `replace${id}`, `Replace a ${singular}`, {
+      put: operation(place, `replace${id}`, 'replace', {
         parameters: conditions,
         requestBody: body(schemaReference(`${singular} replace`), exampleOf(resource.bodies.replace)),
         responses: { '200': success(resource, item, 'Replaced.', ['ETag']) },
@@ -157,7 +149,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('patch') && {
-      patch: operation(place, `patch${id}`, `Change some fields of a ${singular}`, {
+      patch: operation(place, `patch${id}`, 'patch', {
         parameters: conditions,
         requestBody: body(schemaReference(`${singular} patch`), {}, [
           'application/merge-patch+json',
@@ -168,7 +160,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('delete') && {
-      delete: operation(place, `delete${id}`, `Delete a ${singular}`, {
+      delete: operation(place, `delete${id}`, 'delete', {
         parameters: conditions,
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
@@ -178,19 +170,13 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
 }
 
 /** Describes PUT on `item/{verb}`. */
-export function specialOperation(
-  place: OperationPlace,
-  { verb, summary, body: schema, states, enqueues }: Operation,
-): OperationObject {
+export function specialOperation(place: OperationPlace, special: Operation): OperationObject {
   const { resource, owner } = place;
   const { singular } = resource;
+  const { verb, body: schema, enqueues } = special;
   const item = schemaReference(singular);
-  const rule =
-    states === undefined
-      ? ''
-      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}, where it has no further effect.`;
-  return operation(place, `${camelCase(verb)}${owner}${schemaName(singular)}`, summary, {
-    description: `${summary}.${rule}`,
+  const id = `${camelCase(verb)}${owner}${schemaName(singular)}`;
+  return operation(place, id, special, {
     parameters: [
       ...(enqueues ? [respondAsync] : []),
       idempotencyKey,
@@ -273,8 +259,7 @@ function body(
 export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
-  return operation(place, `stream${owner}${schemaName(resource.name)}`, `Listen to ${resource.name}`, {
-    description: `${resource.description} Server-sent events (HTML Standard, § 9.2); \`data\` is JSON.`,
+  return operation(place, `stream${owner}${schemaName(resource.name)}`, 'stream', {
     parameters: [...selectionParameters(resource, false), lastEventId],
     responses: {
       '200': {

@@ -1,4 +1,5 @@
 import type { Catalog } from '../definition/catalog.js';
+import { nameInProse } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { ParameterObject, PathItem } from './document-types.js';
@@ -15,7 +16,13 @@ import { camelCase, schemaName } from './schemas.js';
 /** Returns the paths of a catalog, including children. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
   const paths = [...catalog.roots.values()].flatMap((resource) =>
-    resourcePaths(catalog, secured, resource, { path: '', owner: '', parameters: [], child: undefined }),
+    resourcePaths(catalog, secured, resource, {
+      path: '',
+      owner: '',
+      parents: [],
+      parameters: [],
+      child: undefined,
+    }),
   );
   return Object.fromEntries(paths);
 }
@@ -23,6 +30,7 @@ export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Recor
 interface Above {
   readonly path: string;
   readonly owner: string;
+  readonly parents: readonly Resource[];
   readonly parameters: readonly ParameterObject[];
   readonly child: Child | undefined;
 }
@@ -39,6 +47,7 @@ function resourcePaths(
   const place: OperationPlace = {
     resource,
     owner: above.owner,
+    parents: above.parents,
     serves,
     parentField: above.child?.by,
     seeks: storage.seeks ?? false,
@@ -51,9 +60,14 @@ function resourcePaths(
   const keySchema = resource.item.properties?.[resource.key] ?? {};
   const parameters = [
     ...above.parameters,
-    pathParameter(key, `The ${resource.key} of a ${resource.singular}.`, keySchema),
+    pathParameter(key, `The \`${resource.key}\` of the ${nameInProse(resource)}.`, keySchema),
   ];
-  const below = { path: item, owner: above.owner + schemaName(resource.singular), parameters };
+  const below = {
+    path: item,
+    owner: above.owner + schemaName(resource.singular),
+    parents: [...above.parents, resource],
+    parameters,
+  };
   const isItemServed = (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
   return [
     [collection, withParameters(above.parameters, collectionOperations(place))] as const,
@@ -90,12 +104,7 @@ function searchPath(
     minLength: 1,
     maxLength: 1000,
   });
-  const operation = listOperation(
-    place,
-    `search${owner}${schemaName(resource.name)}`,
-    `Search ${resource.name}`,
-    true,
-  );
+  const operation = listOperation(place, `search${owner}${schemaName(resource.name)}`, true);
   return [[`${collection}/search/{keyword}`, withParameters([...parameters, keyword], { get: operation })]];
 }
 

@@ -1,10 +1,10 @@
 import type { JsonSchema } from '../validation/json-schema.js';
-import type {
-  OpenApiDocument,
-  OperationObject,
-  ParameterObject,
-  PathItem,
-  Reference,
+import {
+  isReference,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  type PathItem,
 } from './document-types.js';
 import type { SecuritySchemes } from './security.js';
 
@@ -108,10 +108,6 @@ function meaning(status: string, response: OperationObject['responses'][string])
   return isReference(response)
     ? `The <a href="#schema-ErrorPayload">error payload</a> with status ${status}`
     : escape(response.description);
-}
-
-function isReference(response: OperationObject['responses'][string]): response is Reference {
-  return '$ref' in response;
 }
 
 function type(schema: JsonSchema): string {

@@ -1,3 +1,4 @@
+import { capitalized, nameInProse, withArticle } from '../definition/naming.js';
 import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
@@ -5,21 +6,23 @@ import { bounded } from './bounded-schema.js';
 /** Returns the schemas of a resource: its item and the bodies that it accepts. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
   const { singular, bodies } = resource;
+  const one = nameInProse(resource);
+  const an = withArticle(one);
   return {
-    [schemaName(singular)]: { description: `A ${singular}.`, ...bounded(resource.item) },
+    [schemaName(singular)]: { description: `${capitalized(an)}.`, ...bounded(resource.item) },
     [schemaName(`${singular} fields`)]: {
       ...bounded(resource.item),
-      description: `The fields of a ${singular} selected by the parameter \`fields\`.`,
+      description: `The fields of ${an} selected by the parameter \`fields\`.`,
       required: [],
     },
-    [schemaName(`${singular} create`)]: { description: `A new ${singular}.`, ...ofBody(bodies.create) },
+    [schemaName(`${singular} create`)]: { description: `A new ${one}.`, ...ofBody(bodies.create) },
     [schemaName(`${singular} replace`)]: {
-      description: `A full replacement of a ${singular}.`,
+      description: `A full replacement of ${an}.`,
       ...ofBody(bodies.replace),
     },
-    [schemaName(`${singular} patch`)]: { description: `Changes to a ${singular}.`, ...bounded(bodies.patch) },
+    [schemaName(`${singular} patch`)]: { description: `Changes to ${an}.`, ...bounded(bodies.patch) },
     [schemaName(`${singular} bulk`)]: {
-      description: `One ${singular} of a bulk change.`,
+      description: `One ${one} of a bulk change.`,
       ...ofBody(bodies.bulk),
     },
   };

@@ -5,6 +5,7 @@ import type { Listeners } from './access/listeners.js';
 import { abortOnRevocation } from './access/revocation.js';
 import { applyRowScope, type RowScopes } from './access/row-scope.js';
 import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
+import { announce, deprecationOf } from './deprecation-headers.js';
 import type { CheckedRequest } from './handlers/checked-request.js';
 import { prepare, staysOpen } from './handlers/dispatch.js';
 import { parentFieldsOf, requireParents } from './handlers/item-lookup.js';
@@ -88,7 +89,11 @@ export async function answer(
     await requireParents(route.parents, within);
     return execute(within);
   });
-  return executeOnce(context);
+  const response = await executeOnce(context);
+  const deprecation = deprecationOf(route, request.method);
+  return deprecation === undefined
+    ? response
+    : announce(response, deprecation, `${pipeline.apiUrl}/docs`);
 }
 
 function optionsResponse(route: Route, request: ApiRequest): ApiResponse {

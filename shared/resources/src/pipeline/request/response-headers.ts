@@ -3,6 +3,7 @@ import type { ApiRequest } from './request.js';
 const exposedHeaders = [
   'Accept-Patch',
   'Allow',
+  'Deprecation',
   'ETag',
   'Link',
   'Location',
@@ -10,6 +11,7 @@ const exposedHeaders = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Sunset',
   'WWW-Authenticate',
   'X-Request-Id',
   'X-Total-Count',
