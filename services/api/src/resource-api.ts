@@ -5,6 +5,7 @@ import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longsho
 import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import type { Access } from './access/access.js';
+import { apiChangelog } from './api-changelog.js';
 import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
 import { type ApiConfig, baseUrlOf } from './config.js';
@@ -55,8 +56,14 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     guard: requestGuard(config),
     info: {
       title: 'Longshore',
-      description: `Background jobs, and the resources of ${application.name}.`,
+      description: introduction(application.name),
       version: '1.0.0',
+      changes: apiChangelog,
+      groups: [
+        { title: 'Background jobs', resources: jobs.map(({ name }) => name) },
+        { title: 'Access', resources: access.resources.map(({ name }) => name) },
+        { title: application.name, resources: (application.tables?.resources ?? []).map(({ name }) => name) },
+      ],
     },
     baseUrl: baseUrlOf(config),
     prefix: config.API_PATH_PREFIX,
@@ -67,6 +74,17 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
       incident: ({ error, ...incident }) => logger.error({ err: error, ...incident }, 'unexpected error'),
     },
   });
+}
+
+function introduction(application: string): string {
+  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows what became of them, and manages queues,
+servers, recurring jobs and batches. Beside them it serves the resources of the application \`${application}\`.
+
+Enqueue a first job; the answer arrives once it is durable:
+
+\`\`\`sh
+curl "$API/jobs" --json '{ "name": "test", "args": { "waitMs": 10 } }'
+\`\`\``;
 }
 
 /** A resource's operation enqueues by name, in the transaction of its own writes. */

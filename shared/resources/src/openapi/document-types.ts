@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../validation/json-schema.js';
+import type { Tag, TagGroup } from './tags.js';
 
 /** The part of OpenAPI 3.1 that the generator writes. */
 export interface OpenApiDocument {
@@ -9,7 +10,9 @@ export interface OpenApiDocument {
     readonly description: string;
     readonly 'x-internal': boolean;
   }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly tags: readonly Tag[];
+  /** Groups of tags, in the order of the reference. */
+  readonly 'x-tagGroups': readonly TagGroup[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
