@@ -8,7 +8,7 @@ import type { Access } from './access/access.js';
 import { apiChangelog } from './api-changelog.js';
 import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
-import { type ApiConfig, baseUrlOf } from './config.js';
+import { type ApiConfig, baseUrlOf, rootUrlOf } from './config.js';
 import { apiMigrations } from './storage.js';
 
 export interface ResourceApiParts {
@@ -56,7 +56,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     guard: requestGuard(config),
     info: {
       title: 'Longshore',
-      description: introduction(application.name),
+      description: introduction(application.name, config, access.authenticate !== undefined),
       version: '1.0.0',
       changes: apiChangelog,
       groups: [
@@ -76,14 +76,16 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   });
 }
 
-function introduction(application: string): string {
-  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows what became of them, and manages queues,
-servers, recurring jobs and batches. Beside them it serves the resources of the application \`${application}\`.
+/** The beginning of the reference. */
+function introduction(application: string, config: ApiConfig, needsKey: boolean): string {
+  const key = needsKey ? ' -H "Authorization: Bearer $KEY"' : '';
+  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows what became of them, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${application}\`.
 
-Enqueue a first job; the answer arrives once it is durable:
+Enqueue a first job; the answer arrives once the job is durable:
 
 \`\`\`sh
-curl "$API/jobs" --json '{ "name": "test", "args": { "waitMs": 10 } }'
+curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
+  --json '{ "name": "test", "args": { "waitMs": 10 } }'
 \`\`\``;
 }
 

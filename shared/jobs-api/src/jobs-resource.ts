@@ -43,6 +43,10 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     defaultSort: ['-createdAt'],
     search: ['name', 'queue', 'tags', 'error', 'args'],
     searchBy: 'words',
+    calls: {
+      delete: { note: 'Only a finished job can be deleted.' },
+      deleteMany: { note: 'Jobs that have not finished stay.' },
+    },
     operations: {
       cancel: { summary: 'Cancel a job that is not finished; a running one is told through its signal' },
       retry: { summary: 'Send a failed or cancelled job back to its queue' },

@@ -14,7 +14,7 @@ const described = {
   },
 };
 
-const operations = { archive: { summary: 'Archives it' }, open: { summary: 'Opens it' } };
+const operations = { archive: { summary: 'Archive it' }, open: { summary: 'Open it' } };
 
 /** `letters` are deprecated as a whole, `parcels` in part, `notes` not at all. */
 const resources: readonly Resource[] = [
@@ -29,7 +29,7 @@ const resources: readonly Resource[] = [
     ...described,
     name: 'parcels',
     calls: { list: { deprecated: { since: '2026-02-01' } } },
-    operations: { ...operations, archive: { summary: 'Archives it', deprecated: { since: '2026-03-01' } } },
+    operations: { ...operations, archive: { summary: 'Archive it', deprecated: { since: '2026-03-01' } } },
   }),
 ];
 

@@ -16,7 +16,7 @@ function resource(name: string, children: readonly Resource[] = [], singular?: s
     ...(singular !== undefined && { singular }),
     item: Item,
     calls: { delete: { note: 'It cannot be restored.' } },
-    operations: { archive: { summary: 'Hides it from lists' } },
+    operations: { archive: { summary: 'Archive it' } },
     children: children.map((child) => ({ resource: child })),
     storage: {
       list: unused,
@@ -56,7 +56,6 @@ describe('The words of the reference', () => {
       ['put', '/users/{userId}'],
       ['patch', '/users/{userId}'],
       ['delete', '/users/{userId}'],
-      ['put', '/users/{userId}/archive'],
       ['get', '/api-keys'],
       ['put', '/hours'],
       ['delete', '/hours'],
@@ -70,7 +69,6 @@ describe('The words of the reference', () => {
       'Replace a user',
       'Update a user',
       'Delete a user',
-      'Archive a user',
       'List API keys',
       'Update several hours',
       'Delete hours',
@@ -78,10 +76,6 @@ describe('The words of the reference', () => {
       'List the entries of a customer’s order',
       'Retrieve an event of a customer',
     ]);
-  });
-
-  it('describe an operation by the sentence of its definition', () => {
-    expect(operationAt('put', '/users/{userId}/archive').description).to.equal('Hides it from lists.');
   });
 
   it('end with the notes of the definition', () => {

@@ -27,7 +27,7 @@ export interface CallDeclaration {
 
 /** A special operation, `PUT item/{verb}`. */
 export interface OperationDeclaration {
-  /** A short sentence for the reference. */
+  /** A short sentence for the reference, in the imperative and without a full stop: `Refund an order`. */
   readonly summary: string;
   /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
   readonly body?: TSchema;

@@ -53,6 +53,7 @@ export interface ParameterObject {
   readonly explode?: boolean;
   readonly schema: JsonSchema;
   readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown; readonly 'x-disabled': boolean }>>;
 }
 
 export interface ResponseObject {

@@ -41,8 +41,8 @@ export function guide(source: GuideSource): string {
 const requests = (
   apiUrl: string,
 ): string => `The base URL is \`${apiUrl}\`. Bodies are JSON, in requests and in answers; times are UTC, in ISO 8601. A resource has a
-collection, such as \`/{resources}\`, and items, such as \`/{resources}/{id}\`. Special operations are \`PUT\` on an item and
-a verb. A collection answers a plain JSON array.`;
+collection, such as \`/{resources}\`, and items, such as \`/{resources}/{id}\`. A special operation is a \`PUT\` on
+an item and a verb, such as \`/{resources}/{id}/cancel\`. Collections are plain JSON arrays.`;
 
 function authentication(security: Security | undefined, rateLimit: RateLimitPolicy | undefined): string {
   const schemes = Object.values(security?.schemes ?? {}).map(({ type, name, description }) => {

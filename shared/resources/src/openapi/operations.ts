@@ -52,7 +52,7 @@ export function operation(
     operationId,
     ...wordingOf(place, call),
     tags: [place.resource.name],
-    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
+    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters.map(unsent) }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
     responses: {
       ...parts.responses,
@@ -61,6 +61,12 @@ export function operation(
   };
   const deprecated = deprecationAt(place, call);
   return deprecated === undefined ? described : deprecatedOperation(described, deprecated);
+}
+
+/** Keeps the example of an optional parameter out of samples and trial requests: `x-disabled` is an extension of Scalar. */
+function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
+  if (example === undefined || parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
+  return { ...parameter, examples: { example: { value: example, 'x-disabled': true } } };
 }
 
 type Headers = readonly (keyof typeof responseHeaders)[];

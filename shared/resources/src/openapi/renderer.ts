@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip } from 'node:zlib';
-import Negotiator from 'negotiator';
+import { smallestEncoding } from '../pipeline/request/encoding.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 
 /** The bundle of @scalar/api-reference; `assets/scalar.json` names its version. */
@@ -16,14 +16,12 @@ const zipped = once(async () => promisify(gzip)(await plain()));
 
 /** Serves the script in an encoding that the caller accepts; browsers ask for Brotli on HTTPS and on localhost only. */
 export async function rendererResponse({ headers }: ApiRequest): Promise<ApiResponse> {
-  const accepted = { 'accept-encoding': headers['accept-encoding'] ?? 'identity' };
-  const encoding = new Negotiator({ headers: accepted }).encoding(['br', 'gzip', 'identity']);
   const kept = {
     'content-type': 'text/javascript; charset=utf-8',
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'Accept-Encoding',
   };
-  switch (encoding) {
+  switch (smallestEncoding(headers['accept-encoding'] ?? '')) {
     case 'br':
       return { status: 200, headers: { ...kept, 'content-encoding': 'br' }, body: bundle };
     case 'gzip':

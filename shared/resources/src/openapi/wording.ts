@@ -1,4 +1,4 @@
-import { capitalized, nameInProse, pluralOf, withArticle } from '../definition/naming.js';
+import { nameInProse, pluralOf, withArticle } from '../definition/naming.js';
 import type { Operation, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 
@@ -23,17 +23,16 @@ export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'
 
 /** Words a call: `Create an order`, `List the line items of a customer’s order`. A definition may add sentences as a note. */
 export function wordingOf(subject: Subject, call: Call | Operation): Wording {
-  if (typeof call === 'object') return specialWording(subject, call);
+  if (typeof call === 'object') return specialWording(call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
   const note = call === 'search' ? undefined : subject.resource.calls.get(call)?.note;
   return { summary, description: joined(sentences, note) };
 }
 
-/** Words a special operation after its verb: `Cancel an order`. */
-function specialWording(subject: Subject, { verb, summary, states }: Operation): Wording {
-  const { an, of } = wordsOf(subject);
+/** Words a special operation by its summary and the states that it leads from and to. */
+function specialWording({ summary, states }: Operation): Wording {
   return {
-    summary: `${capitalized(verb.replaceAll('-', ' '))} ${an}${of}`,
+    summary,
     description: joined([
       `${summary}.`,
       states !== undefined &&
